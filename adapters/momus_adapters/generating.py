@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from momus.errors import ReadingError, StoreError, UsageError
+from momus.files import table_kind, write_json
 from momus.locking import Lock, is_on_disk
+from momus.outputs import appending, make_folder, write_bytes
+from momus.ownership import Kind, check_output, check_place, marked, refuse_irregular
 from momus.progress import Reporter, Silent
 from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
 from momus.text.counting import counted
@@ -20,6 +23,14 @@ from momus.version import __version__
 
 WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
 """How messages call the keys of a run's record, where they differ from the keys."""
+
+
+RECORD = marked("the record of `momus generate`", b'"decoding"', b'"prompts"', b'"keep_prompt"')
+LINES = table_kind("documents", ("id", "text", "model", "decoding", "seed"))
+DOCUMENTS = Kind(
+    "a file of `momus generate`",  # of which the first line may be incomplete, beside its record
+    lambda path: LINES.of(path) or RECORD.of(path.with_name(f"{path.name}.run.json")),
+)
 
 
 @dataclass
@@ -81,8 +92,8 @@ def write_documents(
         "keep_prompt": keep_prompt,
         "prompts": fingerprint(prompts),
     }
-    if target.is_dir():
-        raise StoreError(f"{target} is a folder", hint="name a file, such as documents.jsonl")
+    check_place(target, [])
+    refuse_irregular(target)
     with locked(target):
         return _write(target, model, prompts, decoding, record, keep_prompt, resume, overwrite, reporter)
 
@@ -97,7 +108,7 @@ def locked(target: Path) -> Iterator[None]:
         Another process writes the file, or its folder cannot be written.
     """
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
     lock = Lock(target.with_name(f".{target.name}.lock"), str(target)).acquire()
@@ -128,7 +139,7 @@ def _write(
     todo = [Request(i, p, seeds[i]) for i, p in numbers if _name(p, i, len(prompts)) not in done]
     outcome = Outcome(before=len(done))
     total = len(numbers)
-    with (reporter or Silent()).stage("writing documents", total) as advance, target.open("ab") as out:
+    with (reporter or Silent()).stage("writing documents", total) as advance, appending(target) as out:
         advance(len(done))
         for document in model.generate(todo, decoding):
             name = _name(document.request.prompt, document.request.number, len(prompts))
@@ -139,7 +150,7 @@ def _write(
             out.write(line.encode("utf-8", "backslashreplace") + b"\n")
             out.flush()
             os.fsync(out.fileno())
-            if not is_on_disk(out.fileno(), target, follow_links=True):
+            if not is_on_disk(out.fileno(), target):
                 raise StoreError(
                     f"{target} was deleted or replaced while documents were written to it",
                     hint="run the command again; name a different file for each run",
@@ -176,11 +187,12 @@ def _begin(
 
     ``known`` are the documents of the run: the seed of each, by id.
     """
-    from momus.files import write_json
-
     if overwrite or not target.exists():
+        check_output(target, DOCUMENTS)
+        check_output(record_path, RECORD)
         try:
-            target.unlink(missing_ok=True)
+            if target.exists():  # its mode stays
+                write_bytes(target, b"")
             write_json(record_path, record)
         except OSError as error:
             raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
@@ -207,7 +219,7 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
     """Remove an incomplete last line, and return the ids of the documents; each must be a document of this run."""
     ids: list[str] = []
     complete = 0  # bytes of complete lines
-    with target.open("r+b") as file:
+    with target.open("rb") as file:
         for n, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 break
@@ -225,7 +237,8 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
                     hint="remove the line, or pass --overwrite",
                 )
             complete += len(line)
-        file.truncate(complete)
+    with appending(target, complete):  # which cuts the rest off
+        pass
     if len(set(ids)) < len(ids):
         raise StoreError(f"{target} has two documents with one id", hint="did two runs write it? pass --overwrite")
     return set(ids)

@@ -26,7 +26,7 @@ import torch
 from distortion import language
 from distortion_stream import Floats, Stream
 
-from momus.files import replacing
+from momus.outputs import replacing
 from momus.progress import default_reporter, reporting, stage
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel

@@ -1,7 +1,8 @@
 """Time of the checks of texts (copies, openings, groups, order, languages, scripts), and of MinHash beside peers.
 
 Three texts are compared: one to fit on, a real and a generated one. Their words are found first, and not timed with
-the checks. With several trees (folders of this repository at other commits), their runs take turns, each in a separate
+the checks. With several trees (folders of this repository at other commits with `momus.runs`), their runs take
+turns, each in a separate
 process, and what their checks found is compared.
 
 Run:  python benchmarks/speed/checks.py [--tree now=. --tree before=../other] [--documents 5000] [--text PATH]
@@ -55,10 +56,7 @@ def texts(documents: int, path: str | None, fmt: str | None) -> tuple[Corpus, Co
 
 def once(documents: int, path: str | None, fmt: str | None) -> dict[str, Any]:
     """Check, and return processor seconds and what was found."""
-    try:
-        from momus.runs.texts import read_texts
-    except ModuleNotFoundError:  # checkouts with other rooms
-        from momus.comparison.texts import read_texts  # type: ignore[import-not-found, no-redef, unused-ignore]
+    from momus.runs.texts import read_texts
     from momus.text.tokens import get_tokenizer
 
     # packages and models are loaded before the clock starts

@@ -27,6 +27,7 @@ from momus import Corpus, read_corpus
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.registry import make_critics
 from momus.demo import demo_path
+from momus.inference.intervals import hedges_factor
 from momus.inference.spread import Spread, of_values
 from momus.laws.jackknife import shortened
 from momus.verdicts.atlas import kind_of
@@ -112,7 +113,8 @@ def of_critic(critic: Critic[Any], fit: Corpus, text: Corpus) -> Iterator[tuple[
             continue
         unit = 1.0
         if s.kind == "value" and s.effect == "hedges_g":
-            unit = float(np.asarray(rows[s.rows])[:, 0].std(ddof=1))
+            table, ones = np.asarray(rows[s.rows]), np.ones(len(np.asarray(rows[s.rows])))
+            unit = 1 / hedges_factor((table, table), (ones, ones))[0]
         if unit > 0:
             value, low, high = (x / unit for x in (spread.value, spread.low, spread.high))
             yield s.name, kind_of(s), replace(spread, value=value, low=low, high=high)

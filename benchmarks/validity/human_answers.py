@@ -31,7 +31,7 @@ from momus_adapters.study.excerpts import Excerpt
 from momus_adapters.study.judged import Agreement, Level, agreement, counted_answers, values_of_units
 from momus_adapters.study.protocol import Protocol
 from momus_adapters.study.result import analysed
-from momus_adapters.study.store import Study, begin_study, finish_study, name_of, read_study
+from momus_adapters.study.store import Study, name_of, read_study, study_folder
 from momus_adapters.study.view import finding_sentences
 
 VOTES = {"system a is more": "left", "system b is more": "right", "two systems are ": "equal"}
@@ -129,13 +129,13 @@ def summaries(quality: str, *, clean: bool = False, without: Sequence[int] = ())
 
 def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -> tuple[Study, Answers]:
     """Write a study and its answers, and read both as `momus study read` does."""
-    begin_study(study, folder)
-    finish_study(study, folder, {})
+    with study_folder(study, folder / "study", {}):
+        pass
     paths = []
     for f in files:
         paths.append(folder / f"answers-{f['rater']}.json")
         paths[-1].write_text(json.dumps(f), encoding="utf-8")
-    again = read_study(folder)
+    again = read_study(folder / "study")
     return again, read_answers(again, paths)
 
 

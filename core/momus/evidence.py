@@ -31,17 +31,20 @@ class Overused:
         How often each text has it, in the unit of the `Overuse`.
     example
         A line of generated text that has it; empty if ``text`` is the line.
+    size
+        What it is tested by, if each of the things is: see `Overuse.of`.
     """
 
     text: str
     real: float
     generated: float
     example: str = ""
+    size: float | None = None
 
 
 @dataclass(frozen=True)
 class Overuse:
-    """What generated text says too often, the worst first: named on the first screen if the axis differs.
+    """What generated text says too often, the worst first: named on the first screen as far as it is significant.
 
     Attributes
     ----------
@@ -49,11 +52,15 @@ class Overuse:
         The kind of thing, in the plural, such as ``over-used phrases``.
     unit
         Unit of the frequencies, such as ``% of documents``.
+    of
+        The statistic that must differ. If it is the largest of the sizes of many things, only those are named that
+        exceed its critical value.
     """
 
     what: str
     unit: str
     items: Sequence[Overused]
+    of: str = ""
 
 
 @dataclass(frozen=True)

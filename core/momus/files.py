@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import glob
+import csv
 import hashlib
 import json
 import math
-import os
-import secrets
-import select
-import shutil
-import stat
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.errors import StoreError, UsageError
-from momus.locking import is_on_disk, try_lock
+from momus.errors import UsageError
+from momus.outputs import make_folder, replacing, write_bytes
+from momus.ownership import Kind
 from momus.schema import SEAL, seal
 
 if TYPE_CHECKING:
@@ -26,8 +20,8 @@ if TYPE_CHECKING:
 
 FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
-PART = ".part"
-"""Ending of temporary files."""
+MOST_HEAD = 1 << 24
+"""Bytes in which the first line of a table must end."""
 
 
 def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
@@ -45,7 +39,7 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
 
     if path.suffix not in (".parquet", ".csv", ".jsonl"):
         raise UsageError(f"{path}: unknown extension {path.suffix!r}", hint="use .parquet, .csv or .jsonl")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with replacing(path) as temporary:
         if path.suffix == ".parquet":
             pq.write_table(table, temporary, compression="zstd")
@@ -53,136 +47,6 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
             pa_csv.write_csv(table if as_is else _without_formulas(table), temporary)
         else:
             table.to_pandas().to_json(temporary, orient="records", lines=True, force_ascii=False)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside ``path``; it takes the place of ``path`` if the context ends without an error.
-
-    The temporary file is hidden, and only its owner can read it. Its name holds the process number and a random part:
-    writers of the same file do not mix. What killed processes left behind is deleted first.
-
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with replacing(target) as temporary:
-    ...     _ = temporary.write_text("done")
-    >>> target.read_text(), temporary.exists()
-    ('done', False)
-    """
-    delete_leftovers(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}{PART}")
-    # exclusive: never through a link that somebody has put there
-    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-    try:
-        mode = stat.S_IMODE(os.fstat(handle).st_mode)  # what the umask leaves: the mode of the finished file
-        _set_mode(temporary, 0o600)
-        if sys.platform == "win32":  # which cannot rename an open file
-            os.close(handle)
-        else:
-            try_lock(handle)
-        try:
-            yield temporary
-            _set_mode(temporary, mode)
-            temporary.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
-    finally:
-        if sys.platform != "win32":
-            os.close(handle)
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a text file in one step, beside the old one until it is complete.
-
-    Raises
-    ------
-    StoreError
-        The path is a link: the file that it points to is somebody's, and is not overwritten.
-    OSError
-        The file cannot be written.
-    """
-    refuse_link(path)
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def write_text(path: Path, text: str, hint: str = "name another file") -> Path:
-    """Write a text file with the folders that it needs, as `replace_file` does, and return its path.
-
-    Raises
-    ------
-    StoreError
-        The file cannot be written, or is a link; ``hint`` is the way out.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint=hint) from error
-    return path
-
-
-def refuse_link(path: Path) -> None:
-    """Refuse to write a page or a figure through a link.
-
-    Raises
-    ------
-    StoreError
-        The path is a link.
-    """
-    if path.is_symlink():
-        raise StoreError(
-            f"{path} is a link to {os.readlink(path)}, which is not overwritten",
-            hint="remove the link, or name another file",
-        )
-
-
-def delete_leftovers(path: Path) -> None:
-    """Delete the temporary files of ``path`` whose processes were killed.
-
-    Such a file is nobody's if its process number is not in use on this machine and no process holds its lock. On
-    Windows, which has no such test of a number, nothing is deleted.
-    """
-    if sys.platform == "win32":
-        return
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
-        number = leftover.name.removesuffix(PART).split(".")[-2]
-        if not number.isdecimal() or _is_running(int(number)):
-            continue
-        with suppress(OSError):
-            handle = os.open(leftover, os.O_RDWR | os.O_NOFOLLOW)
-            try:
-                if try_lock(handle) and is_on_disk(handle, leftover):
-                    leftover.unlink()
-            finally:
-                os.close(handle)
-
-
-def _is_running(number: int) -> bool:
-    """Whether a process of this number still runs; True if that cannot be known.
-
-    On Linux, one that has ended does not run even if nobody has asked for its status yet.
-    """
-    try:
-        os.kill(number, 0)
-        if sys.platform != "linux":
-            return True
-        handle = os.pidfd_open(number)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    try:
-        return not select.select([handle], [], [], 0)[0]
-    finally:
-        os.close(handle)
-
-
-def _set_mode(path: Path, mode: int) -> None:
-    with suppress(OSError):  # file systems without modes
-        path.chmod(mode)
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:
@@ -195,6 +59,29 @@ def _without_formulas(table: pa.Table) -> pa.Table:
             column = pc.replace_substring_regex(table.column(i), FORMULA, r"'\0")
             table = table.set_column(i, field, column)
     return table
+
+
+def table_kind(name: str, columns: Collection[str]) -> Kind:
+    """The kind of the tables that have these columns, among others."""
+    return Kind(name, lambda path: set(columns) <= set(columns_of(path)))
+
+
+def columns_of(path: Path) -> list[str]:
+    """Names of the columns of a table, of JSON Lines those of the first line; none for files that are no tables."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        if path.suffix == ".parquet":
+            return list(pq.read_schema(path).names)
+        with pa.input_stream(path, compression="detect") as file:
+            line = pa.PythonFile(file, "r").read(MOST_HEAD).partition(b"\n")[0].decode("utf-8")
+        if path.suffix == ".csv":
+            return next(csv.reader([line]), [])
+        record = json.loads(line)
+        return list(record) if isinstance(record, dict) else []
+    except (OSError, ValueError, TypeError, pa.ArrowException, csv.Error):
+        return []
 
 
 def plain(value: Any) -> Any:
@@ -227,13 +114,4 @@ def write_json(path: Path, content: Any) -> None:
     """Write JSON atomically: a reader sees either the old file or the complete new one."""
     text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     # of names that are not UTF-8, Python makes unpaired surrogates: JSON holds them as escapes
-    with replacing(path) as temporary:
-        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-
-
-def link_or_copy(source: str, target: str) -> None:
-    """Give a file that is never changed a second name; on another disk, copy it."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))

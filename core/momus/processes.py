@@ -92,6 +92,7 @@ def _prepare(parent: int, prepare: Callable[..., None], given: tuple[Any, ...]) 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
+    without_pandas()
     prepare(*given)
 
 
@@ -164,6 +165,43 @@ def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(LOOKED_EVERY)
     os._exit(1)
+
+
+class _NoPandas:
+    """A finder of modules that finds no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Refuse to import pandas, and leave other modules to other finders."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
+def without_pandas() -> None:
+    """Let Arrow do without pandas, which it imports for its first array: 45 MB and a quarter of a second.
+
+    For commands and workers, to which nobody passes a data frame; ``to_pandas`` works as before.
+    """
+    import pyarrow as pa
+
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            pa.array([0])  # Arrow looks for pandas once
+        finally:
+            sys.meta_path.remove(_NoPandas)
+
+
+def return_memory() -> None:
+    """Give the system back what the allocators of C and of Arrow keep of freed memory."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        try:
+            ctypes.CDLL(None).malloc_trim(0)
+        except AttributeError:  # another C library than glibc
+            return
 
 
 @contextmanager

@@ -87,6 +87,8 @@ def gap(p: Floats, q: Floats) -> Floats:
 def effective_number(pooled: Floats) -> Floats:
     """How many regions of equal size would have the entropy of the histogram: exp of the entropy, from 1 to K.
 
+    Of histograms of several clusterings side by side, the regions of all.
+
     >>> effective_number(np.array([[2.0, 2.0, 0.0]])).round(6)
     array([2.])
     """
@@ -110,6 +112,9 @@ class Mauve(
     MAUVE of the two histograms with its value by chance: with few documents, MAUVE is far below 1 even between halves
     of one text.
 
+    K-means ends in another optimum for another seed or slightly other text, and MAUVE with it. So documents are counted
+    in the regions of several clusterings side by side: a divergence of such histograms is the mean over clusterings.
+
     Parameters
     ----------
     embedder
@@ -118,6 +123,8 @@ class Mauve(
         Parameters of the adapter, for instance ``{model = "…"}``.
     n_states
         Number of clusters; 0 uses a tenth of the number of fitted documents, from 2 to 500.
+    clusterings
+        Number of clusterings, each from another start of k-means.
     seed
         Seeds k-means.
     """
@@ -127,7 +134,6 @@ class Mauve(
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     reporting = Reporting(
         headline="mauve_gap",
-        told="effective_regions",
         directions={
             "latent_nll": ("in more usual regions", "in less usual regions"),
             "latent_ppl": ("in more usual regions", "in less usual regions"),
@@ -141,14 +147,21 @@ class Mauve(
     scripts: ClassVar[Scripts] = WORDS
     min_documents = 4
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(0, 10**6)}
+    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(0, 10**6), "clusterings": Range(1, 1000)}
 
     def __init__(
-        self, *, embedder: str = "lsa", options: Mapping[str, Any] | None = None, n_states: int = 0, seed: int = 0
+        self,
+        *,
+        embedder: str = "lsa",
+        options: Mapping[str, Any] | None = None,
+        n_states: int = 0,
+        clusterings: int = 5,
+        seed: int = 0,
     ) -> None:
         self.embedder = embedder
         self.options = options
         self.n_states = n_states
+        self.clusterings = clusterings
         self.seed = seed
 
     def component(self, attribute: str) -> Estimator:
@@ -173,11 +186,13 @@ class Mauve(
         k = self.n_states or int(np.clip(len(real) // 10, 2, 500))
         z = (x - self.mean_) @ self.directions_
         k = min(k, len(np.unique(z.round(9), axis=0)))  # no more clusters than distinct documents
-        self.centres_ = KMeans(k, n_init=5, random_state=self.seed).fit(z).cluster_centers_
+        # centres of each clustering, (clusterings, K, rank)
+        fits = (KMeans(k, n_init=1, random_state=self.seed + i).fit(z) for i in range(self.clusterings))
+        self.centres_ = np.stack([fit.cluster_centers_ for fit in fits])
         nearest = self._nearest(z)
-        self.exemplars_ = _exemplars(real, z, nearest, self.centres_)
-        counts = np.bincount(nearest, minlength=k) + 0.5
-        self.log_probabilities_ = np.log(counts / counts.sum())
+        self.exemplars_ = _exemplars(real, z, nearest[:, 0], self.centres_[0])
+        counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5
+        self.log_probabilities_ = np.log(counts.reshape(-1, k) / counts.reshape(-1, k).sum(axis=1, keepdims=True))
         return self
 
     def check_state(self) -> None:
@@ -186,8 +201,8 @@ class Mauve(
         state.part("embedder_")
         width = len(state.array("mean_", (None,)))
         rank = state.array("directions_", (width, None)).shape[1]
-        regions = len(state.array("centres_", (None, rank)))
-        state.probabilities("log_probabilities_", (regions,), logarithms=True)
+        regions = state.array("centres_", (self.clusterings, None, rank)).shape[1]
+        state.probabilities("log_probabilities_", (self.clusterings, regions), logarithms=True)
         exemplars = state.value("exemplars_")
         pairs = isinstance(exemplars, list) and all(
             isinstance(e, list) and len(e) == 2 and all(isinstance(t, str) for t in e) for e in exemplars
@@ -195,24 +210,29 @@ class Mauve(
         state.require(pairs and len(exemplars) == regions, "exemplars_", "an id and a text for each region")
 
     def _nearest(self, z: Floats) -> Ints:
-        """The nearest centre of each document, (n,)."""
-        # squared distance without |z|², which is the same for all centres, (n, K)
-        distance = (self.centres_**2).sum(axis=1) - 2 * (z @ self.centres_.T)
-        return np.asarray(distance.round(9).argmin(axis=1), dtype=np.int64)
+        """The nearest centre of each document in each clustering, numbered over all of them: (n, clusterings)."""
+        # squared distance without |z|², which is the same for all centres, (clusterings, n, K)
+        distance = (self.centres_**2).sum(axis=2)[:, None] - 2 * (z @ self.centres_.transpose(0, 2, 1))
+        first = np.arange(len(self.centres_)) * self.centres_.shape[1]
+        return np.asarray(distance.round(9).argmin(axis=2).T + first, dtype=np.int64)
 
     def project(self, batch: Corpus) -> StateSequences:
-        """The nearest cluster of each document."""
+        """The nearest cluster of each document in each clustering."""
         self.embedder_.device = self.device
         z = (self.embedder_.embed(_texts(batch)) - self.mean_) @ self.directions_
-        return StateSequences(self._nearest(z), np.arange(len(batch) + 1))
+        return StateSequences(self._nearest(z).ravel(), np.arange(len(batch) + 1) * self.clusterings)
 
     def log_prior(self, latents: StateSequences) -> LogPrior:
-        """Log of the cluster's share of real text."""
-        return LogPrior(self.log_probabilities_[latents.states], np.ones(len(latents), dtype=np.int64))
+        """Log of the cluster's share of real text, the mean over clusterings."""
+        logs = self.log_probabilities_.ravel()[latents.states].reshape(-1, self.clusterings)
+        return LogPrior(logs.mean(axis=1), np.ones(len(latents), dtype=np.int64))
 
     def sufficient_statistics(self, latents: StateSequences) -> Mapping[str, Rows]:
-        """One count per document, in the column of its cluster."""
-        return {"regions": np.eye(len(self.log_probabilities_))[latents.states]}
+        """One count per document and clustering, in the column of its cluster."""
+        regions = latents.states.reshape(-1, self.clusterings)
+        counts = np.zeros((len(latents), self.log_probabilities_.size))
+        np.put_along_axis(counts, regions, 1.0, axis=1)
+        return {"regions": counts}
 
     def statistics(self) -> Sequence[Statistic]:
         """1 − MAUVE, and the effective number of regions, which is low if a generator covers few of them."""
@@ -225,18 +245,20 @@ class Mauve(
                 effective_number,
                 scale="log",
                 effect="log_ratio",
-                label="effective number of regions",
+                label="effective number of regions of all clusterings",
                 direction=("spread over fewer regions", "spread over more regions"),
             ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """The divergence curve, and the regions whose share differs most, each with a real document."""
-        p, q = (shares(s.arrays["regions"][None])[0] for s in (real, generated))
+        both = [shares(s.arrays["regions"][None]) for s in (real, generated)]
+        # the regions of the first clustering, whose documents are a part of all counts
+        p, q = (side[0, : len(self.exemplars_)] * self.clusterings for side in both)
         order = np.argsort(-np.abs(q - p), kind="stable")[:SHOWN].tolist()
         rows = [(self._region(i), percent(p[i]), percent(q[i]), percent(q[i] - p[i])) for i in order]
         columns = ("region, with its most central real document", "real %", "generated %", "difference")
-        xs, ys = frontier(p[None], q[None])
+        xs, ys = frontier(*both)
         curve = Series("generated", rounded(xs[:, 0]), rounded(ys[:, 0]), "generated")
         return [
             Chart(
@@ -261,8 +283,8 @@ class Mauve(
         """Show the region of a document, with a real document of that region; marked if real text is rare there."""
         z = self.project(document)
         i = int(z.states[0])
-        share = float(np.exp(self.log_probabilities_[i]))
-        rare = share < 0.5 / len(self.centres_)
+        share = float(np.exp(self.log_probabilities_[0, i]))
+        rare = share < 0.5 / len(self.exemplars_)
         beginning = _texts(document)[0][: 5 * EXCERPT]
         steps = [Step(f"region {i + 1}", beginning, -float(np.log(share)), rare, f"as real text in {self._region(i)}")]
         note = f"{percentage(share, 1)} of real text is in region {i + 1}."
@@ -270,10 +292,11 @@ class Mauve(
 
     def notes(self) -> list[Note]:
         """The settings that the value depends on."""
-        k, d = self.centres_.shape
+        fits, k, d = self.centres_.shape
         return [
             Note(
-                f"MAUVE with {k} clusters of real text, {d} directions of {self.embedder} features, seed {self.seed}, "
+                f"MAUVE with {k} clusters of real text, averaged over {fits} clusterings, {d} directions of "
+                f"{self.embedder} features, seed {self.seed}, "
                 f"c = {SCALE:g}; values under other settings are not comparable."
             )
         ]

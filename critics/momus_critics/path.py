@@ -81,7 +81,6 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
     sequence = True
     min_documents = 10
     reporting = Reporting(
-        told="jumps",
         directions={
             "latent_nll": ("more usual in its path", "less usual in its path"),
             "latent_ppl": ("more usual in its path", "less usual in its path"),

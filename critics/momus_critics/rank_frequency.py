@@ -66,7 +66,6 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
     question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
     reporting = Reporting(
         headline="ks",
-        told="exponent",
         directions={
             "latent_nll": ("more probable word by word", "less probable word by word"),
             "latent_ppl": ("written in commoner words", "written in rarer words"),
@@ -150,6 +149,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
                 function=real_law,
                 label="KS distance to the law of real text",
                 direction=("closer to real text's law", "further from real text's law"),
+                decides=False,
             ),
             ranked(
                 "ks_own_law",
@@ -157,6 +157,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
                 function=own_law,
                 label="KS distance to the text's own law",
                 direction=("closer to Zipf's law", "further from Zipf's law"),
+                decides=False,
             ),
             ranked(
                 "exponent",

@@ -70,7 +70,6 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
 
     reporting = Reporting(
         headline="ks",
-        told="mean_share",
         directions={"latent_nll": ("more usual in this share", "less usual in this share")},
     )
     kind = "of the kind"

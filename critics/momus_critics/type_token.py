@@ -25,9 +25,11 @@ from momus.critic.fitted import Fitted
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
+from momus.text.shingles import batches
 from momus.text.tokens import TokenTable
 from momus_critics.figures import rounded
 from momus_critics.fits import heaps as poisson
@@ -82,7 +84,6 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     question = "Do documents have as many different words as real ones of their length? z is the number of types."
     reporting = Reporting(
         headline="ks",
-        told="relative_types",
         directions={"latent_nll": ("more usual in diversity", "less usual in diversity")},
         limits="It cannot see which words are used, nor how often each is: only how many are different.",
     )
@@ -99,7 +100,8 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""
-        z = self.project(real.take(np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.order)))
+        rows = np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.order)
+        z = self.project(real if len(rows) == len(real) else real.take(rows))
         return Counts.of_values(pairs=z.tokens * PACK + z.types)
 
     def fit_from(self, counts: Counts) -> Self:
@@ -177,6 +179,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
                 poisson.betas,
                 label="exponent β of types against tokens",
                 direction=(f"slower to add new {words}", f"faster to add new {words}"),
+                decides=False,
             ),
             Statistic(
                 "alpha",
@@ -186,6 +189,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
                 scale="log",
                 effect="log_ratio",
                 label="factor α of types against tokens",
+                decides=False,
             ),
         )
 
@@ -288,8 +292,11 @@ def _unpack(summary: Pooled) -> tuple[Ints, Ints]:
 
 def count_types(table: TokenTable, n: int) -> Ints:
     """Count the distinct n-grams of each document: int64 (documents,)."""
-    from momus.numeric.ragged import number_keys
+    of_batches = [_count_types(table.slice(start, stop), n) for start, stop in batches(table)]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *of_batches])
 
+
+def _count_types(table: TokenTable, n: int) -> Ints:
     ids, documents, v = table.ids.astype(np.int64), table.documents, max(len(table.vocabulary), 1)
     # number the n-grams that start at each token, (tokens − n + 1,), one word longer each round
     grams = ids

@@ -142,7 +142,7 @@ def test_the_headline_and_the_share_of_documents_with_a_fault_find_what_is_damag
     assert headline.p is not None
     assert headline.p <= 0.01
     (found,) = [v for v in verdicts if v.statistic == "fault_share"]
-    assert found.told
+    assert found.p_in_axis is not None
     assert found.real_value == pytest.approx(0.0, abs=0.04)
     assert found.generated_value == pytest.approx(len(damaged) / 60, abs=0.04)
     assert found.p is not None

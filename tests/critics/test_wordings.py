@@ -15,7 +15,7 @@ from momus.evidence import Chart
 from momus.plugins import critic_names
 from momus.text.tokens import get_tokenizer
 from momus.verdicts.judge import judge
-from momus.verdicts.statistics import all_statistics, told_statistic, wordings
+from momus.verdicts.statistics import all_statistics, shown_statistic, wordings
 from momus_adapters.chains.classes import DocumentClasses, SectionClasses
 from momus_adapters.chains.hmm import HMMCritic
 from momus_adapters.pyro import PyroCritic
@@ -90,14 +90,14 @@ def test_every_statistic_has_a_name_and_every_value_a_direction(cls):
             assert not s.name.endswith("_share") or s.format == "share", s.name
         labels = [s.label for s in statistics]
         assert len(set(labels)) == len(labels)
-    told = told_statistic(critic, rows)
-    assert wordings(critic, rows)[told].direction
+    assert wordings(critic, rows)[shown_statistic(critic, rows)].direction
 
 
 def told(critic, real, generated):
-    """Direction, label, values and p of the statistic that tells the direction."""
+    """Direction and row of the statistic by which documents are shown."""
     a, b = critic.score(real), critic.score(generated)
-    (v,) = [v for v in judge(critic, a, b, permutations=199, resamples=99) if v.told]
+    name = shown_statistic(critic, list(a.rows))
+    (v,) = [v for v in judge(critic, a, b, permutations=199, resamples=99) if v.statistic == name]
     return v.wording.direction[v.generated_value > v.real_value], v
 
 
@@ -189,7 +189,7 @@ def test_mauve_names_regions_by_their_most_central_document():
     for topic, region in of.items():
         name, excerpt = critic.exemplars_[region]
         assert set(excerpt.rstrip(" …").split()) <= set(topics[topic].split())
-        distance = ((z - critic.centres_[region]) ** 2).sum(axis=1)
+        distance = ((z - critic.centres_[0, region]) ** 2).sum(axis=1)
         assert distance[real.ids.index(name)] == pytest.approx(distance.min())
     chart, table = critic.evidence(critic.score(real).summary, critic.score(real.slice(0, 20)).summary)
     assert isinstance(chart, Chart)

@@ -118,6 +118,29 @@ def test_the_area_equals_that_of_mauve_text():
         assert frontier_area(p[None], q[None])[0] == pytest.approx(expected, rel=1e-6)
 
 
+def test_several_clusterings_make_mauve_depend_less_on_the_seed():
+    rng = np.random.default_rng(2)
+    words = [f"w{i}" for i in range(120)]
+    shares = rng.dirichlet(np.full(120, 0.3), 12)  # of words in each topic
+
+    def texts(n, topics):
+        return Corpus.from_texts([" ".join(rng.choice(words, 40, p=shares[rng.integers(topics)])) for _ in range(n)])
+
+    fitted, real, other = texts(300, 12), texts(150, 12), texts(150, 9)
+    spread = {}
+    for clusterings in (1, 5):
+        gaps = []
+        for seed in range(6):
+            critic = Mauve(clusterings=clusterings, seed=10 * seed).fit(fitted)
+            pooled = [
+                critic.sufficient_statistics(critic.project(c))["regions"].sum(axis=0)[None] for c in (real, other)
+            ]
+            assert pooled[0].sum() == clusterings * 150
+            gaps.append(1 - frontier_area(*pooled)[0])
+        spread[clusterings] = np.std(gaps, ddof=1)
+    assert spread[5] < 0.75 * spread[1]
+
+
 def test_mauve_sees_another_subject_and_not_the_same():
     words = [[f"{k}{i}" for i in range(30)] for k in "abcd"]
     rng = np.random.default_rng(1)

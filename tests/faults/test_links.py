@@ -44,7 +44,7 @@ def test_no_page_is_written_through_a_link(kind, finished, texts, tmp_path):
         "figures": ("figures", finished, "-o", out, "--format", "svg"),
     }
     if kind == "calibrate":
-        (out / ".lock").touch()  # as a calibration that was killed leaves it
+        (out / ".momus").write_text("calibration")  # as a calibration that was killed leaves it
     told = refusal(*words[kind])
     assert f"is a link to {precious}" in told
     assert "→ remove the link" in told

@@ -65,7 +65,7 @@ def test_outputs_are_not_inputs(texts, critic, tmp_path):
         assert "own input" in str(refusal("prepare", data, "--out", out, "--overwrite"))
         assert "own input" in str(refusal("generate", "2-gram", "--fit", data, "--out", out, "--overwrite"))
     assert "own input" in str(refusal("score", critic, f"{data}#text", "--out", data))
-    assert "a file of its input" in str(refusal("score", critic, data, "--out", critic / "critic.json"))
+    assert "a part of the fitted critic" in str(refusal("score", critic, data, "--out", critic / "critic.json"))
     assert data.read_bytes() == before
 
 
@@ -73,7 +73,9 @@ def test_a_critic_is_not_written_among_other_files(texts, critic, tmp_path):
     foreign = tmp_path / "mine"
     foreign.mkdir()
     (foreign / "thesis.tex").write_text("x", encoding="utf-8")
-    assert "not of a fitted critic" in str(refusal("fit", "length", "--real", texts / "fit.jsonl", "--out", foreign))
+    assert "files that do not belong to a fitted critic" in str(
+        refusal("fit", "length", "--real", texts / "fit.jsonl", "--out", foreign)
+    )
     assert [p.name for p in foreign.iterdir()] == ["thesis.tex"]
     assert run("fit", "length", "--real", texts / "fit.jsonl", "--out", critic).exit_code == 0  # replaces a critic
 

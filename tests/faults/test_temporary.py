@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from momus.errors import StoreError
-from momus.files import PART, replace_file, replacing
+from momus.outputs import replacing, write_text
+from momus.ownership import PART
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals, modes and flock")
 
@@ -92,7 +93,7 @@ def test_only_leftovers_are_deleted(tmp_path):
     link.symlink_to(tmp_path / "precious")
     left = tmp_path / f".a.csv.{dead.pid}.x{PART}"
     left.write_text("left", encoding="utf-8")
-    replace_file(target, "new")
+    write_text(target, "new")
     assert not left.exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*others, "precious", link.name, "a.csv"])
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "mine"
@@ -104,7 +105,7 @@ def test_a_process_that_nobody_waited_for_has_ended(tmp_path):
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)  # a zombie from here on
         left = tmp_path / f".a.csv.{ended.pid}.x{PART}"
         left.write_text("left", encoding="utf-8")
-        replace_file(tmp_path / "a.csv", "new")
+        write_text(tmp_path / "a.csv", "new")
     assert not left.exists()
 
 
@@ -139,4 +140,4 @@ def test_threads_that_write_one_file_do_not_mix(tmp_path):
 def test_a_link_is_no_page(tmp_path):
     (tmp_path / "a").symlink_to(tmp_path / "nowhere")
     with pytest.raises(StoreError, match="is a link"):
-        replace_file(tmp_path / "a", "text")
+        write_text(tmp_path / "a", "text")

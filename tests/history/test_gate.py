@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree
 
 import pytest
@@ -298,3 +299,13 @@ def test_the_limit_of_a_required_finding_and_one_of_the_same_size_are_two_rules(
     for c in checks:
         assert (c.status == "failed") == ((c.high if c.rule == "max" else c.low) > 1), c
     assert any(c.low <= 1 < c.high for c in checks), "strict and lenient differ"
+
+
+def test_gates_at_once_lose_no_look(runs, tmp_path):
+    state = tmp_path / "state.json"
+    rules = Rules(max=(Limit("length", 0.5),), sequential=str(state))
+    copies = [runs.folder / name for name in ("same", "long", "near")]
+    with ThreadPoolExecutor(3) as pool:  # a lock belongs to an open file, so threads contend as processes do
+        looks = [result.look.number for result in pool.map(lambda run: gate_run(run, rules), copies)]
+    assert sorted(looks) == [1, 2, 3]
+    assert not list(tmp_path.glob(".*.lock"))

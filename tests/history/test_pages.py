@@ -98,7 +98,7 @@ def test_command_line(folder, tmp_path):
     data = json.loads(CliRunner().invoke(app, ["history", str(folder), "--json"]).output)
     assert len(data["runs"]) == 3
     assert not (folder / "history.html").exists(), "--json alone writes no page"
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match="is a folder, not a file"):
         write_history(read_timeline(folder), tmp_path)
 
 

@@ -12,7 +12,7 @@ from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.report.answer import Cell, answer_of
-from momus.report.sentences import axis_sentences, first_sentences, joined, mark, short
+from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark, short
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
 from momus.schema import build
@@ -53,12 +53,14 @@ def row(critic, generated, gap, p=0.001, **changes):
     return verdict_of(**{**values, **changes})
 
 
-def told(critic, generated, difference, half=5.0, **changes):
-    """The row that tells the direction: real text has 172 words."""
+def leading(critic, generated, difference, half=5.0, p=0.001, **changes):
+    """A row of means that leads its family: real text has 172 words."""
     values = {
         "statistic": "mean_length",
         "headline": False,
-        "told": True,
+        "leads": True,
+        "p_axis": p,
+        "p_in_axis": p,
         "wording": LENGTH,
         "real_value": 172.0,
         "generated_value": 172.0 + difference,
@@ -67,7 +69,12 @@ def told(critic, generated, difference, half=5.0, **changes):
         "high": difference + half,
         "method": Method("permutation", "value", permutations=999),
     }
-    return row(critic, generated, 1.0, **{**values, **changes})
+    return row(critic, generated, 3.0, p, **{**values, **changes})
+
+
+def behind(critic, generated, gap, p=0.001, **changes):
+    """The headline of a family that another statistic leads."""
+    return row(critic, generated, gap, p, **{"p_axis": p, "p_in_axis": p, "leads": False, **changes})
 
 
 def rank(model, distance, low, high):
@@ -85,7 +92,7 @@ def test_axes_are_sorted_by_size_and_not_by_p():
     answer = answer_of(comparison(rows))
     assert [a.critic for a in answer.axes] == ["large", "small", "none", "untested"]
     assert [short(a.cells[0]) for a in answer.axes] == ["7.0**", "0.9*", "9.0", "n/a"]
-    assert answer.largest.headline.critic == "large"
+    assert answer.largest.row.critic == "large"
     assert answer.corpora[0].beyond == 1
     assert answer.corpora[0].differs == 2
     assert answer.corpora[0].tested == 3
@@ -93,34 +100,35 @@ def test_axes_are_sorted_by_size_and_not_by_p():
 
 @pytest.mark.parametrize(("difference", "sign", "word"), [(-31.0, -1, "shorter"), (31.0, 1, "longer"), (2.0, 0, "")])
 def test_a_direction_needs_an_interval_on_one_side_of_0(difference, sign, word):
-    cell = Cell(row("length", "opt", 3.0), told("length", "opt", difference))
+    cell = Cell.of([behind("length", "opt", 3.0), leading("length", "opt", difference)])
     assert (cell.sign, cell.direction) == (sign, word)
 
 
-def test_directions_are_adjusted_over_the_told_rows_of_the_table():
-    rows = [row(f"axis-{i}", "opt", 3.0) for i in range(20)]
-    rows += [told(f"axis-{i}", "opt", -31.0, p=0.001 if i == 3 else 0.02) for i in range(20)]
-    signs = {a.critic: a.cells[0].sign for a in answer_of(comparison(rows)).axes}
-    assert signs == {f"axis-{i}": -1 if i == 3 else 0 for i in range(20)}
+def test_the_spread_over_refits_stands_in_the_cell():
+    cell = Cell.of([row("mauve", "opt", 3.0, difference=0.3, effect=0.6, band=0.2, refit_spread=0.05)])
+    assert short(cell).startswith("3.0±0.5")
+    assert bands(cell.row) == "3.0±0.5 human bands"
+    assert "refits" in " ".join(legend(answer_of(comparison([cell.row]))))
 
 
 def test_there_is_no_direction_where_texts_are_not_told_apart():
-    cell = Cell(row("length", "opt", 3.0, p=0.2), told("length", "opt", -31.0))
+    cell = Cell.of([behind("length", "opt", 3.0, p=0.2), leading("length", "opt", -31.0, p=0.2)])
+    assert cell.row.headline, "which speaks where nothing differs"
     assert (cell.sign, cell.direction, mark(cell)) == (0, "", "")
 
 
 def test_a_sentence_has_direction_values_unit_and_size():
-    answer = answer_of(comparison([row("length", "opt", 3.0), told("length", "opt", -31.0)]))
+    answer = answer_of(comparison([behind("length", "opt", 9.0), leading("length", "opt", -31.0)]))
     ((name, sentence),) = axis_sentences(answer.axes[0])
     assert name == "opt"
-    assert sentence == "shorter: length 141 words against 172 (−18 %), 3.0 human bands"
+    assert sentence == "shorter: length 141 words against 172 (−18 %), 3.0 human bands; also different: ks"
 
 
 def test_shares_are_told_in_percent():
     words = Wording("symbols", ("fewer symbols", "more symbols"), format="share")
     share = {"real_value": 0.125, "generated_value": 0.25, "low": 0.1, "high": 0.2}
-    cell = Cell(row("symbols", "opt", 3.0), told("symbols", "opt", 0.125, wording=words, **share))
-    ((_, sentence),) = axis_sentences(answer_of(comparison([cell.headline, cell.told])).axes[0])
+    rows = [behind("symbols", "opt", 3.0, p=0.2), leading("symbols", "opt", 0.125, wording=words, **share)]
+    ((_, sentence),) = axis_sentences(answer_of(comparison(rows)).axes[0])
     assert sentence == "more symbols: symbols 25 % against 12.5 %, 3.0 human bands"
 
 
@@ -135,9 +143,9 @@ def test_the_answer_names_the_nearest_text_and_the_largest_gap():
 
 
 def test_the_largest_gap_of_both_names_a_text_where_they_go_opposite_ways():
-    rows = [row("one", "a", 5), row("one", "b", 6), told("one", "a", -31.0), told("one", "b", 31.0)]
+    rows = [behind("one", g, 5) for g in "ab"] + [leading("one", "a", -31.0), leading("one", "b", 32.0)]
     largest = first_sentences(answer_of(comparison([*rows, row("two", "a", 0.2), row("two", "b", 0.3)])))[1]
-    assert largest.startswith("Largest gap of both: axis one – b is longer: ")
+    assert largest.startswith("Largest gap of both: axis one – a is shorter: ")
 
 
 def test_ties_are_said_to_be_ties():

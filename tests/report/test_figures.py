@@ -58,7 +58,7 @@ def test_the_overview_has_one_dot_for_each_axis_and_corpus_at_its_gap(found, axe
     answer = answer_of(found)
     assert draw_rows(axes, overview_rows(answer)) is axes
     expected = sorted(
-        (c.headline.gap, COLOURS[looks(CORPORA)[c.generated].colour], c.differs) for a in answer.axes for c in a.cells
+        (c.row.gap, COLOURS[looks(CORPORA)[c.generated].colour], c.differs) for a in answer.axes for c in a.cells
     )
     assert len(expected) == 18
     for (gap, colour, filled), (x, edge, full) in zip(expected, sorted(dots(axes)), strict=True):

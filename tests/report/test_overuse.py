@@ -66,7 +66,9 @@ def named_on_the_terminal(comparison):
     assert max(map(len, shown.splitlines())) <= WIDTH
     text = lines(shown)
     assert re.search(r"loops: looping: “(\w+ )+.*× \d", text)
-    assert re.search(r"over-used phrases: chatty: “[^”]+” \(\d[\d.]* against 0 % of documents\), as in “.*«.*»", text)
+    assert re.search(
+        r"over-used words and phrases: chatty: “[^”]+” \(\d[\d.]* against 0 % of documents\), as in “.*«.*»", text
+    )
     assert any(phrase in text for phrase in ("at the end of the day", "it is worth noting", "world of endless"))
     openings = re.search(r"over-used openings of sentences: chatty: ([^;]+)", text)
     assert openings
@@ -77,7 +79,7 @@ def test_report_and_markdown_say_the_same(comparison):
     page, markdown = render(comparison), comparison_markdown(comparison)
     top = page[page.index('<section id="answer"') : page.index('class="trust"')]
     found = overuse_lines(overuse_of(comparison.results, answer_of(comparison)))
-    assert {what for what, _ in found} >= {"loops", "over-used phrases", "over-used openings of sentences"}
+    assert {what for what, _ in found} >= {"loops", "over-used words and phrases", "over-used openings of sentences"}
     for what, sentence in found:
         assert what in top
         assert sentence.split("“")[1][:20] in top

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from momus.cli.options import Device
-from momus.cli.outputs import check_output
 from momus.cli.printing import echo
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
+from momus.ownership import check_place
 from momus.plugins import ADAPTERS, load_plugin
 from momus.text.counting import counted
 
@@ -84,7 +84,7 @@ def generate(
     from momus.sequences import Decoding, Prompt
     from momus_adapters.generating import read_prompts, write_documents
 
-    check_output(out, [prompts, fit])
+    check_place(out, [prompts, fit, model])
     mass = (0.9 if decoding == "nucleus" else 1.0) if top_p is None else top_p
     hypotheses = (5 if decoding == "beam-sampling" else 1) if beams is None else beams
     decoder = Decoding(

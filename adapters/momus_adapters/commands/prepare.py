@@ -12,7 +12,7 @@ from momus.cli.options import (
     Without,
     expanded,
 )
-from momus.cli.outputs import check_output
+from momus.ownership import check_place
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def prepare(
     from momus_adapters.preparing import Filters, Titled, titled_documents
     from momus_adapters.preparing import prepare as run
 
-    check_output(out, [source])
+    check_place(out, [source])
     least = (4 if wikipedia else 3) if least_sections is None else least_sections
     given: dict[str, Any] = {"short": short, "most_tokens": most_tokens, "least_documents": least_documents}
     filters = replace(

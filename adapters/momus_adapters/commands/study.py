@@ -167,11 +167,14 @@ def read(
     """
     from momus.errors import StoreError
     from momus.files import write_json
+    from momus.ownership import check_output, marked
     from momus_adapters.study.answers import read_answers
     from momus_adapters.study.result import analysed
     from momus_adapters.study.store import read_study
     from momus_adapters.study.view import result_view
 
+    if out is not None:
+        check_output(out, marked("the result of a study", b'"study"', b'"contrasts"', b'"sds"'), answers)
     drawn = read_study(folder)
     result = analysed(
         drawn, read_answers(drawn, answers), max_failed=max_failed, exclude=tuple(exclude or ()), seed=seed

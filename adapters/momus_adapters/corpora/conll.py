@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from momus.errors import ReadingError
+from momus.outputs import open_temporary, replacing
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 
@@ -332,10 +333,10 @@ def _layout(file: Path, lines: Sequence[str]) -> ColumnReader | UniversalReader:
 
 def write_chains(found: dict[str, Resolved], path: str | Path) -> None:
     """Write chains as JSON Lines for the resolver ``given``."""
-    with open(path, "w", encoding="utf-8") as out:
+    with replacing(Path(path)) as temporary, open_temporary(temporary) as out:
         for name, r in found.items():
             rows = zip(r.starts.tolist(), r.ends.tolist(), r.entities.tolist(), strict=True)
             record = {"id": name, "mentions": [list(row) for row in rows], "sentences": r.sentences.tolist()}
             if r.persons is not None:
                 record["persons"] = r.persons.tolist()
-            out.write(json.dumps(record) + "\n")
+            out.write(json.dumps(record).encode("ascii") + b"\n")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from momus.outputs import open_temporary, replacing
 from momus.progress import stage
 from momus_adapters.persons.parsing import load_pipeline
 
@@ -39,13 +40,13 @@ def write_treebank(texts: Iterable[str], path: str | Path, model: str = "", *, s
     from spacy.tokens import Doc
 
     n = 0
-    with Path(path).open("w", encoding="utf-8") as out, stage("parsing") as advance:
+    with replacing(Path(path)) as temporary, open_temporary(temporary) as out, stage("parsing") as advance:
         documents = texts if split else (Doc(nlp.vocab, words=text.split()) for text in texts)
         for i, document in enumerate(nlp.pipe(documents, batch_size=32)):
             for sentence in document.sents:
                 words = [t for t in sentence if not t.is_space]
                 if words and _projective(sentence):
-                    out.write(_bracketed(sentence.root) + "\n")
+                    out.write((_bracketed(sentence.root) + "\n").encode("utf-8"))
                     n += 1
             advance(i + 1)
     return n

@@ -19,6 +19,7 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
+from momus.outputs import replacing
 from momus.sequences.levels import discount, interpolated
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
@@ -137,7 +138,7 @@ class KneserNey(Estimator):
         """Write all orders, with back-off weights, in the ARPA format of KenLM and SRILM."""
         unknown = len(self.words_) - 2
         sizes = [len(level["word"]) + (m == 0) for m, level in enumerate(self.levels_)]
-        with open(path, "w", encoding="utf-8") as out:
+        with replacing(Path(path)) as temporary, temporary.open("w", encoding="utf-8") as out:
             out.write("\\data\\\n" + "".join(f"ngram {m}={n}\n" for m, n in enumerate(sizes, 1)))
             names: list[str] = []
             for m, level in enumerate(self.levels_, 1):

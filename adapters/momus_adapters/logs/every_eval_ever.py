@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from momus.errors import UsageError
-from momus.files import replacing
+from momus.outputs import write_text
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.text.corpus import Corpus
 from momus_adapters.logs.fields import known, mapping, not_an_object, one_or_all, value_at
@@ -196,6 +196,5 @@ def write_instances(
                 "metadata": {"is_correct": "does not apply", "document": document.id},
             }
         )
-    with replacing(Path(path)) as temporary:
-        temporary.write_text("".join(json.dumps(i, ensure_ascii=False) + "\n" for i in instances), encoding="utf-8")
+    write_text(Path(path), "".join(json.dumps(i, ensure_ascii=False) + "\n" for i in instances))
     return len(instances)

@@ -13,7 +13,9 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from momus.errors import UsageError
-from momus.files import replacing
+from momus.files import table_kind
+from momus.outputs import replacing
+from momus.ownership import check_output
 from momus.progress import stage
 from momus.reading.location import Location, remote_name
 from momus.reading.markup import SUFFIXES as MARKUP
@@ -100,6 +102,7 @@ def prepare(
     chosen = filters or Filters()
     if out.exists() and not overwrite:
         raise UsageError(f"{out} exists already", hint="choose another name, or pass --overwrite")
+    check_output(out, table_kind("a file of prepared documents", ("id", "section_names", "sections")))
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder", hint="create it first")
     tally = Prepared()

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from momus.errors import UsageError
-from momus.files import replace_file
 from momus.outliers.rows import outlier_rows
+from momus.outputs import write_text
 from momus.report.html import render_page
 from momus.runs.folder import RunFolder
 from momus.runs.texts_file import KeptTexts, read_kept_texts
@@ -24,7 +24,7 @@ from momus_adapters.study.excerpts import Excerpt, Stripped, excerpts_of
 from momus_adapters.study.label_studio import frequent_titles, screens, write_label_studio
 from momus_adapters.study.power import Need, needs
 from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.store import RATERS, Study, begin_study, finish_study, name_of
+from momus_adapters.study.store import RATERS, Study, check_free, name_of, study_folder
 
 TITLES = "titles"
 """The labels that stand for the most frequent titles of the real text."""
@@ -141,6 +141,7 @@ def create(
     MomusError
         As `make_study`; or the folder cannot be written.
     """
+    check_free(out)
     study, counts = make_study(run, corpora, protocol)
     found = needs(protocol, len(corpora), difference, pilot)
     balance = study.design.balance
@@ -156,21 +157,15 @@ def create(
             "items_of_one_prompt": balance.same_prompt,
         },
     }
-    begin_study(study, out)
-    pages = write_pages(study, out)
-    write_label_studio(study, out)
-    finish_study(study, out, record)
-    return Made(study, counts, found, pages)
+    with study_folder(study, out, record) as folder:
+        pages = write_pages(study, folder)
+        write_label_studio(study, folder)
+    return Made(study, counts, found, [out / page.relative_to(folder) for page in pages])
 
 
 def write_pages(study: Study, folder: Path) -> list[Path]:
     """Write ``raters/rater-1.html`` and so on, and return their paths."""
-    (folder / RATERS).mkdir(parents=True, exist_ok=True)
-    paths = []
-    for k, name in enumerate(study.raters):
-        paths.append(folder / RATERS / f"{name}.html")
-        replace_file(paths[-1], rater_page(study, k))
-    return paths
+    return [write_text(folder / RATERS / f"{name}.html", rater_page(study, k)) for k, name in enumerate(study.raters)]
 
 
 def rater_page(study: Study, rater: int) -> str:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 from xml.sax.saxutils import quoteattr
 
-from momus.files import replace_file, write_json
+from momus.files import write_json
+from momus.outputs import write_text
 from momus.schema import build
 from momus.text.corpus import Corpus
 from momus_adapters.study.design import Trial
@@ -77,9 +78,8 @@ SIDES = {"left": "Passage A", "equal": "Both alike", "right": "Passage B"}
 def write_label_studio(study: Study, folder: Path) -> None:
     """Write ``label-studio/config.xml`` and one file of tasks per rater, which each need a project."""
     target = folder / LABEL_STUDIO
-    target.mkdir(parents=True, exist_ok=True)
     parts = max((len(e.parts) for e in study.design.passages), default=1)
-    replace_file(target / "config.xml", configuration(study, parts))
+    write_text(target / "config.xml", configuration(study, parts))
     for k, name in enumerate(study.raters):
         tasks = [task(study, name, s, parts) for s in screens(study, k) if s.truth is None]
         write_json(target / f"{name}.json", tasks)

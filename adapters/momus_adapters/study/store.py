@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
 from momus.errors import MomusError, StoreError
-from momus.files import PART, plain, write_sealed
+from momus.files import plain, write_sealed
+from momus.outputs import new_folder
+from momus.ownership import check_place
 from momus.parameters import Range
 from momus.schema import read_json, seal
 from momus_adapters.study.design import Design, Trial
@@ -76,48 +80,36 @@ def name_of(protocol: Protocol, design: Design) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:8]
 
 
-def begin_study(study: Study, folder: Path) -> None:
-    """Write ``key.json`` into a new folder, or into one that a killed process did not finish.
+def check_free(folder: Path) -> None:
+    """Make sure that a study can be written: there is nothing, or an empty folder, and no part of anything else.
 
     Raises
     ------
     StoreError
-        The folder cannot be written, or holds something else.
+        It cannot.
     """
-    try:
-        if not _is_free(folder):
-            raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in (*folder.glob(f"{RATERS}/rater-*.html"), *folder.glob(f"{LABEL_STUDIO}/rater-*.json")):
-            old.unlink()  # an unfinished study may have had more raters
-        write_sealed(folder / KEY, plain(_key(study)))
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    check_place(folder, [])
+    if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
+        raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
 
 
-def _is_free(folder: Path) -> bool:
-    """Whether there is nothing, or only what an unfinished study leaves: ``study.json`` is written last."""
-    if folder.is_symlink() and not folder.exists():
-        return False
-    if not folder.exists():
-        return True
-    leftovers = {KEY, RATERS, LABEL_STUDIO}
-    return folder.is_dir() and all(p.name in leftovers or p.name.endswith(PART) for p in folder.iterdir())
-
-
-def finish_study(study: Study, folder: Path, record: Mapping[str, Any]) -> None:
-    """Write ``study.json``, without which the folder is no study.
+@contextmanager
+def study_folder(study: Study, folder: Path, record: Mapping[str, Any]) -> Iterator[Path]:
+    """Give a temporary folder for pages and tasks; the study with its key is in ``folder`` when the context ends.
 
     Raises
     ------
     StoreError
-        The folder cannot be written.
+        The folder cannot be written, or is not empty.
     """
-    public = _public(study)
+    check_free(folder)
     try:
-        write_sealed(folder / STUDY, plain({**public, **record}))
+        with new_folder(folder) as temporary:
+            yield temporary
+            write_sealed(temporary / KEY, plain(_key(study)))
+            write_sealed(temporary / STUDY, plain({**_public(study), **record}))
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder") from error
 
 
 def _public(study: Study) -> _StudyRecord:
@@ -134,10 +126,6 @@ def _public(study: Study) -> _StudyRecord:
 def _public_seal(public: _StudyRecord) -> str:
     """Digest of what raters see and answers depend on; ``key.json`` holds it."""
     return seal({name: public[name] for name in ("protocol", "corpora", "labels", "raters")})
-
-
-def _unwritable(folder: Path, error: OSError) -> StoreError:
-    return StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder")
 
 
 def _key(study: Study) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from time import time
 from typing import Any
 
+from momus.outputs import write_bytes
+from momus.ownership import check_output
+from momus.report.page import REPORT_PAGE
 from momus_adapters.trackers.tracked import ComparisonTracker, Tracked
 
 
@@ -29,7 +31,8 @@ class TensorboardTracker(ComparisonTracker):
         _write(folder, [*_scalars(tracked.numbers), *texts], step or 0, **options)
         if tracked.report is not None:
             name = "report.html" if step is None else f"report-{step}.html"
-            shutil.copyfile(tracked.report, folder / name)
+            check_output(folder / name, REPORT_PAGE)
+            write_bytes(folder / name, tracked.report.read_bytes())
         return f"folder {folder}"
 
     def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:

@@ -14,6 +14,7 @@ from momus.critic import Critic, Scores
 from momus.critic.hooks import check_fitted, overlap
 from momus.errors import UsageError
 from momus.inference.sequential import Look, Looks, add_family, spent
+from momus.outputs import write_text
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.judge import judge
@@ -159,9 +160,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
 
     def save(self, path: str | Path) -> Path:
         """Write `history` as CSV."""
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        self.frame().to_csv(path, index=False)
-        return Path(path)
+        return write_text(Path(path), self.frame().to_csv(index=False))
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Score the real text once.

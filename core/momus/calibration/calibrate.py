@@ -14,6 +14,7 @@ from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.calibration.store import Calibration, temporary_folder, write_calibration
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
+from momus.checks.notes import reading_notes
 from momus.controls import DEFECTS
 from momus.critic import Critic
 from momus.critic.hooks import DeviceMixin, row_unit
@@ -23,14 +24,15 @@ from momus.engine.chosen import absent_warnings, chosen_critics
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import json_params
 from momus.evidence import Wording
-from momus.files import refuse_link
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
+from momus.outputs import make_folder, write_bytes
+from momus.ownership import CALIBRATION, MARK, check_folder, check_place, refuse_irregular
 from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.runs.folder import REPORT, RUN, RunFolder
+from momus.runs.folder import LOCK, REPORT
 from momus.runs.named_files import files_named
-from momus.runs.texts import FIT_SHARE, check_splittable, reading_notes
+from momus.runs.texts import FIT_SHARE, check_splittable
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.statistics import wordings
@@ -92,6 +94,7 @@ def calibrate(
     warnings = [*selection.warnings, *absent_warnings(selection.absent)]
     chosen = _splittable(selection.critics, plan, critics is not None, warnings)
     reporter = reporter or default_reporter()
+    check_place(None if out is None else Path(out), [t for t in (real, fit, donor) if isinstance(t, str | Path)])
     with reporter.stage("reading"):
         fitting, held_out, other = _texts(real, fit, donor, plan, warnings, reading, reporter)
     if other is None:
@@ -104,7 +107,7 @@ def calibrate(
     device = resolve_device(device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder, lock = _folder(out, stack)
-        refuse_link(folder / REPORT)  # now, and not after hours of work
+        refuse_irregular(folder / REPORT)  # now, and not after hours of work
         files = {c.name: files_named(json_params(c)) for c in chosen}
         work = Work(fitting, held_out, other, chosen, plan, folder, device, files)
         crew = stack.enter_context(crew_of(work, jobs, lock))
@@ -182,13 +185,16 @@ def _folder(out: str | Path | None, stack: ExitStack) -> tuple[Path, Lock | None
     if out is None:
         return stack.enter_context(temporary_folder()), None
     path = Path(out)
-    if (path / RUN).exists():
-        raise StoreError(f"{path} holds a run of `momus compare`", hint="name another folder with --out")
-    folder = RunFolder(path)
-    folder.open_for_writing(resume=True)
-    stack.callback(folder.release)
-    (path / CELLS).mkdir(exist_ok=True)
-    return path, folder.lock
+    check_folder(path, CALIBRATION, leftovers=[LOCK])
+    try:
+        make_folder(path)
+        lock = Lock(path / LOCK, str(path)).acquire()
+        stack.callback(lock.release)
+        write_bytes(path / MARK, CALIBRATION.name.encode("ascii"))
+        make_folder(path / CELLS)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another --out") from error
+    return path, lock
 
 
 def _fitted(

@@ -15,6 +15,7 @@ from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, Units, draw, split
 from momus.errors import StoreError
 from momus.files import write_sealed
+from momus.outputs import make_folder
 from momus.schema import read_json
 
 MISSING = "the statistic is undefined for texts of this size"
@@ -173,7 +174,7 @@ class CellFolder:
         """Write a cell, finished or not."""
         path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             write_sealed(path, asdict(cell))
         except OSError as error:
             raise StoreError(

@@ -19,6 +19,8 @@ from momus.parameters import OneOf, Range, check_values
 from momus.text.corpus import Corpus
 
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+LARGEST = 1_000_000
+"""Documents (groups, prompts) of a side at most: more would be drawn from the text again and again."""
 NULL = "none"
 """The name of the defect that changes nothing."""
 _SPLIT, _DRAW = 3, 4

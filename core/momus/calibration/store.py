@@ -7,11 +7,10 @@ process was killed.
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,9 @@ from momus.calibration.plan import NULL, Plan
 from momus.calibration.rates import curves, detectable, family_wise, rows
 from momus.calibration.view import on_axis
 from momus.errors import StoreError
-from momus.files import replace_file, write_json, write_table
+from momus.files import write_json, write_table
 from momus.locking import Lock
+from momus.outputs import delete_folder, write_text
 from momus.runs.folder import REPORT
 
 
@@ -75,7 +75,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
         rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)
         write_table(rates, folder / RATES)
         write_table(p_values(calibration), folder / P_VALUES)
-        replace_file(folder / REPORT, render_calibration(calibration))
+        write_text(folder / REPORT, render_calibration(calibration))
         write_json(folder / CALIBRATION, as_json(calibration))
     except OSError as error:
         raise StoreError(
@@ -171,7 +171,8 @@ def delete_leftovers(parent: Path) -> list[Path]:
                 continue
         except (StoreError, OSError):  # in use, or deleted meanwhile
             continue
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            delete_folder(folder)
         if not folder.exists():
             deleted.append(folder)
     return deleted

@@ -11,6 +11,7 @@ import numpy as np
 
 from momus.critic.hooks import LanguageMixin
 from momus.text.counting import counted, percentage
+from momus.text.scripts import identify
 from momus.text.sketches import TextSketch
 from momus.text.words import EXTRA, has_icu
 
@@ -64,7 +65,7 @@ def languages_of(sketch: TextSketch) -> Languages:
     >>> languages_of(TextSketch.of(Corpus.from_texts(stories))).main
     'en'
     """
-    codes = sketch.sampled("identified")
+    codes = [identify(head) for head in sketch.sampled("head")]
     ranked = sorted(Counter(codes).items(), key=lambda item: (-item[1], item[0]))
     return Languages(sketch.name, tuple((code, n / len(codes)) for code, n in ranked), len(codes))
 

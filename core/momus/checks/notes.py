@@ -1,8 +1,9 @@
-"""Notes on the results of critics: the order of documents, groups that scores show, prompts that both sides share."""
+"""Notes on texts and results: what reading left out, order of documents, groups that scores show, shared prompts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, hidde
 from momus.critic import Note, RunningTextCritic, Scores
 from momus.inference.matching import MATCHED
 from momus.numeric.types import Ints
+from momus.text.counting import counted
+from momus.text.documents import LeftOut, Origin
 from momus.text.splitting import RUNS
 
 if TYPE_CHECKING:
@@ -94,7 +97,7 @@ def group_notes(
 ) -> list[Note]:
     """Warn of texts whose scores, though not their words, show groups that the ids betray.
 
-    Each critic makes one test per text, so a family of m headline rows has at most 2m of them: each is made at level
+    Each critic makes one test per text, so a run with m axes of all texts has at most 2m of them: each is made at level
     `LEVEL`/(2m).
 
     Parameters
@@ -104,7 +107,7 @@ def group_notes(
     checks
         Checks of the texts; a text whose words show its groups was warned of already.
     family
-        Number of headline rows of the run.
+        Number of axes of the run, of all texts.
     """
     if isinstance(critic, RunningTextCritic):
         return []
@@ -155,3 +158,55 @@ def mixed_prompts_warnings(real: Corpus, generated: Sequence[Corpus], verdicts: 
             f"documents that are scored, {together} (--paired compares those of shared prompts only)."
         )
     return warnings
+
+
+def reading_notes(corpus: Corpus) -> list[str]:
+    """What a reader of the texts may not expect: lists that became documents, and what was left out or set apart."""
+    notes = [answers_note(corpus)] if corpus.answers else []
+    if corpus.left_out.names:
+        notes.append(left_out_note(corpus.left_out, corpus.name))
+    return [*notes, *origin_notes(corpus.origin, corpus.name)] if corpus.origin is not None else notes
+
+
+def left_out_note(left_out: LeftOut, name: str) -> str:
+    """Say which files of a folder were set aside for their names; only where there are such files.
+
+    >>> left_out_note(LeftOut(("a/README.md", "b/README.md")), "docs")
+    "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include 'README.md' reads them."
+    """
+    first = left_out.names[0]
+    more = " …" if left_out.names[1:] else ""
+    were, them = ("files were", "them") if left_out.names[1:] else ("file was", "it")
+    return (
+        f"In {name!r}, {len(left_out.names):,} {were} set aside for {'their names' if more else 'its name'} "
+        f"({first!r}{more}); --include {PurePosixPath(first).name!r} reads {them}."
+    )
+
+
+def origin_notes(origin: Origin, name: str) -> list[str]:
+    """Say which rows of a log took no part, and what was set apart from chat messages.
+
+    >>> origin_notes(Origin("chats.jsonl", set_apart={"reasoning": 2}), "a")
+    ["In 'a', reasoning of 2 documents was set apart, not read as text."]
+    """
+    rows = [
+        f"In {name!r}, {counted(n, 'row')} of the log took no part: {reason}." for reason, n in origin.left_out.items()
+    ]
+    apart = [
+        f"In {name!r}, {kind} of {counted(n, 'document')} {'were' if kind.endswith('s') else 'was'} set apart, not "
+        "read as text."
+        for kind, n in origin.set_apart.items()
+    ]
+    return [*rows, *apart]
+
+
+def answers_note(corpus: Corpus) -> str:
+    """Say how many texts of lists became documents of a corpus; only where it has such `Corpus.answers`."""
+    lists = " and ".join(
+        f"{a.field!r} holds {counted(a.documents, 'text')} in the lists of {counted(a.records, 'record')}"
+        for a in corpus.answers
+    )
+    note = f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record."
+    if corpus.origin is not None and corpus.origin.reader is not None:
+        return note  # a log says what its lists hold
+    return f"{note} If they are the parts of one document, call the field 'sections'."

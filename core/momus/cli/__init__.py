@@ -25,7 +25,7 @@ def main() -> None:
     code = _exit_code(interruption)
     try:
         sys.stdout.flush()
-    except OSError as error:  # the disk of a redirected output is full, or the reader of a pipe is gone
+    except OSError as error:  # the disk of a redirected output is full
         code = _lost_output(error, code)
     sys.exit(code)
 
@@ -44,20 +44,18 @@ def _exit_code(interruption: Interruption) -> int:
     except KeyboardInterrupt:
         say("\nmomus: interrupted")
         return interruption.exit_code
-    except BrokenPipeError as error:
-        return _lost_output(error, 0)
     except Exception as error:  # a fault of the program ends in a crash report, not in a traceback
         return report_error(error)
     return 0
 
 
 def _lost_output(error: OSError, code: int) -> int:
-    """Say that the output is incomplete, unless its reader, such as head, closed the pipe."""
+    """Say that the output is incomplete, unless an error was told already."""
     from momus.cli.boundary import discard_output, say, worded
 
     discard_output()
-    if isinstance(error, BrokenPipeError):
+    if code:
         return code
     known = worded(error)
     say(f"momus: standard output: {known.message if known else error}")
-    return code or 5
+    return 5

@@ -20,11 +20,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
 from momus.errors import MomusError, StoreError
 from momus.extras import extra_of
 from momus.version import __version__
 from momus.visible import visible
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 DEBUG = "MOMUS_DEBUG"
 HINTS = {
@@ -53,7 +57,7 @@ def safe_streams() -> None:
     r"""Make sure that the three standard streams exist and take every character.
 
     A closed stream becomes the null device, else the next file to be opened would take its number. A terminal that
-    does not know a character gets its number (``\u2026``) in its place.
+    does not know a character gets its number (``\u2026``) in its place. A pipe whose reader is gone takes the rest.
     """
     while True:
         number = os.open(os.devnull, os.O_RDWR)
@@ -61,15 +65,32 @@ def safe_streams() -> None:
             os.close(number)
             break
         os.set_inheritable(number, True)
-    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
-    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
-    for stream in (sys.stdout, sys.stderr):
+    sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
+    sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            raw = io.BufferedWriter(_ForAnyReader(stream.fileno(), "w", closefd=False))
+            safe = io.TextIOWrapper(raw, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
+            setattr(sys, name, safe)
+
+
+class _ForAnyReader(io.FileIO):
+    """A stream that loses what is written after its reader, such as head, has closed the pipe: the command goes on."""
+
+    def write(self, content: ReadableBuffer, /) -> int:
+        try:
+            return super().write(content)
+        except BrokenPipeError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self.fileno())
+            os.close(null)
+            return super().write(content)
 
 
 def discard_output() -> None:
-    """Send what is still to be written to standard output to the null device: its reader is gone, or its disk full."""
+    """Send what is still to be written to standard output to the null device: its disk is full."""
     null = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(null, sys.stdout.fileno())
@@ -149,19 +170,16 @@ def crash_report(error: BaseException) -> Path | None:
 
     The file holds the types of errors and the lines of code; it can be read by its owner only.
     """
-    import tempfile
+    from momus.outputs import write_private
 
     lines = [f"momus {__version__}, Python {sys.version.split()[0]}, {sys.platform}", f"command: {_command()}"]
     for each in _chain(error):
         lines.append(f"{type(each).__module__}.{type(each).__qualname__}")
         lines += [f"  {place}" for place in _frames(each.__traceback__)]
     try:
-        handle, name = tempfile.mkstemp(prefix="momus-crash-", suffix=".txt")  # mode 0600
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write("\n".join(lines) + "\n")
+        return write_private("momus-crash-", "\n".join(lines) + "\n")
     except OSError:
         return None
-    return Path(name)
 
 
 def _command() -> str:

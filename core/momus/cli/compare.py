@@ -117,8 +117,10 @@ def compare(
     """
     import momus as m
     from momus.errors import MomusError
+    from momus.processes import without_pandas
     from momus.progress import Silent, default_reporter
 
+    without_pandas()
     paths = named_paths(generated)
     _check_folder(out, no_out, resume or overwrite)
     folder = None if no_out else out or new_run(list(paths))
@@ -172,13 +174,16 @@ def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:
 
 def _remove_unfinished(folder: Path) -> None:
     """Remove the folder of a failed run that nobody named, unless a critic has finished."""
-    import shutil
-
+    from momus.outputs import delete_folder
     from momus.runs.folder import RESULT
     from momus.runs.manifest import ROWS
 
-    if not any(folder.rglob(f"critics/*/{RESULT}")) and not any(folder.rglob(f"{ROWS}/*/records/*")):
-        shutil.rmtree(folder, ignore_errors=True)
+    if (
+        folder.exists()
+        and not any(folder.rglob(f"critics/*/{RESULT}"))
+        and not any(folder.rglob(f"{ROWS}/*/records/*"))
+    ):
+        delete_folder(folder)
 
 
 def demo(

@@ -18,7 +18,6 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.outliers_view import flagged_line
-from momus.cli.outputs import check_output
 from momus.cli.printing import echo, print_json, print_view
 from momus.report.safe import one_line
 from momus.text.counting import counted, percentage
@@ -95,7 +94,6 @@ def filter_(
     for option, out in (("--keep", keep), ("--drop", drop)):
         if not out.name:
             raise UsageError(f"{option} {str(out)!r}: no name of a file", hint="name a .jsonl or .parquet file")
-        check_output(out, [*paths, *real, *critics])
     show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
     folder = scores or keep.with_name(f"{keep.name}.scores")
     try:

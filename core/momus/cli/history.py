@@ -139,9 +139,10 @@ def gate(
 
     Next: `momus diff` shows what changed; `momus history` draws all runs.
     """
-    from momus.history.gate import gate_run
-    from momus.history.gate_view import gate_json, gate_view, write_junit
+    from momus.history.gate import LOOKS, gate_run
+    from momus.history.gate_view import JUNIT, gate_json, gate_view, write_junit
     from momus.history.rules import Limit, read_rules
+    from momus.ownership import check_output
 
     chosen = read_rules(rules).updated(
         baseline=baseline,
@@ -153,6 +154,10 @@ def gate(
         corpus=tuple(corpus or ()),
         sequential=str(sequential or ""),
     )
+    if chosen.sequential:
+        check_output(Path(chosen.sequential), LOOKS, [rules, junit])
+    if junit is not None:
+        check_output(junit, JUNIT, [rules])
     result = gate_run(_run(run, registry), chosen, registry)
     if as_json:
         print_json(gate_json(result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated
@@ -116,9 +117,12 @@ def write_critic(name: str, folder: Path) -> list[Path]:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from momus.errors import UsageError
+    from momus.outputs import new_folder, write_text
+    from momus.ownership import check_place
 
     check_name(name)
-    if folder.exists() and not folder.is_dir():
+    check_place(folder, [])
+    if os.path.lexists(folder) and not folder.is_dir():
         raise UsageError(f"{folder} is a file", hint="name a folder with --out")
     if folder.is_dir() and any(folder.iterdir()):
         raise UsageError(f"{folder} exists and is not empty", hint="name a new folder with --out")
@@ -130,13 +134,11 @@ def write_critic(name: str, folder: Path) -> list[Path]:
         keep_trailing_newline=True,
         autoescape=False,  # the files are code, and names that pass `check_name` need no escapes
     )
-    written = []
-    for template in sorted(templates.list_templates(extensions=["j2"])):
-        path = folder / template.removesuffix(".j2").replace("package/", f"{module}/")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(templates.get_template(template).render(values), encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}", hint="name a folder with --out") from error
-        written.append(path)
-    return written
+    names = {t: t.removesuffix(".j2").replace("package/", f"{module}/") for t in templates.list_templates(["j2"])}
+    try:
+        with new_folder(folder) as temporary:
+            for template, name in sorted(names.items()):
+                write_text(temporary / name, templates.get_template(template).render(values))
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}", hint="name a folder with --out") from error
+    return [folder / name for _, name in sorted(names.items())]

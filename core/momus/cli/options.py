@@ -199,7 +199,11 @@ class Testing:
         int, typer.Option(min=99, max=MOST_RESAMPLES, help="Resamples of bootstrap errors, where one is needed.")
     ] = 499
     adjustment: Annotated[
-        str, typer.Option(help="Adjustment of the p-values for multiple tests: holm, bh or none.")
+        str,
+        typer.Option(
+            help="Adjustment of the p-values for multiple tests: holm or bh over the axes of each generated text, "
+            "holm-table or bh-table over all axes of all texts, or none."
+        ),
     ] = "holm"
     paired: Annotated[
         bool | None,

@@ -63,17 +63,16 @@ def plan(
 
 
 def _write(out: Path, plans: Sequence[Plan]) -> None:
-    from momus.errors import StoreError, UsageError
-    from momus.files import replace_file
-    from momus.report.figures.files import plan_figure
+    from momus.errors import UsageError
+    from momus.outputs import write_text
+    from momus.ownership import check_output, marked
+    from momus.report.figures.files import POWER, plan_figure
 
     figure = plan_figure(plans)
     if not figure:
         raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
-    try:
-        replace_file(out, figure)
-    except OSError as error:
-        raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
+    check_output(out, marked("a figure of `momus plan`", POWER.encode("ascii")))
+    write_text(out, figure)
     echo(f"Figure: {out}")
 
 

@@ -18,7 +18,6 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.outputs import check_critic_folder, check_output
 from momus.cli.parts import (
     Share,
     score_into_folder,
@@ -27,10 +26,14 @@ from momus.cli.parts import (
 from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
+from momus.ownership import CRITIC, check_folder, check_output, check_place
 from momus.text.counting import counted
 
 TABLES = (".parquet", ".csv", ".jsonl")
 """Endings of files of rows; anything else is a folder."""
+
+COLUMNS = ("corpus", "id", "critic", "nll", "states", "reason")
+"""Columns of every table of scores."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +80,8 @@ def fit(
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
 
-    check_critic_folder(out)
-    check_output(out, [real])
+    check_place(out, [real, config])
+    check_folder(out, CRITIC)
     (model,) = make_critics([critic], config_tables(config))
     if isinstance(model, DeviceMixin):
         model.to(resolve_device(device))
@@ -160,8 +163,7 @@ def score(
     Next: score real text too; only differences between texts are meaningful.
     """
     options = reading.options()
-    if out is not None:
-        check_output(out, paths)
+    check_place(out, paths)
     if out is not None and (out.is_dir() or out.suffix not in TABLES):
         if out.suffix and not out.is_dir():
             raise UsageError(
@@ -195,11 +197,13 @@ def _score_text(
     import momus as m
     from momus.critic.effects import is_trusted
     from momus.critic.splitting import other_splitting
-    from momus.files import write_table
+    from momus.files import table_kind, write_table
     from momus.numeric.devices import resolve_device
     from momus.progress import Silent, default_reporter
     from momus.report.format import number
 
+    if out is not None:
+        check_output(out, table_kind("a table of scores", COLUMNS))
     critic = m.load_critic(saved, trust=is_trusted(saved, trust))
     if splitting := other_splitting(critic):
         echo(f"Warning: {splitting}", err=True)
@@ -236,7 +240,7 @@ def _score_text(
 
 def _tell_reading(corpus: Corpus) -> None:
     """Say how many texts of lists became documents, and what was left out or set apart, if anything."""
-    from momus.runs.texts import reading_notes
+    from momus.checks.notes import reading_notes
 
     for note in reading_notes(corpus):
         echo(f"Note: {note}", err=True)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import CsvAsIs, comma_separated, expanded
-from momus.cli.outputs import Run, check_report, run_folder
+from momus.cli.outputs import Run, run_folder
 from momus.cli.printing import Printed, echo, print_json, print_view
 
 
@@ -133,7 +133,7 @@ def report(
         Path | None, typer.Option("--out", "-o", help="HTML file to write; default: report.html in the run folder.")
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the file in --out even if it is no report.")
+        bool, typer.Option("--overwrite", help="Replace the page in --out even if it is no report.")
     ] = False,
 ) -> None:
     """Write the HTML report of a finished run again.
@@ -147,12 +147,12 @@ def report(
 
     Next: `momus open run`; the file needs no network and no other file.
     """
-    from momus.report import write_report
+    from momus.ownership import check_output
+    from momus.report.page import ANY_PAGE, REPORT_PAGE, write_report
     from momus.runs.folder import REPORT, read_comparison
 
     folder = run_folder(run)
-    if out is not None:
-        check_report(out, overwrite)
+    check_output(out or folder / REPORT, ANY_PAGE if overwrite else REPORT_PAGE, kept_by=None if out else folder)
     echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
 
 

@@ -225,6 +225,6 @@ def check_fitted(critic: Critic[Any]) -> None:
 
 
 def overlap(critic: Critic[Any], texts: TextSource) -> int:
-    """How many of these documents a critic was fitted on, by their text."""
+    """Number of these documents that a critic was fitted on, by text."""
     check_fitted(critic)
     return int(np.isin(as_corpus(texts).hashes, critic.fitted_hashes_).sum())

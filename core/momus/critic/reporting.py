@@ -1,4 +1,4 @@
-"""What only readers of the results see of a critic: what leads its axis, directions, limits, notes."""
+"""What only readers of the results see of a critic: headline, directions, limits, notes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ class Reporting:
     Attributes
     ----------
     headline
-        Name of the statistic whose p decides the verdict, or several names, of which the first that the fitted critic
-        has counts; default: ``latent_ppl`` of sequences, otherwise ``latent_nll``.
-    told
-        Name of the statistic that tells the direction and size of a difference, such as the mean length beside a test
-        of the distribution; default: the headline, or the first of the critic's statistics with a direction.
+        Name of the statistic that is always in the family by which the axis is tested (`Statistic.decides`), speaks
+        for an axis that does not differ, and is ranked and tracked over versions; or several names, of which the first
+        that the fitted critic has counts. Default: ``latent_ppl`` of sequences, otherwise ``latent_nll``.
     directions
         What generated text is if its Latent NLL, Latent PPL or posterior entropy is lower, and if it is higher, by the
         name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
@@ -31,7 +29,6 @@ class Reporting:
     """
 
     headline: str | tuple[str, ...] = ""
-    told: str = ""
     directions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     limits: str = ""
     stepless: str = "no scored step"

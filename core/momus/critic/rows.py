@@ -146,6 +146,8 @@ def aligned(parts: Sequence[Counted]) -> list[Counted]:
 def _recolumn(table: Counted, columns: Ints, labels: Sequence[str] | NDArray[np.generic]) -> Counted:
     """Renumber the columns of a table: column j becomes ``columns[j]``."""
     m = table.matrix
+    if m.has_sorted_indices and (np.diff(columns) > 0).all() and columns[-1:].tolist() == [len(columns) - 1]:
+        return Counted(sparse.csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], len(labels))), labels)
     # sorting moves entries in place, so the data must not be those of the given table
     indices = columns.astype(m.indices.dtype)[m.indices]
     moved = sparse.csr_array((m.data.copy(), indices, m.indptr), shape=(m.shape[0], len(labels)))

@@ -23,7 +23,8 @@ from momus.critic.effects import check_trusted, effects_of
 from momus.critic.fitted import check_estimator, check_origin
 from momus.errors import MomusError, StoreError
 from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
-from momus.files import file_digest, replacing
+from momus.files import file_digest
+from momus.outputs import new_folder, replacing, write_bytes
 from momus.redact import redacted_value
 
 if TYPE_CHECKING:
@@ -49,8 +50,6 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
     StoreError
         A parameter or fitted attribute has a type that cannot be stored.
     """
-    from safetensors.numpy import save_file
-
     from momus.version import __version__
 
     arrays: Arrays = {}
@@ -69,14 +68,22 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
             f"critic {critic.name!r} cannot be saved: {error}",
             hint="use only numbers, strings, lists, dicts, arrays and Estimators as parameters and fitted attributes",
         ) from error
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists():
+        _write(folder, content, arrays)
+    else:  # at once
+        with new_folder(folder) as temporary:
+            _write(temporary, content, arrays)
+
+
+def _write(folder: Path, content: dict[str, Any], arrays: Arrays) -> None:
+    from safetensors.numpy import save_file
+
     contiguous = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
     with replacing(folder / ARRAYS_NAME) as temporary:
         save_file(contiguous, temporary)
     content[DIGESTS] = {"arrays": file_digest(folder / ARRAYS_NAME), "content": _content_digest(content)}
     text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    with replacing(folder / JSON_NAME) as temporary:
-        temporary.write_bytes(text.encode("utf-8", "surrogatepass"))
+    write_bytes(folder / JSON_NAME, text.encode("utf-8", "surrogatepass"))
 
 
 def _content_digest(content: dict[str, Any]) -> str:

@@ -49,7 +49,7 @@ class Statistic:
         ``log`` if differences are tested on the log scale (perplexities); differences are reported on the original
         scale.
     effect
-        ``hedges_g`` (rows of [value, 1]), ``log_ratio``, or ``difference``.
+        ``hedges_g`` (of rows of two columns), ``log_ratio``, or ``difference``.
     prepare
         Applied to pooled rows first, once for all statistics that name the same function (for example sorting).
     ties
@@ -62,6 +62,9 @@ class Statistic:
     band
         Whether how far human authors lie apart is a unit of the effect (`momus.verdicts.band`): not of a test
         statistic, which grows with the number of documents.
+    decides
+        Whether it is in the family by which the axis of its critic is tested (`momus.inference.family`), as the
+        critic's headline always is. Others are reported beside it, and no finding is made of them.
     label, direction, unit, format
         How readers are told of it, see `Wording`.
 
@@ -84,6 +87,7 @@ class Statistic:
     prepare: Callable[[Floats], Floats] | None = None
     ties: Function | None = None
     band: bool = True
+    decides: bool = True
     label: str = ""
     direction: Direction = ()
     unit: str = ""
@@ -94,11 +98,14 @@ class Statistic:
     def ratio(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals, see `mean`: rows are [numerator, denominator], or [value, 1] for a mean.
 
+        Its effect is Hedges' g, unless another one is given.
+
         Parameters
         ----------
         others
             Further attributes, by name.
         """
+        others.setdefault("effect", "hedges_g")
         return cls(name, rows, "value", mean, label=label, direction=direction, **others)
 
     @classmethod

@@ -24,9 +24,20 @@ def demo_path(name: str) -> Path:
 
 
 def run_demo(out: Path, seed: int = 0, command: str | None = None, reporter: Reporter | None = None) -> Comparison:
-    """Run the comparison of ``momus demo``; replaces an earlier run in ``out``."""
-    from momus.engine.compare import compare
+    """Run the comparison of ``momus demo``; replaces an earlier one in ``out``.
 
+    Raises
+    ------
+    StoreError
+        The folder holds something else.
+    """
+    from momus.engine.compare import compare
+    from momus.errors import StoreError
+    from momus.ownership import holds
+
+    finished = out / "run.json"
+    if finished.exists() and not holds(finished, *(f'"{name}"'.encode() for name in (*CRITICS, *GENERATED))):
+        raise StoreError(f"{out} holds a run, but not a run of `momus demo`", hint="name another folder with --out")
     return compare(
         demo_path("real.jsonl.gz"),
         {name: demo_path(file) for name, file in GENERATED.items()},

@@ -23,6 +23,7 @@ from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.joint.analyses import analyse
 from momus.numeric.devices import resolve_device
+from momus.ownership import check_place
 from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
@@ -39,7 +40,7 @@ from momus.verdicts.atlas import check_register
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
-from momus.verdicts.verdict import Verdict, adjust, check_delta
+from momus.verdicts.verdict import Verdict, adjust, check_delta, selected
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -130,6 +131,8 @@ def compare(
     device = resolve_device(settings.device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
+    named = [real, fit, *generated.values(), critics_from]
+    check_place(None if out is None else Path(out), [t for t in named if isinstance(t, str | Path)])
     comparison = Comparison(folder=None if folder is None else folder.path)
     with ExitStack() as stack:
 
@@ -158,18 +161,23 @@ def compare(
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
-        work = Work(texts, plain, settings, folder, resume, len(chosen) * len(texts.generated), reuse)
+        work = Work(texts, plain, settings, folder, resume, len(chosen), reuse)
         jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
         _run_critics(comparison, selection, work, timed, critics is None, jobs)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
-        comparison.verdicts = adjust(unadjusted, settings.adjustment)
-        comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], settings.adjustment)
+        comparison.verdicts = selected(adjust(unadjusted, settings.adjustment))
+        of_pairs = (
+            settings.adjustment
+            if settings.adjustment in ("none", "holm-table", "bh-table")
+            else (f"{settings.adjustment}-table")
+        )
+        comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], of_pairs)
         comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
         if settings.paired is None:
             comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
         comparison.warnings += skewness_warnings(comparison.verdicts)
-        comparison.warnings += floor_warnings(comparison.pairs, settings.adjustment, pairs=True)
+        comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
         few, *others = texts.analysed
         comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed)
         comparison.signature = _signature(comparison, texts, settings, command, started)
@@ -197,7 +205,8 @@ def _run_critics(
     critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
     absent = list(selection.absent)
-    reuse, family = work.reuse, len(critics) * len(work.texts.generated)  # headline rows, adjusted together
+    texts = len(work.texts.generated) if work.settings.adjustment.endswith("-table") else 1
+    reuse, family = work.reuse, len(critics) * texts  # axes that are adjusted together
     for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
         if isinstance(outcome, Outcome):
             comparison.add(outcome)

@@ -1,7 +1,11 @@
-"""Critics fitted on more text than fits in memory: counted part by part in several processes, or on a random sample."""
+"""Critics fitted on more text than fits in memory: counted part by part in several processes, or on a random sample.
+
+The text to fit on is given, or half of the real text.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -14,19 +18,26 @@ import pyarrow as pa
 
 from momus.critic import Critic
 from momus.critic.portions import Portion, fit_portions, mergeable, read_portion
-from momus.errors import StoreError
+from momus.engine.large import LargeTexts, size_of
+from momus.engine.scoring import PART_DOCUMENTS
+from momus.errors import MomusError, StoreError, UsageError
 from momus.numeric.draws import hashed
-from momus.numeric.types import Ints
+from momus.numeric.types import Bools, Ints
 from momus.processes import pool_of
-from momus.progress import stage
-from momus.reading import ReadingOptions
+from momus.progress import Timed, stage
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
 from momus.runs.row_plan import PART_BYTES
+from momus.runs.texts import FIT_SHARE, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
+from momus.text.splitting import split_rows, units_of
 
-PART_DOCUMENTS = 10_000
+FIT_DOCUMENTS = 50_000
+"""Documents that a critic is fitted on which must see them all at once; of a larger text, so many are drawn."""
+FIT_BYTES = 128 << 20
+"""Bytes of a text to fit on that is held in memory whole."""
 NAME = "fit"
 """What the text is called in the record of a fit, as `momus fit` calls it."""
 
@@ -50,7 +61,7 @@ def fit_in_parts(
     workers
         Number of processes. A script that asks for several calls this under ``if __name__ == "__main__":``.
     documents
-        Documents per part at most; 0 takes 10,000, and parts have about 64 MB at most.
+        Documents per part at most; 0 takes 10,000, and parts have about 4 MB at most.
 
     Returns
     -------
@@ -175,3 +186,92 @@ def _smallest(kept: pa.Table | None, keys: Ints, corpus: Corpus, size: int, seed
     keys = np.concatenate([keys, hashed(corpus.hashes.view(np.int64), seed)])
     rows = np.sort(np.argsort(keys, kind="stable")[:size])
     return table.take(rows), keys[rows]
+
+
+@dataclass(frozen=True)
+class FitText:
+    """What critics are fitted on.
+
+    Attributes
+    ----------
+    corpus
+        The documents, or a sample of them.
+    path
+        The whole text, for critics that are fitted part by part; None: the corpus is all.
+    keep
+        bool (n,): which real documents are compared, in the order of the files; None: all.
+    warning
+        What a reader must know; empty if there is nothing.
+    """
+
+    corpus: Corpus
+    path: str | None = None
+    keep: Bools | None = None
+    warning: str = ""
+
+
+def text_to_fit(fit: TextSource | None, texts: LargeTexts, reading: ReadingOptions, seed: int, timed: Timed) -> FitText:
+    """Read the text to fit on, or set half of the real text apart.
+
+    Raises
+    ------
+    MomusError
+        It cannot be read, is empty, or cannot be split.
+    """
+    if fit is None:
+        return _split(texts, seed, reading, timed)
+    if isinstance(fit, str | os.PathLike):
+        try:
+            size = sum(map(size_of, list_inputs([os.fspath(fit)], reading)[0]))
+        except MomusError:  # a stream, an address, a log
+            size = 0
+        if size > FIT_BYTES:
+            with timed.stage("reading", "fit"):
+                drawn = read_sample(os.fspath(fit), FIT_DOCUMENTS, reading, seed)
+            warning = (
+                f"Critics whose counts do not add up are fitted on {len(drawn.corpus):,} of {drawn.documents:,} "
+                f"documents of 'fit', drawn by seed {seed}; the others on all of them."
+            )
+            return FitText(drawn.corpus.sorted(), os.fspath(fit), warning=warning)
+    with timed.stage("reading", "fit"):
+        corpus = as_corpus(fit, "fit", reading, timed.inner)
+    if not len(corpus):
+        raise UsageError("'fit' has no document", hint="give a text that is not empty")
+    return FitText(corpus.sorted())
+
+
+def _split(texts: LargeTexts, seed: int, reading: ReadingOptions, timed: Timed) -> FitText:
+    """Set half of the real text apart, as `Corpus.split` does."""
+    ids: list[str] = []
+    prompts: list[str | None] = []
+    groups: list[str | None] = []
+    filled = 0
+    for corpus in _read(texts.files["real"], reading, timed, "ids of real"):
+        ids += corpus.ids
+        prompts += corpus.prompts
+        groups += corpus.groups
+        filled += int((~corpus.blank).sum())
+    check_splittable("real", len(ids), filled)
+    units = units_of(ids, groups, prompts)
+    first, second = split_rows(ids, units, FIT_SHARE, seed, "real")
+    keep = np.zeros(len(ids), dtype=bool)
+    keep[second] = True
+    words = split_warning(units, seed, len(first), len(second))
+    if len(first) > FIT_DOCUMENTS:
+        first = np.sort(np.random.default_rng([seed, len(first)]).choice(first, FIT_DOCUMENTS, replace=False))
+        words += f" Critics are fitted on {FIT_DOCUMENTS:,} of the former, drawn by the same seed."
+    before, tables = 0, []
+    for corpus in _read(texts.files["real"], reading, timed, "text to fit on"):
+        rows = first[(first >= before) & (first < before + len(corpus))] - before
+        tables.append(corpus.table.take(pa.array(rows)))
+        before += len(corpus)
+    return FitText(Corpus(pa.concat_tables(tables), "fit").sorted(), keep=keep, warning=words)
+
+
+def _read(files: Sequence[InputFile], reading: ReadingOptions, timed: Timed, what: str) -> Iterator[Corpus]:
+    """The parts of files, one after the other."""
+    pieces = [(f, p) for f in files for p in cut(f, PART_DOCUMENTS, PART_BYTES, reading.encoding)[1]]
+    with timed.stage("reading", what, len(pieces)) as advance:
+        for number, (file, part) in enumerate(pieces, 1):
+            yield read_part(file, part, reading, check=part is None or part.before == 0)
+            advance(number)

@@ -7,7 +7,6 @@ documents and wide rows from their files when they are needed.
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +17,14 @@ import numpy as np
 from momus.critic import Critic, MergeableMixin
 from momus.critic.hooks import SettlingMixin, moved, settled
 from momus.engine.chosen import Chosen
-from momus.engine.fit_text import FitText, text_to_fit
-from momus.engine.fitting import fit_in_parts, read_sample
+from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
 from momus.engine.large import LargeTexts, scored_by_parts
+from momus.engine.pool import end_server
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
-from momus.files import link_or_copy
+from momus.outputs import copy_folder, delete_folder
+from momus.processes import return_memory
 from momus.progress import Timed, reporting
 from momus.reading import ReadingOptions, TextSource
 from momus.runs.manifest import ROWS
@@ -33,13 +33,14 @@ from momus.runs.row_store import StoredText
 from momus.runs.texts import ANALYSED, Texts, read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.text.scripts import identifier
 from momus.text.sketches import TextSketch
 from momus.verdicts.settings import Settings
 
 WHOLE = 256 << 20
 """Bytes of all texts together up to which critics that must see a text as a whole run although nobody named them."""
-FITTED = "fitted"
-"""Folder of the critics that texts are scored by."""
+FITTED = ".fitted"
+"""Folder of the critics that texts are scored by; no text has such a name."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,10 @@ def score_large(
         fit = text_to_fit(sources.fit, large, sources.reading, settings.seed, timed)
         failed = _fitted(critics, fit, sources.reading, scoring, reuse, timed, skip_unfit)
         critics = [c for c in critics if c.name not in failed]
+        return_memory()
         _settle(critics, large, sources.reading, settings.seed, timed)
     stored = _stored(large, critics, fit, sources.reading, scoring, reuse, timed)
+    end_server()
     real, *generated = (text.corpus for text in stored)
     warnings = [fit.warning] if fit.warning else []
     split = sources.fit is None and not large.rows
@@ -131,6 +134,9 @@ def score_large(
     for text in stored:
         _ = text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
         text.forget_sketch()
+    fit.corpus.forget_tokens()
+    identifier.cache_clear()
+    return_memory()
     if not whole:
         return texts, None
     with timed.stage("reading", "whole texts"):
@@ -234,14 +240,15 @@ def _stored(
             _linked(reuse.folder.path / ROWS / "real", out)
         _score(large.paths[name], name, folders, out, reading, scoring, timed)
         stored.append(StoredText(out, name, fit.keep if name == "real" else None))
-    shutil.rmtree(scoring.folder / FITTED, ignore_errors=True)  # the rows of each text hold the critics, too
+    if (scoring.folder / FITTED).exists():
+        delete_folder(scoring.folder / FITTED)  # the rows of each text hold the critics, too
     return stored
 
 
 def _linked(rows: Path, out: Path) -> None:
     """Give a run the rows of an earlier one; they are scored again if anything that they depend on has changed."""
     if RowFolder(rows).holds_rows():
-        shutil.copytree(rows, out, copy_function=link_or_copy)
+        copy_folder(rows, out, linked=True)
 
 
 def _saved(critics: Sequence[Critic[Any]], large: LargeTexts, scoring: Scoring) -> list[Path]:

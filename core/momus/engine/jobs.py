@@ -13,7 +13,7 @@ from momus.engine.large import scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import run_critic
 from momus.errors import FittingError, MissingExtraError, UsageError
-from momus.processes import pool_of
+from momus.processes import pool_of, return_memory
 from momus.progress import Silent, Timed
 from momus.runs.folder import RunFolder
 from momus.runs.result import Outcome
@@ -85,7 +85,10 @@ def outcomes(
         for critic in critics:
             with timed.part(critic.name):
                 outcome = work.run(critic, timed)
+            if work.texts.in_parts:
+                return_memory()
             yield critic, outcome
+        work.texts.forget_rows()
         return
     _check_sent(critics)
     found: dict[int, Outcome | Failure] = {}

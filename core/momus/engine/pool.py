@@ -10,12 +10,13 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
 
 from momus.engine.interface import TRIES, Done, Job
 from momus.engine.worker import PartScorer
 from momus.errors import StoreError
-from momus.processes import end_with, safe_path, threads_each
+from momus.processes import end_with, safe_path, threads_each, without_pandas
 
 _SCORER: list[PartScorer] = []
 """The scorer of a worker process, set once by `_begin`."""
@@ -82,6 +83,12 @@ def fresh_processes() -> BaseContext:
     return context
 
 
+def end_server() -> None:
+    """End the process that workers are forked from; the next pool starts another."""
+    if sys.platform != "win32":
+        forkserver._forkserver._stop()  # type: ignore[attr-defined]
+
+
 def end(worker: ProcessPoolExecutor) -> None:
     """End the processes of a pool without waiting for their work."""
     processes = list((worker._processes or {}).values())
@@ -94,6 +101,7 @@ def _begin(job: Job, driver: int) -> None:
     """Prepare a worker process."""
     end_with(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted driver ends its workers itself
+    without_pandas()
     _SCORER[:] = [PartScorer(job)]
 
 

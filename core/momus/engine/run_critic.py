@@ -20,7 +20,7 @@ from momus.critic.splitting import icu_of, usable_documents
 from momus.errors import FittingError, StoreError
 from momus.estimator import clone, json_params
 from momus.joint.axes import axis_of
-from momus.joint.distribution import distribution, told_axis
+from momus.joint.distribution import distribution, shown_axis
 from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
 from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references
@@ -34,7 +34,6 @@ from momus.verdicts.band import HumanBands
 from momus.verdicts.decomposition import parts_of
 from momus.verdicts.judge import MANY_PAIRS, USUAL, differences, judge
 from momus.verdicts.settings import Settings
-from momus.verdicts.statistics import NLL, PPL
 from momus.verdicts.verdict import Verdict, finite
 from momus.version import __version__
 
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from momus.joint.axes import Axis
     from momus.text.corpus import Corpus
 
-RESULT_FORMAT = 7
+RESULT_FORMAT = 8
 """Of the results that a run folder keeps; a result in another format is computed again."""
 SUMMARIZED = 2_000
 """Documents of a text scored in parts that evidence is made of, where it needs their latents."""
@@ -70,7 +69,7 @@ def run_critic(
     Parameters
     ----------
     family
-        Number of headline rows of the run, which are adjusted together.
+        Number of axes that are adjusted together.
     reuse
         An earlier run, to take the fitted critic and the scores of the real text from.
 
@@ -189,7 +188,7 @@ def _result(
     outliers: list[MarkedDocument] = []
     references: list[Example] = []
     examples: list[Example] = []
-    told = None if axis is None else told_axis(critic, sampled, axis)
+    shown = None if axis is None else shown_axis(critic, sampled, axis)
     for k, (scores, corpus) in enumerate(zip(others, texts.generated, strict=True), 1):
         with timed.stage("testing", corpus.name, documents=len(corpus)):
             rows = judge(critic, real, scores, settings, family=family, bands=bands)
@@ -197,17 +196,27 @@ def _result(
         with timed.stage("evidence", corpus.name, documents=len(corpus)):
             sides = texts.analysed[0], texts.analysed[k]
             if real.n_scored and scores.n_scored:
-                tested = None if told is None else compared_rows(real, scores, settings.paired)
+                tested = None if shown is None else compared_rows(real, scores, settings.paired)
                 evidence.append((corpus.name, _evidence(critic, (texts.real, corpus), (real, scores), tested)))
-                if told is not None:
+                if axis is not None and shown is not None:
                     few = compared_rows(sampled[0], sampled[k], settings.paired)
-                    values = told.values[real.corpus], told.values[scores.corpus]
-                    examples += find_examples(critic, sides, (sampled[0], sampled[k]), few, values, _higher(rows))
+                    leading = next((v for v in rows if v.leads and v.wording.direction), None)
+                    # documents that show what the leading statistic says, where it is a value of documents
+                    by = (
+                        shown
+                        if leading is None
+                        else shown_axis(critic, [sampled[0], sampled[k]], axis, leading.statistic)
+                    )
+                    speaking = next((v for v in rows if v.statistic == by.statistic.name), None)
+                    higher = speaking is None or (speaking.difference or 0.0) >= 0
+                    values = by.values[real.corpus], by.values[scores.corpus]
+                    examples += find_examples(critic, sides, (sampled[0], sampled[k]), few, values, higher)
             oddest = find_outliers(critic, corpus, scores, settings.top)
             references += find_references(critic, (sides[0], corpus), (sampled[0], scores), oddest)
             outliers += oddest
     pairs: list[Verdict] = []
-    of_pairs = family * (len(others) - 1) // 2
+    axes = family if settings.adjustment.endswith("-table") else family * len(others)  # of all texts
+    of_pairs = axes * (len(others) - 1) // 2
     two = list(combinations(others, 2)) if settings.pairwise else []
     economy = MANY_PAIRS if len(two) > MANY else USUAL
     for one, other in two:
@@ -227,7 +236,7 @@ def _result(
         oddity_unit=critic.oddity_unit if isinstance(critic, OddityMixin) else "",
         references=references,
         examples=examples,
-        distribution=None if told is None else distribution(critic, told, real.corpus),
+        distribution=None if shown is None else distribution(critic, shown, real.corpus),
         parts=parts_of(critic, sampled[0], sampled[1:], settings),
         limits=critic.reporting.limits,
         unscored=count_unscored(scored),
@@ -235,7 +244,7 @@ def _result(
             *notes_of(critic),
             *_of_few(critic, texts, scored),
             *order_notes(texts, critic),
-            *group_notes(critic, sampled, texts.checks, family),
+            *group_notes(critic, sampled, texts.checks, axes),
         ],
         signature=signature,
     )
@@ -276,12 +285,6 @@ def _summary(critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints | N
         return Pooled.of_rows({key: take_rows(table, rows) for key, table in scores.rows.items()}, len(rows))
     # canonical order is that of hashes, so the first documents are drawn at random
     return critic.score(corpus.take(rows[:SUMMARIZED] if isinstance(corpus, StoredCorpus) else rows)).summary
-
-
-def _higher(verdicts: Sequence[Verdict]) -> bool:
-    """Whether the generated text has the higher value on the axis, by the row that tells its direction."""
-    rows = [v for v in verdicts if v.told] or [v for v in verdicts if v.statistic in (PPL.name, NLL.name)]
-    return not rows or rows[-1].difference is None or rows[-1].difference >= 0
 
 
 def _refitted(

@@ -6,7 +6,6 @@ and an address, and returns an `Engine`. The one of this machine is `momus.engin
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,8 +21,8 @@ from momus.critic.splitting import other_splitting
 from momus.engine.interface import Done, Engine, Job, done_of
 from momus.engine.pool import Pool
 from momus.errors import StoreError, UsageError
-from momus.files import replacing
 from momus.numeric.devices import resolve_device
+from momus.outputs import make_folder, write_bytes
 from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
@@ -155,7 +154,7 @@ def score_parts(
     rank, world
         This run scores the parts whose number is ``rank`` modulo ``world``; runs of other ranks score the others.
     part_size
-        Documents per part at most, and about 64 MB of text; default: those of the parts that are resumed, or 10,000.
+        Documents per part at most, and about 4 MB of text; default: those of the parts that are resumed, or 10,000.
     engine, address
         ``local``, or the name of another engine (``ray``) and the address of its cluster.
     progress
@@ -182,12 +181,14 @@ def score_parts(
     folder = RowFolder(out)
     with folder.locked(rank):
         begun = overwrite or not folder.manifest.exists()
-        plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, overwrite)
+        plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, overwrite, world == 1)
         mine = [i for i in range(len(plan)) if i % world == rank]
         if not begun:
             _check_inputs(folder, plan, mine)
         run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes)
-        records = {i: folder.finished(i, plan.belongs(i)) for i in mine}
+        # a rank of several replaces its own parts one by one, and deletes nothing
+        again = overwrite and world > 1
+        records = {i: None if again else folder.finished(i, plan.belongs(i)) for i in mine}
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
         if progress is not None:
@@ -250,6 +251,7 @@ def _settled(
     part_size: int | None,
     resume: bool,
     overwrite: bool,
+    alone: bool,
 ) -> tuple[Plan, list[str]]:
     """Make the plan, check it against the one in the folder, and put manifest and critics there.
 
@@ -260,9 +262,9 @@ def _settled(
     """
     notes: list[str] = []
     earlier: Plan | None = None
-    if overwrite:
+    if overwrite and alone:
         folder.clear()
-    elif folder.manifest.exists():
+    elif not overwrite and folder.manifest.exists():
         if not resume:
             raise StoreError(
                 f"{folder.path} already holds rows of scores",
@@ -326,7 +328,6 @@ def _copy_critic(source: Path, target: Path, digest: str) -> None:
             same = False
         if same:
             return
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
         for name in (ARRAYS_NAME, JSON_NAME):
-            with replacing(target / name) as temporary:
-                shutil.copyfile(source / name, temporary)
+            write_bytes(target / name, (source / name).read_bytes())

@@ -18,11 +18,12 @@ from momus.critic.scores import AGGREGATED
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
+from momus.outputs import make_folder, write_bytes
+from momus.processes import return_memory
 from momus.reading.parts import read_part
-from momus.runs.packing import pack
-from momus.runs.row_folder import RowFolder, synced, write_record
+from momus.runs.packing import pack, rows_to_json, summary_to_json
+from momus.runs.row_folder import RowFolder, write_record, writing
 from momus.runs.row_plan import Plan
-from momus.runs.summaries import rows_to_json, summary_to_json
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch, sample_size
 
@@ -63,8 +64,9 @@ class PartScorer:
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
-        with synced(self.folder.rows(number)) as temporary:
-            temporary.write_bytes(content)
+        with writing(self.folder.path):
+            make_folder(self.folder.rows(number).parent)
+            write_bytes(self.folder.rows(number), content)
         record = {
             **self.plan.belongs(number),
             "documents": len(corpus),
@@ -74,6 +76,7 @@ class PartScorer:
             "odd": _odd(corpus, [scored[c.name].ranked(c.sequence, KEPT) for c in self.critics]),
         }
         write_record(self.folder.record(number), record)
+        return_memory()
         return done_of(record)
 
 

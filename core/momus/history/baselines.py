@@ -12,9 +12,12 @@ from pathlib import Path
 from momus.errors import StoreError, UsageError
 from momus.files import write_json
 from momus.history.kept import KeptRun
+from momus.outputs import delete, make_folder
+from momus.ownership import check_output, marked
 
 FOLDER = Path(".momus") / "baselines"
 FORMAT = "momus-baseline-1"
+BASELINE = marked("a baseline", b"momus-baseline-")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -100,7 +103,8 @@ class Baselines:
             datetime.now(UTC).isoformat(timespec="seconds"),
         )
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
+            check_output(path, BASELINE)
             write_json(path, {"format": FORMAT, **asdict(baseline)})
         except OSError as error:
             raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another --registry") from error
@@ -146,7 +150,7 @@ class Baselines:
             There is none of this name.
         """
         self.get(name)
-        self._file(name).unlink()
+        delete(self._file(name))
 
     def resolve(self, name: str) -> Resolved:
         """Find a run by its folder, or by the name of a baseline.

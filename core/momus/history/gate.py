@@ -25,10 +25,13 @@ from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, Rules
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
+from momus.outputs import make_folder
+from momus.ownership import marked
 from momus.schema import read_json
 
 FORMAT = "momus-gate-looks-2"
 """Format of the file that keeps the looks of a gate."""
+LOOKS = marked("the state of a gate", b"momus-gate-looks-")
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
 def _locked(state: Path) -> Iterator[None]:
     """Be the only process that looks; others wait."""
     try:
-        state.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(state.parent)
     except OSError as error:
         hint = "name another --sequential file"
         raise StoreError(f"{state}: cannot be written ({error.strerror})", hint=hint) from error

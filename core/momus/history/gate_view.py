@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from momus.errors import StoreError
-from momus.files import plain, write_text
+from momus.files import plain
 from momus.history.checks import Check
 from momus.history.diff_view import input_line, markdown, markdown_table, run_name, signed, text_table
 from momus.history.rules import WITHIN
+from momus.outputs import appending, write_text
+from momus.ownership import check_output, marked
 from momus.report.format import number
 from momus.report.safe import clean
 from momus.text.counting import counted, percentage
@@ -148,6 +150,9 @@ def gate_markdown(result: GateResult) -> str:
     return "\n".join([*lines, ""])
 
 
+JUNIT = marked("JUnit XML of a gate", b'name="momus gate"')
+
+
 def write_junit(result: GateResult, path: Path) -> None:
     """Write JUnit XML: one test case per check.
 
@@ -170,6 +175,7 @@ def write_junit(result: GateResult, path: Path) -> None:
             ElementTree.SubElement(case, kind, {"message": line, "type": c.rule}).text = line
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
+    check_output(path, JUNIT)
     write_text(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
 
 
@@ -198,7 +204,7 @@ def append_summary(result: GateResult, path: Path) -> None:
         The file cannot be written.
     """
     try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(gate_markdown(result) + "\n")
+        with appending(path) as file:
+            file.write((gate_markdown(result) + "\n").encode("utf-8"))
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file") from error

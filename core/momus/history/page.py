@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from momus.files import write_text
 from momus.history.diff_view import input_line
 from momus.history.timeline import Line, Timeline
+from momus.outputs import write_text
+from momus.ownership import check_output, marked
 from momus.report.figures.canvas import Canvas, line_through
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.scales import Scale, linear_ticks, tick_text
@@ -45,6 +46,9 @@ class Panel:
     rows: tuple[tuple[str, ...], ...]
 
 
+HISTORY = marked("a history of Momus", b"<title>Momus: history of")
+
+
 def write_history(timeline: Timeline, path: Path) -> Path:
     """Write the page, and return its path.
 
@@ -53,6 +57,7 @@ def write_history(timeline: Timeline, path: Path) -> Path:
     StoreError
         The file cannot be written, or is a link.
     """
+    check_output(path, HISTORY)
     return write_text(path, render_history(timeline), "name another file with --out")
 
 

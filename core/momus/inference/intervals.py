@@ -12,23 +12,27 @@ from momus.numeric.types import Floats
 
 
 def hedges_factor(tables: Sequence[Rows], weights: Sequence[Floats]) -> tuple[float, float]:
-    """What a difference of means is multiplied by to give Hedges' g, and the degrees of freedom of the latter.
+    """What a difference of means or ratios is multiplied by to give Hedges' g; the degrees of freedom of the latter.
 
     g is the difference in pooled standard deviations of documents, with the small-sample factor 1 − 3/(4·df − 1)
-    (Hedges 1981). NaN where a standard deviation does not exist, or is 0 and the means differ; 0 where all is equal.
+    (Hedges 1981). Of a ratio of totals Σx/Σw = θ, a document deviates by (x − θw) over the mean of w. NaN where a
+    standard deviation does not exist, or is 0 and the means differ; 0 where all is equal.
 
     Parameters
     ----------
     tables, weights
-        Rows [value, 1] of both texts, and the weights of their documents.
+        Rows [x, w] of both texts, [value, 1] for means, and the weights of their documents.
     """
     squares, count, means = 0.0, 0.0, []
     for rows, w in zip(tables, weights, strict=True):
-        x = np.asarray(rows, dtype=np.float64)[:, 0]
-        n = effective_n(w)
-        mean = float(w @ x) / float(w.sum())
+        x, size = np.asarray(rows, dtype=np.float64)[:, :2].T
+        n, whole = effective_n(w), float(w @ size)
+        if not whole:
+            return math.nan, 1.0
+        mean = float(w @ x) / whole
+        deviations = (x - mean * size) * (float(w.sum()) / whole)
         # weighted variance, scaled to the sum of squares of n equally weighted documents
-        squares += float(w @ (x - mean) ** 2) / float(w.sum()) * n
+        squares += float(w @ deviations**2) / float(w.sum()) * n
         count += n
         means.append(mean)
     freedom = count - 2

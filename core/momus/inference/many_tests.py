@@ -13,7 +13,7 @@ from momus.critic.statistic import Statistic, jensen_shannon, total_variation
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast, contrast_of, is_ratio
 from momus.inference.design import Design
 from momus.inference.multipliers import chance_distance
-from momus.inference.pooling import NARROW, Rows, Tables
+from momus.inference.pooling import NARROW, Rows, Tables, rows_between
 from momus.inference.pvalues import Prepared, contrasts, count_extreme, p_value
 from momus.inference.samples import Samples, indicator
 from momus.inference.studentised import Ratio
@@ -43,10 +43,11 @@ def merged(tables: Tables) -> Tables:
     new_column = np.cumsum(shared) - 1
     # the other entries go to the column n_shared + i of their document i
     indices = np.where(shared[both.indices], new_column[both.indices], n_shared + owners_of(both.indptr))
-    compact = sparse.csr_array((both.data, indices, both.indptr), shape=(n, n_shared + n))
+    arrays = both.data.copy(), indices.astype(np.int32), both.indptr.copy()
+    compact = sparse.csr_array(arrays, shape=(n, n_shared + n))
     compact.sum_duplicates()
-    n_real = tables.real.shape[0]
-    return Tables(compact[:n_real], compact[n_real:])
+    real, generated = rows_between(compact, [0, tables.real.shape[0], n])
+    return Tables(real, generated, compact)
 
 
 class ManyTests:
@@ -167,9 +168,9 @@ class SharedRows:
     @cached_property
     def columns(self) -> sparse.csr_array:
         """The transposed rows of both texts, (V, n + m), in single precision if there are very many columns."""
-        transposed = sparse.csr_array(sparse.vstack([self.tables.real, self.tables.generated]).T)
+        transposed = sparse.csr_array(self.tables.both().T)
         # few columns: a distance may have ties, which sums must not break
-        return transposed.astype(np.float32 if transposed.shape[0] > CHUNK * NARROW else np.float64)
+        return transposed.astype(np.float32 if transposed.shape[0] > CHUNK * NARROW else np.float64, copy=False)
 
 
 class LabelledSums:

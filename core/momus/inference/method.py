@@ -55,6 +55,9 @@ class Method:
     flat
         Where texts differ although the documents of neither vary: ``share``, the interval of two shares of 0 and 1
         (`momus.inference.without_variance`), or ``none``, no interval. Empty where documents vary.
+    critical
+        The value that a distance exceeds by chance with probability α/rows: where it is the largest of many sizes, each
+        of these that exceeds it is significant by itself. None for other statistics.
     """
 
     test: Test = "none"
@@ -73,6 +76,7 @@ class Method:
     reason: str = ""
     flat: Flat = ""
     block: int = 1
+    critical: float | None = None
     skewness: float = 0.0
 
     @property

@@ -182,7 +182,7 @@ class Influences:
         return chance if chance > ROUNDING * size_of_shares else 0.0
 
     def least_distance(self, critical: float) -> float:
-        """A total variation distance that the squares beyond their critical value imply, (1 − α) surely; 0 if none.
+        """A total variation distance that squares beyond their critical value imply with confidence 1 − α; 0 if none.
 
         A distance ½ Σ|δ| is at least Σ h δ for any h of at most ½, and h = ½ wδ/max|wδ| makes that a sum of squares.
         """

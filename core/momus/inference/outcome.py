@@ -23,6 +23,9 @@ from momus.inference.without_variance import apart, nothing, nothing_varies, unt
 from momus.inference.witness import cross_fitted, distance_error, witness_of
 from momus.numeric.types import Floats
 
+SLIGHT = 1e-3
+"""Part of a distance that counts as more than 0 where nothing better is known."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -68,7 +71,7 @@ def outcome(
         fields = _distance(contrast, samples, null, exact, noise, errors, question)
     else:
         fields = _value(contrast, samples, null, exact, errors, question)
-    flat = fields.pop("flat", "")
+    flat, critical = fields.pop("flat", ""), fields.pop("critical", None)
     return TestResult(
         statistic=s.name,
         effect_kind="distance" if s.kind == "distance" else s.effect,
@@ -77,7 +80,7 @@ def outcome(
         n_pairs=d.n_real if d.kind == "pairs" else 0,
         left_out_real=d.left_out[0],
         left_out_generated=d.left_out[1],
-        method=replace(method, flat=flat),
+        method=replace(method, flat=flat, critical=critical),
         **fields,
     )
 
@@ -233,6 +236,8 @@ def _value(
     if error > 0:
         p = max(p, float(2 * t.sf(abs(contrast.here) / error, freedom)))
     reaches = [(t_quantile((1 + level) / 2, freedom),) * 2 for level in (question.confidence, question.inner)]
+    if error > 0 and p > 1 - question.confidence:  # the interval holds 0 where the test does not reject that
+        reaches[0] = (max(reaches[0][0], tie_above(abs(contrast.here) / error)),) * 2
     shown = [_difference(s, real, generated, error, reach) for reach in reaches]
     effect, outer, inner = _effect(s, samples, contrast.here, error, reaches, shown, generated - real)
     mde = detectable_difference(error, freedom, question.level)
@@ -252,11 +257,12 @@ def _distance(
     errors: Errors,
     question: Question,
 ) -> dict[str, Any]:
-    """Distances: the excess over chance, and an interval of the distance between the two populations.
+    """Distances: an estimate of the distance between the two populations, and its interval.
 
-    The lower end is 0 unless the test rejects equality; then it is the excess less its margin of error, or what the
-    distance exceeds its critical value by, whichever is larger. The upper end is the distance itself, which chance
-    makes too large, plus its margin of error.
+    The estimate is the cross-fitted one (`momus.inference.witness`), otherwise the excess over chance; 0 where that is
+    negative. The lower end of the interval is 0 unless the test rejects equality, and above 0 otherwise: the estimate
+    less its margin of error, or less where that is negative. The upper end is the observed distance, which chance makes
+    too large, plus its margin.
     """
     s, distance = contrast.statistic, contrast.values[1]
     p, chance, _ = p_value("distance", contrast.here, null, exact)
@@ -273,6 +279,7 @@ def _distance(
         error, freedom = errors.of(s)
         estimate = distance - chance
     finite = distances[np.isfinite(distances)]
+    estimate = max(estimate, 0.0)  # NaN stays
     shown = []
     for confidence in (question.confidence, question.inner):
         margin = t_quantile((1 + confidence) / 2, freedom) * error if math.isfinite(error) else math.nan
@@ -280,8 +287,14 @@ def _distance(
         least = contrast.here - critical
         if squares is not None and squares.squared:
             least = squares.least_distance(critical) if s.function is total_variation else 0.0
-        beyond = max(distance - chance - margin, least)
-        shown.append((max(beyond, 0.0) if p <= 1 - confidence else 0.0, distance + margin))
+        if p > 1 - confidence:
+            shown.append((0.0, max(distance, estimate) + margin))
+            continue
+        if estimate == 0:  # the halves of the texts that were not seen do not show what the test finds
+            estimate = max(least, max(distance - chance, distance * SLIGHT) / 2)
+        # any number below `least`, which the test does not reject, is a lower end
+        low = max(estimate - margin, min(max(least, distance * SLIGHT), estimate / 2))
+        shown.append((low, max(distance, estimate) + margin))
     if not math.isfinite(error):
         shown = [intervals.NONE] * 2
     if s.uneven == "itself":  # a number that grows with the documents, such as Higher Criticism, and no share
@@ -290,4 +303,7 @@ def _distance(
         mde = detectable_distance(s, finite, noise, question.level)
     else:
         mde = chance_value(finite, question.level) - chance + t_quantile(0.8, freedom) * error
-    return numbers((chance, distance), estimate, p, shown[0], shown, (error, freedom, mde))
+    found = numbers((chance, distance), estimate, p, shown[0], shown, (error, freedom, mde))
+    found |= {"difference": estimate if math.isfinite(estimate) else distance - chance}
+    critical = chance_value(distances[np.isfinite(distances)], question.level) if len(finite) else math.nan
+    return {**found, "critical": critical if math.isfinite(critical) else None}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,7 +55,9 @@ class Tables:
         if is_full(real.shape[0] + generated.shape[0], len(used), real.nnz + generated.nnz):
             return cls._full(real, generated, used)
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64
-        return cls(_columns(real, used, dtype), _columns(generated, used, dtype))
+        both = sparse.vstack([_columns(real, used, dtype), _columns(generated, used, dtype)], format="csr")
+        first, second = rows_between(both, [0, real.shape[0], both.shape[0]])
+        return cls(first, second, both)
 
     @classmethod
     def _full(cls, real: sparse.csr_array, generated: sparse.csr_array, used: NDArray[np.integer]) -> Tables:
@@ -77,6 +81,16 @@ class Tables:
         if isinstance(self.real, np.ndarray):
             return np.concatenate([self.real, self.generated])
         return sparse.vstack([self.real, self.generated], format="csr")
+
+
+def rows_between(rows: sparse.csr_array, edges: Sequence[int]) -> list[sparse.csr_array]:
+    """Consecutive rows of a CSR array, from each edge to the next, which share its memory."""
+    tables = []
+    for start, stop in pairwise(edges):
+        first, last = rows.indptr[start], rows.indptr[stop]
+        arrays = rows.data[first:last], rows.indices[first:last], rows.indptr[start : stop + 1] - first
+        tables.append(sparse.csr_array(arrays, shape=(stop - start, rows.shape[1])))
+    return tables
 
 
 def is_full(n: int, width: int, entries: int) -> bool:
@@ -103,10 +117,12 @@ def _largest_column(real: sparse.csr_array, generated: sparse.csr_array) -> floa
 
 def _columns(matrix: sparse.csr_array, used: NDArray[np.integer], dtype: type[np.floating]) -> sparse.csr_array:
     """Select the ``used`` columns, which include all that have entries."""
-    new_column = np.zeros(matrix.shape[1], dtype=np.int32)
-    new_column[used] = np.arange(len(used))
-    shape = (matrix.shape[0], max(len(used), 1))
-    return sparse.csr_array((matrix.data.astype(dtype), new_column[matrix.indices], matrix.indptr), shape=shape)
+    data, indices = matrix.data.astype(dtype, copy=False), matrix.indices
+    if len(used) < matrix.shape[1]:
+        new_column = np.zeros(matrix.shape[1], dtype=np.int32)
+        new_column[used] = np.arange(len(used))
+        indices = new_column[indices]
+    return sparse.csr_array((data, indices, matrix.indptr), shape=(matrix.shape[0], max(len(used), 1)))
 
 
 def pooled(rows: Rows, weights: Weights | Floats) -> Floats:

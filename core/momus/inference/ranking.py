@@ -1,8 +1,8 @@
 """Ranks of K models by their distance to the real text, with simultaneous confidence intervals of the ranks.
 
-A model is *surely nearer* than another if a simultaneous confidence interval says so for all pairs at once. With
-probability of at least the confidence, all true ranks lie in [1 + models surely nearer, K − models surely farther]
-(Klein, Wright & Wieczorek 2020; Mogstad, Romano, Shaikh & Wilhelm 2024).
+A model is *significantly nearer* than another if a simultaneous confidence interval says so for all pairs at once. With
+probability of at least the confidence, all true ranks lie in [1 + models significantly nearer, K − models significantly
+farther] (Klein, Wright & Wieczorek 2020; Mogstad, Romano, Shaikh & Wilhelm 2024).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Ranks:
     nearest
         Share of the bootstrap replicates in which the model is nearest, (K,); they sum to 1.
     nearer
-        bool (K, K): whether the model of the row is surely nearer than that of the column.
+        bool (K, K): whether the model of the row is significantly nearer than that of the column.
     """
 
     low: Ints
@@ -96,7 +96,7 @@ def ranked(distances: Distances, confidence: float = 0.95) -> Ranks:
     """Rank models by distance.
 
     * Signed effects: |θᵢ| < |θⱼ| exactly if θⱼ − θᵢ and θⱼ + θᵢ have the same sign. All differences and sums have
-      simultaneous intervals (the largest |deviation| ÷ standard error over bootstrap draws); model i is surely nearer
+      simultaneous intervals (the largest |deviation| ÷ standard error over bootstrap draws); model i is then nearer
       if both intervals exclude 0 on the same side.
     * Distances: simultaneous lower bounds of all Dⱼ − Dᵢ.
 

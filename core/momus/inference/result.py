@@ -21,11 +21,11 @@ class TestResult:
         Values of the statistic. For a distance: its mean over relabellings (the distance of two samples of these sizes
         from one source), and the observed distance.
     difference, low, high
-        generated − real, with an interval that excludes 0 wherever p ≤ 1 − confidence. For a distance: the excess over
-        chance, and an interval of the distance between the two populations, which is no lower than 0.
+        generated − real, with an interval that excludes 0 wherever p ≤ 1 − confidence. For a distance: the distance
+        between the two populations, cross-fitted (`momus.inference.witness`) or the excess over chance, with its
+        interval; neither is below 0.
     effect, effect_low, effect_high
-        Effect size (``effect_kind``) with its interval. For a distance: the cross-fitted estimate of the distance
-        between the two populations (`momus.inference.witness`), or the excess over chance where there is none.
+        Effect size (``effect_kind``) with its interval. For a distance: the difference.
     equivalence_low, equivalence_high
         Interval of the effect at level 1 − 2α, where α is 1 − confidence: if it lies inside (−δ, δ), the two one-sided
         tests at level α both reject a difference of δ or more (Schuirmann 1987).
@@ -39,6 +39,9 @@ class TestResult:
         Numbers of equally long documents that would determine the value as well: (Σw)²/Σw² over the denominators w.
     left_out_real, left_out_generated
         Scored documents that do not take part, because their prompt or bin has no document on the other side.
+    p_axis, p_in_axis
+        Of a statistic in the family of its axis: p of the axis, and the p of this statistic adjusted over the family by
+        step-down, of which the former is the smallest (`momus.inference.family`). NaN for other statistics.
     method
         How the result was computed.
     """
@@ -68,6 +71,8 @@ class TestResult:
     effective_generated: float = NAN
     left_out_real: int = 0
     left_out_generated: int = 0
+    p_axis: float = NAN
+    p_in_axis: float = NAN
     method: Method = field(default_factory=Method)
 
 

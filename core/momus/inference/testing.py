@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 
 from momus.critic.statistic import Statistic
 from momus.inference.contrast import Contrast, SignedContrast, contrast_of
 from momus.inference.design import Design
+from momus.inference.family import family_test
 from momus.inference.influence import Errors
 from momus.inference.outcome import Question, outcome
 from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.pvalues import Prepared
-from momus.inference.relabelling import STAGES, Budget
+from momus.inference.relabelling import FINE, FINE_WIDE, STAGES, Budget
 from momus.inference.result import TestResult
 from momus.inference.samples import Samples
-from momus.inference.weights import CHUNK, Weights, all_labels, chunks, random_labels, random_signs
+from momus.inference.weights import CHUNK, Weights, all_labels, chunks, coupled, random_labels, random_signs
 from momus.numeric.types import Floats
 from momus.processes import usable_threads
 
@@ -33,6 +35,8 @@ def compare_rows(
     generated: Mapping[str, Rows],
     *,
     design: Design | None = None,
+    designs: Mapping[str, Design] | None = None,
+    axis: bool = False,
     permutations: int = 9999,
     resamples: int = 499,
     wide: tuple[int, int] = (1999, 199),
@@ -64,6 +68,11 @@ def compare_rows(
         Rows by key, (n, V) and (m, V), dense or CSR, with the same columns.
     design
         Which documents belong together; None: every document is a unit.
+    designs
+        Other designs by key, for rows that were summed by unit: the same units are relabelled in all of them.
+    axis
+        Whether the statistics that ``decides`` marks are a family, tested as one beside each by itself: they share
+        their relabellings, and stop together (`momus.inference.family`).
     permutations, resamples
         Usual number of relabellings of a row that may differ; resamples of a bootstrap standard error.
     wide
@@ -91,76 +100,116 @@ def compare_rows(
     """
     results: dict[int, TestResult] = {}
     workers = threads or min(2, usable_threads())
-    for key in dict.fromkeys(s.rows for s in statistics):
-        tables = Tables.of(*_taking_part(real[key], generated[key], design))
-        sizes = tables.real.shape[0], tables.generated.shape[0]
-        if not all(sizes):
-            raise ValueError("each side needs at least one document")
-        key_design = design or Design.documents(*sizes)
-        if (key_design.n_real, key_design.n_generated) != sizes:
-            raise ValueError(
-                f"the design is of {key_design.n_real} and {key_design.n_generated} documents, rows {key!r} of "
-                f"{sizes[0]} and {sizes[1]}"
-            )
-        is_wide = tables.width > NARROW
+    decisive = {s.rows for s in statistics if axis and s.decides}
+    keys = list(dict.fromkeys(s.rows for s in statistics))
+    # the keys of the family are tested together, each other one by itself
+    for batch in [[k for k in keys if k in decisive], *([k] for k in keys if k not in decisive)]:
+        chosen = [i for i, s in enumerate(statistics) if s.rows in batch]
+        of_key = {key: _samples(real[key], generated[key], key, design, (designs or {}).get(key)) for key in batch}
+        contrasts = [contrast_of(statistics[i], of_key[statistics[i].rows]) for i in chosen]
+        questions, errors = {}, {}
+        for key, samples in of_key.items():
+            draws = min(resamples, wide[1]) if samples.tables.width > NARROW else resamples
+            questions[key] = Question(confidence, draws, family, seed)
+            errors[key] = Errors(samples, [c.statistic for c in contrasts if c.samples is samples], draws, seed)
+        is_wide = any(samples.tables.width > NARROW for samples in of_key.values())
         usual = min(permutations, wide[0]) if is_wide else permutations
-        question = Question(confidence, min(resamples, wide[1]) if is_wide else resamples, family, seed)
-        of_key = [(i, s) for i, s in enumerate(statistics) if s.rows == key]
-        samples = Samples(tables, key_design)
-        contrasts = [contrast_of(s, samples) for _, s in of_key]
-        errors = Errors(samples, [c.statistic for c in contrasts], question.resamples, seed)
-        budget = Budget(usual, family, 1 - confidence, early)
-        for signed in (False, True):
-            chosen = [k for k, c in enumerate(contrasts) if c.signed == signed]
-            if not chosen:
-                continue
-            nulls = Nulls([contrasts[k] for k in chosen], samples, budget, seed, workers, noise)
-            for k, null in zip(chosen, nulls.drawn(), strict=True):
-                results[of_key[k][0]] = outcome(contrasts[k], samples, null, nulls.exact, nulls.noise, errors, question)
+        budget = Budget(usual, family, 1 - confidence, early, FINE_WIDE if is_wide else FINE)
+        together = [k for k, c in enumerate(contrasts) if axis and c.statistic.decides and not c.reason]
+        # without a family of several, statistics with random signs need no other draws
+        parts = [range(len(chosen))] if len(together) > 1 else [_signed(contrasts, s) for s in (False, True)]
+        tested: dict[int, TestResult] = {}
+        drawn: dict[int, Floats] = {}
+        for part in parts:
+            members = [k for k, i in enumerate(part) if i in together] if len(together) > 1 else []
+            nulls = Nulls([contrasts[k] for k in part], members, budget, seed, workers, noise)
+            for k, null in zip(part, nulls.drawn(), strict=True):
+                c, key = contrasts[k], contrasts[k].statistic.rows
+                kept = nulls.noise.get((id(c.samples), c.signed))
+                tested[k] = outcome(c, c.samples, null, nulls.exact, kept, errors[key], questions[key])
+                drawn[k] = null
+        with_p = [k for k in together if tested[k].p == tested[k].p]
+        tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p})
+        results |= {chosen[k]: result for k, result in tested.items()}
     return [results[i] for i in range(len(statistics))]
 
 
-def _taking_part(real: Rows, generated: Rows, design: Design | None) -> tuple[Rows, Rows]:
-    """Select the rows of the documents that take part in the test."""
-    if design is None or design.rows is None:
-        return real, generated
-    return real[design.rows[0]], generated[design.rows[1]]
+def _samples(real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None) -> Samples:
+    """The rows of the documents that take part in the test under a key, or of the units of another design."""
+    design = other or design
+    if design is not None and design.rows is not None:
+        real, generated = real[design.rows[0]], generated[design.rows[1]]
+    tables = Tables.of(real, generated)
+    sizes = tables.real.shape[0], tables.generated.shape[0]
+    if not all(sizes):
+        raise ValueError("each side needs at least one document")
+    design = design or Design.documents(*sizes)
+    if (design.n_real, design.n_generated) != sizes:
+        raise ValueError(
+            f"the design is of {design.n_real} and {design.n_generated} documents, rows {key!r} of {sizes[0]} and "
+            f"{sizes[1]}"
+        )
+    return Samples(tables, design)
+
+
+def _signed(contrasts: Sequence[Contrast], signed: bool) -> list[int]:
+    return [k for k, c in enumerate(contrasts) if c.signed == signed]
+
+
+def _of_family(members: Mapping[int, tuple[Contrast, Floats, TestResult]]) -> dict[int, TestResult]:
+    """Results with their p in the family, which is no smaller than their own: some have a t-test too."""
+    if not members:
+        return {}
+    contrasts, nulls, found = zip(*members.values(), strict=True)
+    test = family_test(contrasts, nulls, found[0].method.exact)
+    p = np.maximum(test.adjusted if len(found) > 1 else 0.0, [r.p for r in found])
+    return {key: replace(found[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
 
 
 class Nulls:
-    """Null distributions of several contrasts of the same rows, which are pooled only once per relabelling.
+    """Null distributions of several contrasts, whose rows are pooled only once per relabelling.
 
-    All contrasts have relabellings, or all have random signs of units, which are never enumerated.
+    Contrasts of rows under other keys have the same relabellings. All of them have relabellings, or all have random
+    signs of units, which are never enumerated; in a family, both may occur, and follow from the same random keys.
+
+    Parameters
+    ----------
+    family
+        Numbers of the contrasts that are tested as one, which stop together.
 
     Attributes
     ----------
     exact
         Whether all relabellings are enumerated.
     noise, kept
-        Pooled rows of both sides under the first relabellings, (b, V) each, if a distance asks for them; the largest
-        number of values to keep.
+        By samples, and whether signs are random: pooled rows of both sides under the first relabellings, (b, V) each,
+        if a distance asks for them; the largest number of values to keep.
     """
 
     def __init__(
         self,
         contrasts: Sequence[Contrast],
-        samples: Samples,
+        family: Sequence[int],
         budget: Budget,
         seed: int,
         workers: int,
         kept: int = NOISE,
     ) -> None:
-        self.contrasts, self.samples, self.budget, self.seed, self.workers = contrasts, samples, budget, seed, workers
-        design = samples.design
-        self.signed = any(c.signed for c in contrasts)
-        self.exact = not self.signed and design.enumerable and design.relabellings <= max(budget.usual, budget.needed)
-        self.stages = (design.relabellings,) if self.exact else budget.stages
-        self.noise: tuple[Floats, Floats] | None = None
-        self.kept = kept
+        self.contrasts, self.family, self.budget, self.seed = contrasts, family, budget, seed
+        self.signed = {c.signed for c in contrasts}
+        self.noise: dict[tuple[int, bool], tuple[Floats, Floats]] = {}
+        self.kept, self.exact, self.stages, self.workers = kept, False, budget.stages, 1
+        if contrasts:
+            self.design = contrasts[0].samples.design
+            most = max(budget.usual, budget.needed)
+            self.exact = True not in self.signed and self.design.enumerable and self.design.relabellings <= most
+            self.stages = (self.design.relabellings,) if self.exact else budget.stages
+            # narrow rows are too fast to gain by threads
+            self.workers = workers if any(c.samples.rows.shape[1] > NARROW for c in contrasts) else 1
 
     def drawn(self) -> list[Floats]:
         """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""
-        enumerated = all_labels(self.samples.design) if self.exact else None
+        enumerated = all_labels(self.design) if self.exact else None
         null: list[list[Floats]] = [[] for _ in self.contrasts]
         active, start = [i for i, c in enumerate(self.contrasts) if not c.reason], 0
         for stop in self.stages if active else ():
@@ -170,43 +219,58 @@ class Nulls:
                 number, size = chunk
                 if enumerated is not None:
                     labels = np.ascontiguousarray(enumerated[:, number * CHUNK : number * CHUNK + size])
-                elif self.signed:
-                    labels = random_signs(self.samples.design, self.seed, number, size)
-                else:
-                    labels = random_labels(self.samples.design, self.seed, number, size)
-                return self._contrasts(labels, active, keep=number == 0)
+                    return self._contrasts(labels, labels, active, keep=number == 0)
+                return self._contrasts(*self._labels(number, size), active, keep=number == 0)
 
             for arrays in self._map(of_chunk, chunk_list):
                 for i, values in zip(active, arrays, strict=True):
                     null[i].append(values)
             start = stop
-            active = [i for i in active if not self._done(i, null[i])]
+            if not self.exact:
+                active = self._going_on(active, null)
             if not active:
                 break
         return [np.concatenate(arrays) if arrays else np.zeros(0) for arrays in null]
 
+    def _labels(self, number: int, size: int) -> tuple[Weights, Weights]:
+        """Labels and signs of a chunk; both are the same array where all contrasts have only one of them."""
+        if len(self.signed) == 2:
+            return coupled(self.design, self.seed, number, size)
+        draw = random_signs if True in self.signed else random_labels
+        drawn = draw(self.design, self.seed, number, size)
+        return drawn, drawn
+
     def _map(
         self, function: Callable[[tuple[int, int]], list[Floats]], chunk_list: Sequence[tuple[int, int]]
     ) -> list[list[Floats]]:
-        """Apply a function to every chunk, in threads for wide rows; narrow ones are too fast to gain by them."""
-        if self.workers == 1 or self.samples.rows.shape[1] <= NARROW:
+        """Apply a function to every chunk, in threads where there are several."""
+        if self.workers == 1:
             return [function(chunk) for chunk in chunk_list]
         with ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(function, chunk_list))
 
-    def _contrasts(self, labels: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
-        chosen = [self.contrasts[i] for i in active]
+    def _contrasts(self, labels: Weights, signs: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
+        values: dict[int, Floats] = {}
+        for samples in {id(self.contrasts[i].samples): self.contrasts[i].samples for i in active}.values():
+            for signed, drawn in ((False, labels), (True, signs)):
+                chosen = [
+                    i for i in active if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
+                ]
+                if chosen:
+                    found = self._of_samples([self.contrasts[i] for i in chosen], samples, drawn, keep)
+                    values |= dict(zip(chosen, found, strict=True))
+        return [values[i] for i in active]
+
+    def _of_samples(self, chosen: Sequence[Contrast], samples: Samples, labels: Weights, keep: bool) -> list[Floats]:
+        few = max(self.kept // max(samples.rows.shape[1], 1), 8)
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.signed and keep:
-                first = next(c for c in chosen if isinstance(c, SignedContrast))
-                few = max(self.kept // max(self.samples.rows.shape[1], 1), 8)
-                self.noise = first.influences.null_rows(labels[:, :few])
+            if isinstance(chosen[0], SignedContrast) and keep:
+                self.noise[id(samples), True] = chosen[0].influences.null_rows(labels[:, :few])
             if not any(c.needs_sums for c in chosen):
                 return [c.under(labels, None) for c in chosen]
-            sums = self.samples.pooled(labels)
+            sums = samples.pooled(labels)
             if keep and any(c.statistic.kind == "distance" for c in chosen):
-                few = max(self.kept // max(sums[0].shape[1], 1), 8)
-                self.noise = sums[0][:few], sums[1][:few]
+                self.noise[id(samples), False] = sums[0][:few], sums[1][:few]
             # sums (B, V) of some relabellings at a time, which stay in the cache of the processor
             step = max(CELLS // max(sums[0].shape[1], 1), 1)
             parts = [slice(i, i + step) for i in range(0, labels.shape[1], step)]
@@ -217,6 +281,16 @@ class Nulls:
             ]
             return [np.concatenate(values) for values in zip(*of_parts, strict=True)]
 
-    def _done(self, i: int, null: Sequence[Floats]) -> bool:
-        values = np.concatenate(null)
-        return self.exact or self.budget.stops(len(values), self.contrasts[i].extreme(values))
+    def _going_on(self, active: Sequence[int], null: Sequence[Sequence[Floats]]) -> list[int]:
+        """The contrasts that need more relabellings."""
+        drawn = {i: np.concatenate(null[i]) for i in active}
+        family = [i for i in self.family if i in drawn]
+        stopped = {i for i in active if i not in family and self._stops(drawn[i], self.contrasts[i].extreme(drawn[i]))}
+        if family:
+            test = family_test([self.contrasts[i] for i in family], [drawn[i] for i in family], self.exact)
+            if self._stops(drawn[family[0]], test.extreme):
+                stopped |= set(family)
+        return [i for i in active if i not in stopped]
+
+    def _stops(self, null: Floats, extreme: int) -> bool:
+        return self.budget.stops(len(null), extreme)

@@ -20,7 +20,7 @@ Weights = NDArray[np.float32]
 CHUNK = 64
 FEW = 1 << 15
 """Documents or clusters up to which labellings are kept, as bits: 512 chunks of 64 take 134 MB at most."""
-_PERMUTATION, _BOOTSTRAP, _SIGNS = 1, 2, 8
+_PERMUTATION, _BOOTSTRAP, _SIGNS, _COUPLED = 1, 2, 8, 10
 
 
 def all_labels(design: Design) -> Weights:
@@ -87,6 +87,26 @@ def random_signs(design: Design, seed: int, chunk: int, size: int) -> Weights:
     units = design.units[0] if design.together else sum(design.units)
     rng = np.random.default_rng([seed, _SIGNS, chunk])
     return (2 * rng.integers(0, 2, (units, size)) - 1).astype(np.float32)
+
+
+def coupled(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:
+    """Random labellings of units and random signs of them that follow from the same keys, as in `random_labels`.
+
+    A unit has a positive sign where its label tends to be that of its text, so that a statistic under relabelling and
+    another one under random signs depend on each other as they do in the texts.
+    """
+    rng = np.random.default_rng([seed, _COUPLED, chunk])
+    if design.flips:
+        kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
+        return np.concatenate([kept, 1 - kept]), 2 * kept - 1
+    one = design.units[0]
+    keys = rng.random((sum(design.units), size))
+    labels = np.asarray(keys <= np.partition(keys, one - 1, axis=0)[one - 1], dtype=np.float32)
+    signs = np.where(keys < 0.5, np.float32(1), np.float32(-1))
+    signs[one:] *= -1
+    if design.groups is not None:  # from groups to their documents
+        labels = labels[np.concatenate([design.groups[0], design.groups[1] + one])]
+    return labels, signs
 
 
 def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, Weights]:

@@ -26,7 +26,7 @@ from momus.numeric.types import Floats
 
 Witness = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """From pooled counts of both texts, (1, V) each, to the weights of the columns for each text, (V,) each."""
-FEW = 512
+FEW = 64
 """Rows that are multiplied at a time."""
 FOLDS = 10
 _FOLDS = 5

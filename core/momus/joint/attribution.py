@@ -3,7 +3,7 @@
 An alarm that is gone within such bins *goes with* the other axis. That is no statement about causes: a noisy measure of
 the cause leaves much of the difference within its bins, and a precise measure of an effect leaves little, so the axis
 that is measured best takes most alarms with it; and two axes that are correlated in every text go with each other
-although each has a cause of its own (docs/validity.md has the rates).
+although their causes differ (docs/validity.md has the rates).
 """
 
 from __future__ import annotations

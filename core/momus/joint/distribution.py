@@ -11,7 +11,7 @@ from momus.evidence import Axis as Scale
 from momus.evidence import Chart, Series, Wording
 from momus.joint.axes import Axis, axis_of
 from momus.numeric.types import Floats
-from momus.verdicts.statistics import NLL, PPL, told_statistic
+from momus.verdicts.statistics import NLL, PPL, shown_statistic
 
 if TYPE_CHECKING:
     from momus.critic import Critic, Scores
@@ -22,12 +22,15 @@ SHOWN = (0.01, 0.99)
 """Quantiles of all documents between which a distribution is drawn; the outer bins hold the rest."""
 
 
-def told_axis(critic: Critic[Any], scored: Sequence[Scores], axis: Axis) -> Axis:
-    """The axis of a critic with the values of the statistic that tells its direction, where documents have them."""
-    told = told_statistic(critic, list(scored[0].rows))
-    if told in ("", axis.statistic.name):
+def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: Axis, name: str = "") -> Axis:
+    """The axis of a critic with the values of a statistic, where documents have them; otherwise as it is.
+
+    ``name`` is the statistic; by default, the one that has a direction (`shown_statistic`).
+    """
+    wanted = name or shown_statistic(critic, list(scored[0].rows))
+    if wanted in ("", axis.statistic.name):
         return axis
-    other = axis_of(critic, scored, told)
+    other = axis_of(critic, scored, wanted)
     return other if other is not None and _one_each(other) else axis
 
 

@@ -69,6 +69,8 @@ class Law:
     reordered
         Faster computation of the number for pieces in many orders, without joining them, if there is one; it may differ
         from ``function``, but by much less than texts differ.
+    decides
+        Whether it is in the family by which the axis of its critic is tested, as the critic's headline always is.
     label, direction, unit
         How readers are told of it, see `momus.evidence.Wording`.
 
@@ -89,6 +91,7 @@ class Law:
     align: int = 1
     orders: int = 2
     reordered: Reordered | None = None
+    decides: bool = True
     label: str = ""
     direction: Direction = ()
     unit: str = ""

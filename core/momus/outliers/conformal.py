@@ -206,7 +206,7 @@ class Calibrated:
         Parameters
         ----------
         groups
-            The group of each document; None is a group of its own. Default: documents are independent.
+            The group of each document; None stands alone. Default: documents are independent.
         """
         names = [(g,) if g is not None else (None, i) for i, g in enumerate(groups)] or range(len(real))
         place: dict[object, int] = {}

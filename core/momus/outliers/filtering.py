@@ -30,6 +30,7 @@ from momus.numeric.types import Bools, Floats
 from momus.outliers.flagging import Calibration, Choice, Flagged, check_rate
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
+from momus.ownership import check_place
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
 from momus.reading.parts import read_part
@@ -156,7 +157,9 @@ def filter_text(
             raise UsageError(
                 f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
             )
-    writing = writers(keep, drop, overwrite)
+    inputs = [*paths, *real, *critics]
+    writing = writers(keep, drop, [*inputs, scores], overwrite)
+    check_place(scores, [*inputs, keep, drop], option="--scores")
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO
@@ -12,19 +12,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.errors import StoreError, UsageError
-from momus.files import refuse_link
+from momus.files import columns_of
 from momus.numeric.types import Ints
+from momus.outputs import make_folder, open_temporary, replacing
+from momus.ownership import Kind, check_output, check_place
 from momus.reading.originals import Originals
-from momus.runs.row_folder import synced
+from momus.runs.row_folder import writing
 
 SUFFIXES = (".jsonl", ".parquet")
+RECORDS = Kind("a file of records", lambda path: bool(columns_of(path)))
 
 
 class Lines:
     """Writes JSON Lines."""
 
     def __init__(self, path: Path) -> None:
-        self.file: IO[bytes] = path.open("wb")
+        self.file: IO[bytes] = open_temporary(path)
 
     def add(self, originals: Originals, rows: Ints) -> None:
         """Write some of the records of a part, one per line."""
@@ -72,28 +75,31 @@ class RowsOfParquet:
         if self.writer is not None:
             self.writer.close()
         else:
-            pq.write_table(pa.table({}), self.path)
+            pq.ParquetWriter(self.path, pa.schema([])).close()
 
 
 RecordWriter = Lines | RowsOfParquet
 
 
-def writers(keep: Path, drop: Path, overwrite: bool) -> AbstractContextManager[tuple[RecordWriter, RecordWriter]]:
+def writers(
+    keep: Path, drop: Path, inputs: Sequence[str | Path], overwrite: bool
+) -> AbstractContextManager[tuple[RecordWriter, RecordWriter]]:
     """Check two outputs, and give what writes them; they appear when both are whole.
 
     Raises
     ------
     UsageError
-        The outputs are one file, or have another ending.
+        The outputs are one file or inputs, or have another ending.
     StoreError
-        An output exists, and is not to be replaced, or is a link.
+        An output exists and is not to be replaced, or holds no records.
     """
     for path in (keep, drop):
         if path.suffix not in SUFFIXES:
             raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
-        refuse_link(path)
+        check_place(path, inputs)
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
+        check_output(path, RECORDS)
     if os.path.realpath(keep) == os.path.realpath(drop):
         raise UsageError(f"{keep} is named twice", hint="name one file for each of --keep and --drop")
     return _opened(keep, drop)
@@ -102,9 +108,9 @@ def writers(keep: Path, drop: Path, overwrite: bool) -> AbstractContextManager[t
 @contextmanager
 def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter]]:
     for path in (keep, drop):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
-    with synced(keep) as kept, synced(drop) as dropped:
+    with writing(keep.parent), replacing(keep) as kept, replacing(drop) as dropped:
         both = [(Lines if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
         try:
             yield both[0], both[1]

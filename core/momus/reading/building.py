@@ -18,13 +18,13 @@ from momus.reading.records import Row
 from momus.text.corpus import SCHEMA
 
 BATCH_ROWS = 4096
-BATCH_BYTES = 32 << 20
+BATCH_BYTES = 4 << 20
 SPILL_BYTES = 256 << 20
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Builder:
-    """Collects rows into record batches of at most 4,096 documents or about 32 MB.
+    """Collects rows into record batches of at most 4,096 documents or about 4 MB.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from typing import ClassVar
 
 from momus.errors import MomusError, PluginError, ReadingError
 from momus.limits import size_text
+from momus.outputs import open_temporary, replacing
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading import jsonfiles, tables
 from momus.reading.encoding import check_head
@@ -158,7 +159,7 @@ class Log:
             return
         with tempfile.TemporaryDirectory(prefix="momus-") as folder:
             path = Path(folder) / (self.file_name or "log")
-            with open_file(self.location) as file, path.open("wb") as copy:
+            with open_file(self.location) as file, replacing(path) as temporary, open_temporary(temporary) as copy:
                 shutil.copyfileobj(file.content, copy, 1 << 20)
             yield path
 

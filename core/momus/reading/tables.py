@@ -42,7 +42,7 @@ def parquet(
     keep: Sequence[str] = (),
     columns: Sequence[str] | None = None,
 ) -> Iterator[tuple[int, object]]:
-    """Yield (row number, record) from the needed columns of a Parquet file, about 32 MB at a time.
+    """Yield (row number, record) from the needed columns of a Parquet file, about 4 MB at a time.
 
     ``columns`` names the needed ones, of which the file may lack some (none: all); otherwise the field and ``keep``
     choose them.
@@ -126,7 +126,7 @@ def _check_packing(location: Location, group: pq.RowGroupMetaData) -> None:
 
 
 def _slices(location: Location, batch: pa.RecordBatch, before: int) -> Iterator[pa.RecordBatch]:
-    """Cut a batch so that the texts of each piece take about 32 MB once they are written out.
+    """Cut a batch so that the texts of each piece take about 4 MB once they are written out.
 
     ``before`` is the number of rows before the batch, for messages.
     """
@@ -225,7 +225,7 @@ def _numbered(location: Location, batch: pa.RecordBatch, before: int, step: int)
 
 
 def _batch_rows(rows: int, size: int) -> int:
-    """Return how many rows to read at a time, to hold about 32 MB in memory."""
+    """Return how many rows to read at a time, to hold about 4 MB in memory."""
     return max(1, min(BATCH_ROWS, rows * BATCH_BYTES // max(1, size)))
 
 

@@ -7,20 +7,19 @@ made of it in `momus.report.sentences`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Table
-from momus.inference import holm
 from momus.joint.ranks import ALL_AXES, RankRow
-from momus.verdicts.verdict import Verdict
+from momus.verdicts.verdict import Verdict, speaking
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison, CriticResult
 
 Sign = Literal[-1, 0, 1]
-OVERUSED = 6
-"""Largest number of lines on what texts say too often."""
+OVERUSED, NAMED = 6, 3
+"""Largest number of lines on what texts say too often, and of things that a line names."""
 
 
 @dataclass(frozen=True)
@@ -29,53 +28,63 @@ class Cell:
 
     Attributes
     ----------
-    headline
-        The row that decides.
-    told
-        The row that tells direction and size in units that mean something; may be the headline. None if the critic has
-        none.
-    directed
-        Whether the told row differs after Holm's adjustment over the told rows of all cells, so that the chance of any
-        direction that does not exist is at most α over the table.
+    row
+        The row that speaks for the axis: of an axis that differs, the statistic that leads its family; otherwise the
+        headline. Words, sign, values, size and interval are all of this row.
+    also
+        Other statistics of the family that differ, those with the smallest p first.
     """
 
-    headline: Verdict
-    told: Verdict | None
-    directed: bool = True
+    row: Verdict
+    also: tuple[Verdict, ...] = ()
+
+    @classmethod
+    def of(cls, rows: Sequence[Verdict]) -> Cell:
+        """The cell of all rows of one critic and corpus."""
+        (row,) = speaking(rows)
+        also = [v for v in rows if v.found and v is not row] if row.differs else []
+        return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)))
 
     @property
     def generated(self) -> str:
         """Name of the generated corpus."""
-        return self.headline.generated
+        return self.row.generated
 
     @property
     def differs(self) -> bool:
-        """Whether the texts differ significantly on this axis."""
-        return self.headline.differs
+        """Whether the texts significantly differ on this axis."""
+        return self.row.differs
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """Names of the statistics that differ, the leading one first."""
+        return tuple(v.statistic for v in (self.row, *self.also)) if self.differs else ()
 
     @property
     def sign(self) -> Sign:
-        """Whether the generated text is significantly higher (1) or lower (−1) in what the axis tells; 0 if not.
-
-        The interval of the difference excludes 0, its row differs in all told rows of the table, and so does the
-        headline row.
-        """
-        v = self.told
-        if v is None or not (self.differs and self.directed) or v.low is None or v.high is None or not _has_sign(v):
+        """Whether the generated text is significantly higher (1) or lower (−1); 0 for distances, which have no sign."""
+        v = self.row
+        if not self.differs or v.low is None or v.high is None or v.method.family == "distance":
             return 0
         return 1 if v.low > 0 else -1 if v.high < 0 else 0
 
     @property
     def direction(self) -> str:
-        """What the generated text is, such as ``shorter``; empty if no direction is sure or the critic has no word."""
-        words = () if self.told is None else self.told.wording.direction
+        """What the generated text is, such as ``shorter``; empty if the statistic has no word for it."""
+        words = self.row.wording.direction
         return "" if not words or not self.sign else words[self.sign > 0]
 
     @property
     def change(self) -> float | None:
-        """Relative difference of what the axis tells, (generated − real) / real; None where it means nothing."""
-        v = self.told
-        if v is None or not v.real_value or v.generated_value is None or v.real_value < 0 or v.generated_value < 0:
+        """Relative difference, (generated − real) / real; None where it means nothing."""
+        v = self.row
+        if (
+            v.method.family == "distance"
+            or not v.real_value
+            or v.generated_value is None
+            or v.real_value < 0
+            or v.generated_value < 0
+        ):
             return None
         return v.generated_value / v.real_value - 1
 
@@ -91,14 +100,14 @@ class AxisAnswer:
     @property
     def size(self) -> float:
         """Largest gap of a corpus that differs on this axis, in human bands; 0 if none does; −1 if none was tested."""
-        gaps = [c.headline.gap or 0.0 for c in self.cells if c.differs]
-        tested = any(c.headline.p_adjusted is not None for c in self.cells)
+        gaps = [c.row.gap or 0.0 for c in self.cells if c.differs]
+        tested = any(c.row.p_adjusted is not None for c in self.cells)
         return max(gaps, default=0.0 if tested else -1.0)
 
     @property
     def worst(self) -> Cell:
         """The corpus that is farthest from human text on this axis."""
-        return max(self.cells, key=lambda c: (c.differs, c.headline.gap or 0.0))
+        return max(self.cells, key=lambda c: (c.differs, c.row.gap or 0.0))
 
 
 @dataclass(frozen=True)
@@ -152,8 +161,8 @@ class Answer:
     @property
     def largest(self) -> Cell | None:
         """The largest gap of all; None if nothing differs."""
-        cells = [a.worst for a in self.axes if a.worst.differs and a.worst.headline.gap is not None]
-        return max(cells, key=lambda c: c.headline.gap or 0.0, default=None)
+        cells = [a.worst for a in self.axes if a.worst.differs and a.worst.row.gap is not None]
+        return max(cells, key=lambda c: c.row.gap or 0.0, default=None)
 
     def axis(self, critic: str) -> AxisAnswer:
         """The axis of a critic."""
@@ -162,39 +171,23 @@ class Answer:
 
 def answer_of(comparison: Comparison) -> Answer:
     """Collect the answer of a comparison from its verdicts and ranks."""
-    headlines = [v for v in comparison.verdicts if v.headline]
-    told = {(v.critic, v.generated): v for v in comparison.verdicts if v.told}
-    directed = _directed([v for v in told.values() if v.reference == headlines[0].reference]) if headlines else set()
-    axes = []
-    for critic in dict.fromkeys(v.critic for v in headlines):
-        rows = [v for v in headlines if v.critic == critic]
-        cells = tuple(Cell(v, told.get((critic, v.generated)), (critic, v.generated) in directed) for v in rows)
-        axes.append(AxisAnswer(critic, rows[0].axis, cells))
+    by_axis: dict[str, dict[str, list[Verdict]]] = {}
+    for v in comparison.verdicts:
+        by_axis.setdefault(v.critic, {}).setdefault(v.generated, []).append(v)
+    cells = {critic: tuple(map(Cell.of, by_text.values())) for critic, by_text in by_axis.items()}
+    axes = [AxisAnswer(critic, of_axis[0].row.axis, of_axis) for critic, of_axis in cells.items()]
     axes.sort(key=lambda a: -a.size)  # stable: axes of one size stay in the order of the critics
     ranking = comparison.joint.ranking
-    return Answer(_corpora(comparison, headlines), tuple(axes), 0 if ranking is None else ranking.counted)
+    corpora = _corpora(comparison, [cell.row for of_axis in cells.values() for cell in of_axis])
+    return Answer(corpora, tuple(axes), 0 if ranking is None else ranking.counted)
 
 
-def _has_sign(v: Verdict) -> bool:
-    return v.method.family != "distance"
-
-
-def _directed(told: Sequence[Verdict]) -> set[tuple[str, str]]:
-    """Critics and texts whose told rows differ after Holm's adjustment over all told rows of the table.
-
-    Two-sided tests that are adjusted so name no direction wrongly, with a probability of 1 − α (Shaffer 1980).
-    """
-    tested = [v for v in told if v.p is not None and _has_sign(v)]
-    adjusted = holm([float(v.p or 0.0) for v in tested])
-    return {(v.critic, v.generated) for v, p in zip(tested, adjusted, strict=True) if p <= v.alpha}
-
-
-def _corpora(comparison: Comparison, headlines: Sequence[Verdict]) -> tuple[CorpusAnswer, ...]:
+def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[CorpusAnswer, ...]:
     ranking = comparison.joint.ranking
     ranks = {r.model: r for r in (ranking.of(ALL_AXES) if ranking is not None else [])}
     corpora = []
-    for name in dict.fromkeys(v.generated for v in headlines):
-        rows = [v for v in headlines if v.generated == name]
+    for name in dict.fromkeys(v.generated for v in speaking):
+        rows = [v for v in speaking if v.generated == name]
         corpora.append(
             CorpusAnswer(
                 name,
@@ -217,7 +210,7 @@ class CorpusOveruse:
 
 
 def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVERUSED) -> list[CorpusOveruse]:
-    """Collect what the corpora say too often, on axes where they differ from human text.
+    """Collect what the corpora say too often, as far as a statistic of it differs.
 
     Returns
     -------
@@ -226,12 +219,29 @@ def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVER
     evidence = {(r.name, corpus): items for r in results for corpus, items in r.evidence}
     ranked: list[tuple[int, CorpusOveruse]] = []
     for axis in answer.axes:
-        differing = sorted((c for c in axis.cells if c.differs), key=lambda c: -(c.headline.gap or 0.0))
+        differing = sorted((c for c in axis.cells if c.differs), key=lambda c: -(c.row.gap or 0.0))
         places: dict[str, int] = {}
         for cell in differing:
             for item in evidence.get((axis.critic, cell.generated), ()):
-                if isinstance(item, Table) and item.overuse is not None and item.overuse.items:
+                if not isinstance(item, Table) or item.overuse is None:
+                    continue
+                overuse = _significant(item.overuse, cell)
+                if overuse is not None:
                     place = places[item.name] = places.get(item.name, -1) + 1
-                    ranked.append((place, CorpusOveruse(cell.generated, item.overuse)))
+                    ranked.append((place, CorpusOveruse(cell.generated, overuse)))
     ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
     return [overuse for _, overuse in ranked[:most]]
+
+
+def _significant(overuse: Overuse, cell: Cell) -> Overuse | None:
+    """What is significant of things that a text says too often: nothing unless their statistic differs.
+
+    Of many things, those with a size beyond the critical value of the largest one; if that does differ, at least it.
+    """
+    row = next((v for v in (cell.row, *cell.also) if v.statistic == overuse.of), None)
+    if row is None or not overuse.items:
+        return None
+    sizes = [i.size for i in overuse.items if i.size is not None]
+    critical = min(row.method.critical or 0.0, max(sizes, default=0.0))
+    items = tuple(i for i in overuse.items if i.size is None or i.size >= critical)
+    return replace(overuse, items=items[:NAMED])

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.errors import UsageError
-from momus.files import replace_file
+from momus.outputs import edit_text
+from momus.ownership import Kind, check_output
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
 from momus.report.format import number
 from momus.report.safe import one_line
@@ -134,6 +135,9 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     return "\n\n".join([BEGIN, *(b for b in blocks if b), END]) + "\n"
 
 
+CARD = Kind("a card in Markdown", lambda path: path.suffix in ("", ".md", ".markdown", ".mdx", ".txt"))
+
+
 def write_card(path: Path, section: str) -> bool:
     """Put the section into a card, in place of an earlier one or at the end; returns whether there was an earlier one.
 
@@ -141,17 +145,20 @@ def write_card(path: Path, section: str) -> bool:
     ------
     UsageError
         The card has more than one such section.
+    StoreError
+        The path is no card: a part of a run, JSON, a device, ….
     """
-    card = path.read_text(encoding="utf-8") if path.exists() else ""
+    check_output(path, CARD)
+    card = path.read_text(encoding="utf-8-sig") if path.exists() else ""
     sections = len(_SECTION.findall(card))
     if sections > 1 or card.count(BEGIN) != sections:
         raise UsageError(
             f"{path}: the marks {BEGIN} and {END} do not enclose one section", hint="keep one pair of them, or none"
         )
     if sections:
-        replace_file(path, _SECTION.sub(lambda _: section.strip(), card))
+        edit_text(path, _SECTION.sub(lambda _: section.strip(), card))
     else:
-        replace_file(path, f"{card.rstrip()}\n\n{section}" if card.strip() else section)
+        edit_text(path, f"{card.rstrip()}\n\n{section}" if card.strip() else section)
     return bool(sections)
 
 
@@ -166,7 +173,7 @@ def _chosen(answer: Answer, corpus: str | None) -> str:
 
 
 def _card_row(axis: str, cell: Cell) -> tuple[str, ...]:
-    v = cell.headline
+    v = cell.row
     gap, interval = v.gap, v.gap_interval
     return (
         axis,
@@ -263,7 +270,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 def _axis(axis: AxisAnswer) -> dict[str, Any]:
     cells = []
     for cell in axis.cells:
-        v = cell.headline
+        v = cell.row
         cells.append(
             {
                 "generated": cell.generated,

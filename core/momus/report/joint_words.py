@@ -140,9 +140,8 @@ def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:
     alarms = len(attribution.alarms)
     leading = attribution.leading
     if leading is None:
-        return (
-            f"{attribution.generated!r}: none of {count(alarms)} differences goes with another axis." if alarms else ""
-        )
+        text = f"{attribution.generated!r}: none of {count(alarms)} differences goes with another axis."
+        return text if alarms else ""
     by, gone = leading
     names = ", ".join(axes.get(g, g) for g in gone)
     mutual = [a.alarm for a in attribution.accounts if a.by == by and a.mutual]

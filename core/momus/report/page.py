@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from momus.files import write_text
 from momus.joint.ranks import ALL_AXES
+from momus.outputs import write_text
+from momus.ownership import marked
 from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.cards import cards_of, first_excerpt
 from momus.report.figures.chart import chart_svg
@@ -38,10 +39,14 @@ from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null
 from momus.runs.folder import REPORT
 from momus.text.counting import percentage
-from momus.verdicts.verdict import Verdict
+from momus.verdicts.verdict import Verdict, speaking
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
+
+
+REPORT_PAGE = marked("a report of Momus", b"<title>Momus: real and generated text compared")
+ANY_PAGE = marked("a page of HTML", b"<html")
 
 
 def write_report(comparison: Comparison, path: Path) -> Path:
@@ -81,7 +86,7 @@ def render(comparison: Comparison) -> str:
         methods=methods(comparison.verdicts),
         level=percentage(comparison.signature["confidence"], 0),
         families=families(comparison.verdicts, comparison.signature["adjustment"]),
-        floors=floors(comparison.verdicts),
+        floors=floors(comparison.verdicts, comparison.signature["adjustment"]),
         delta=comparison.signature.get("equivalence"),
         refits=comparison.signature.get("refits", 0),
         **_joint(comparison, answer),
@@ -161,7 +166,7 @@ def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
 
 def bands_words(verdicts: Sequence[Verdict]) -> str:
     """Say where the human bands come from."""
-    sources = {v.band_source for v in verdicts if v.headline and v.gap is not None}
+    sources = {v.band_source for v in speaking(verdicts) if v.gap is not None}
     if sources == {"groups"}:
         return f"estimated from {max(v.band_groups for v in verdicts)} groups of real text"
     if "groups" in sources:

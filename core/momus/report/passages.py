@@ -135,7 +135,7 @@ def _piece(step: Step) -> Piece:
 
 def shown_examples(axis: AxisAnswer, examples: Sequence[Example], count: int) -> list[Shown]:
     """Choose examples of an axis: one of each corpus in turn, those that differ most first."""
-    cells = sorted(axis.cells, key=lambda c: (not c.differs, -(c.headline.gap or 0.0)))
+    cells = sorted(axis.cells, key=lambda c: (not c.differs, -(c.row.gap or 0.0)))
     queues = [[e for e in examples if e.document.corpus == c.generated] for c in cells]
     chosen: list[Example] = []
     while len(chosen) < count and any(queues):

@@ -31,9 +31,9 @@ def label(v: Verdict) -> str:
 
 def mark(cell: Cell) -> str:
     """Signs of a cell: ``**`` beyond human variation, ``*`` differs, ``=`` within human variation; else empty."""
-    if cell.headline.finding == "within human variation":
+    if cell.row.finding == "within human variation":
         return "*=" if cell.differs else "="
-    return "" if not cell.differs else "**" if cell.headline.finding == "beyond human variation" else "*"
+    return "" if not cell.differs else "**" if cell.row.finding == "beyond human variation" else "*"
 
 
 def short(cell: Cell) -> str:
@@ -41,16 +41,28 @@ def short(cell: Cell) -> str:
 
     Not tested: ``n/a``. A row without a band shows the difference itself.
     """
-    v = cell.headline
+    v = cell.row
     if v.p_adjusted is None:
         return "n/a"
-    size = number(v.difference) if v.gap is None else f"{v.gap:.1f}"
+    size = number(v.difference) if v.gap is None else f"{_rounded(v.gap, cell.differs)}{over_refits(v)}"
     return f"{size}{ARROWS[cell.sign]}{mark(cell)}"
 
 
 def bands(v: Verdict) -> str:
     """The size of a gap in words, such as ``2.3 human bands``."""
-    return "" if v.gap is None else f"{v.gap:.1f} human bands"
+    return "" if v.gap is None else f"{_rounded(v.gap, v.differs)}{over_refits(v)} human bands"
+
+
+def over_refits(v: Verdict) -> str:
+    """Standard deviation of a gap over refits of the critic, such as ``±0.4``; empty if there were none."""
+    if v.refit_spread is None or not (v.band and v.effect and v.difference):
+        return ""
+    return f"±{v.refit_spread * abs(v.effect / v.difference) / v.band:.1f}"
+
+
+def _rounded(gap: float, differs: bool) -> str:
+    """A size with one decimal; one of a difference is not 0.0."""
+    return "<0.1" if differs and gap < 0.05 else f"{gap:.1f}"
 
 
 def says_what(cell: Cell) -> str:
@@ -58,7 +70,7 @@ def says_what(cell: Cell) -> str:
 
     For example ``shorter: length 141 words against 172 (−18 %), 2.3 human bands``.
     """
-    v = cell.headline
+    v = cell.row
     if v.p_adjusted is None:
         return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
     if not v.differs:
@@ -66,28 +78,31 @@ def says_what(cell: Cell) -> str:
         if v.finding == "within human variation":
             return f"within human variation ({bands(v)})"
         return f"not told apart from human text{power}"
-    told = cell.told or v
-    sizes = [s for s in (_versus(told, cell), bands(v)) if s]
+    sizes = [s for s in (_versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
     within = {"within human variation": "within human variation", "undecided": "at the edge of human variation"}
     ending = f", {within[v.finding]}" if v.finding in within else ""
     return f"{start}: {', '.join(sizes)}{ending}"
 
 
-def _versus(told: Verdict, cell: Cell) -> str:
-    """Values of both texts, such as ``length 141 words against 172 (−18 %)``."""
-    if told.method.family == "distance":
-        excess = "" if told.low is None or told.high is None else f" ({number(told.low)} to {number(told.high)})"
-        return f"{label(told)} {value(told, told.difference)}{excess}"
-    unit = f" {told.wording.unit}" if told.wording.unit else ""
-    change = cell.change
-    relative = "" if change is None or told.wording.format == "share" else f" ({signed_percent(change)})"
-    return f"{label(told)} {value(told, told.generated_value)}{unit} against {value(told, told.real_value)}{relative}"
+def _versus(cell: Cell) -> str:
+    """Values of both texts, such as ``length 141 words against 172 (−18 %)``; of a distance, it and its interval."""
+    v, change = cell.row, cell.change
+    if v.method.family == "distance":
+        interval = "" if v.low is None or v.high is None else f" ({number(v.low)} to {number(v.high)})"
+        return f"{label(v)} {value(v, v.difference)}{interval}"
+    unit = f" {v.wording.unit}" if v.wording.unit else ""
+    relative = "" if change is None or v.wording.format == "share" else f" ({signed_percent(change)})"
+    return f"{label(v)} {value(v, v.generated_value)}{unit} against {value(v, v.real_value)}{relative}"
 
 
 def axis_sentences(axis: AxisAnswer) -> list[tuple[str, str]]:
-    """What each corpus does on an axis: pairs of its name and a sentence without it."""
-    return [(c.generated, says_what(c)) for c in axis.cells]
+    """What each corpus does on an axis: pairs of its name and a sentence and all statistics that differ."""
+    return [(c.generated, says_what(c) + _also(c)) for c in axis.cells]
+
+
+def _also(cell: Cell) -> str:
+    return f"; also different: {joined([label(v) for v in cell.also])}" if cell.also else ""
 
 
 def first_sentences(answer: Answer) -> list[str]:
@@ -147,7 +162,7 @@ def _by_count(corpora: Sequence[CorpusAnswer]) -> list[tuple[int, list[str]]]:
 
 
 def _largest(answer: Answer, cell: Cell) -> str:
-    axis = answer.axis(cell.headline.critic)
+    axis = answer.axis(cell.row.critic)
     shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
     all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
     whose = f"Largest gap of {all_of_them}" if shared else f"Largest gap: {cell.generated} in"
@@ -160,7 +175,7 @@ def _largest(answer: Answer, cell: Cell) -> str:
 def _largest_axis(answer: Answer, generated: str) -> str | None:
     """The critic on whose axis a corpus has its largest gap."""
     cells = [c for a in answer.axes for c in a.cells if c.generated == generated and c.differs]
-    return max(cells, key=lambda c: c.headline.gap or 0.0).headline.critic if cells else None
+    return max(cells, key=lambda c: c.row.gap or 0.0).row.critic if cells else None
 
 
 def axes(n: int) -> str:
@@ -179,7 +194,7 @@ def largest_gaps(answer: Answer, count: int = 3) -> list[tuple[str, str]]:
     -------
     Pairs of an axis and a sentence about the corpus that is farthest from human text on it.
     """
-    said = "" if answer.largest is None else answer.largest.headline.critic
+    said = "" if answer.largest is None else answer.largest.row.critic
     worst = [(axis, axis.worst) for axis in answer.axes[:count] if axis.worst.differs and axis.critic != said]
     return [(a.axis, f"{c.generated} {'is ' if c.direction else ''}{says_what(c)}") for a, c in worst]
 
@@ -201,27 +216,29 @@ def unscored_lines(results: Sequence[CriticResult]) -> list[str]:
 def legend(answer: Answer) -> list[str]:
     """What numbers and signs of the overview table mean, in lines of at most 80 characters."""
     cells = [c for axis in answer.axes for c in axis.cells]
-    sources = {c.headline.band_source for c in cells if c.headline.gap is not None}
-    unknown = any(c.headline.gap is None and c.headline.p_adjusted is not None for c in cells)
-    registers = {c.headline.band_register for c in cells if c.headline.band_source == "default"}
+    sources = {c.row.band_source for c in cells if c.row.gap is not None}
+    unknown = any(c.row.gap is None and c.row.p_adjusted is not None for c in cells)
+    registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
     named = registers.pop() if len(registers) == 1 else ""
     default = f" (default: {named or 'other texts'})" if "default" in sources else ""
     lines = [f"Human bands{default}: 1 is as far as one author usually lies from another."] if sources else []
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
-    if any(c.headline.p_adjusted is None for c in cells):
+    if any(over_refits(c.row) for c in cells):
+        lines.append("± standard deviation over refits of the critic")
+    if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
     return lines + ["Δ the difference itself, since no human band is known"] * unknown
 
 
 def axis_line(axis: AxisAnswer) -> str:
     """An axis on which nothing differs, in one line; the smallest difference that would have been found, if known."""
-    tested = [c for c in axis.cells if c.headline.p_adjusted is not None]
+    tested = [c for c in axis.cells if c.row.p_adjusted is not None]
     if not tested:
-        reasons = list(dict.fromkeys(c.headline.method.reason for c in axis.cells if c.headline.method.reason))
+        reasons = list(dict.fromkeys(c.row.method.reason for c in axis.cells if c.row.method.reason))
         return f"not tested: {'; '.join(reasons)}" if reasons else "not tested"
-    left_out = [c.generated for c in axis.cells if c.headline.p_adjusted is None]
+    left_out = [c.generated for c in axis.cells if c.row.p_adjusted is None]
     also = f" ({joined(left_out)}: not tested)" if left_out else ""
-    detectable = [c.headline for c in tested if c.headline.mde]
+    detectable = [c.row for c in tested if c.row.mde]
     if not detectable:
         return f"not told apart from human text{also}"
     v = max(detectable, key=lambda v: v.mde or 0.0)

@@ -78,7 +78,7 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
 
 def cell_text(cell: Cell, pad: bool = False) -> str:
     """A cell as `momus.report.sentences.short` writes it; where no band is known, the difference after a Δ."""
-    v = cell.headline
+    v = cell.row
     signs = ARROWS[cell.sign] + mark(cell) if v.p_adjusted is not None else ""
     text = short(cell)
     if v.p_adjusted is not None and v.gap is None and v.difference is not None:

@@ -21,7 +21,7 @@ from momus.report.joint_words import (
 from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
-from momus.verdicts.verdict import Verdict
+from momus.verdicts.verdict import Verdict, speaking
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -42,7 +42,7 @@ def safe(text: object) -> str:
 
 
 def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
-    """Build a rich table, of headline statistics only unless ``every`` is set."""
+    """Build a rich table, of the row that speaks for each axis unless ``every`` is set."""
     from rich.table import Table
 
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
@@ -50,7 +50,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     table.add_column("generated", no_wrap=True)
     if every:
         table.add_column("statistic", no_wrap=True)
-    shown = [v for v in verdicts if v.headline or every]
+    shown = verdicts if every else speaking(verdicts)
     deltas = {v.delta for v in shown if v.delta is not None}
     refitted = any(v.refit_spread is not None for v in shown)
     for name in ("÷ band", "difference", "interval", "real", "generated", "n", "p adj."):
@@ -167,7 +167,7 @@ def _plain_table(heads: tuple[str, ...], cells: list[tuple[str, ...]]) -> Table:
 
 def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
     """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
-    sources = {v.band_source for v in verdicts if v.headline and v.gap is not None}
+    sources = {v.band_source for v in speaking(verdicts) if v.gap is not None}
     groups = max((v.band_groups for v in verdicts), default=0)
     bands = [
         f"÷ band (human band): 95 % of pairs of groups of real text lie no farther apart than 1 ({groups} groups)."
@@ -177,4 +177,4 @@ def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
         if "default" in sources
         else "",
     ]
-    return [*bands, families(verdicts, adjustment), floors(verdicts)]
+    return [*bands, families(verdicts, adjustment), floors(verdicts, adjustment)]

@@ -9,7 +9,7 @@ from momus.inference import Method
 from momus.report.format import number, p_value
 from momus.runs.result import CriticResult
 from momus.text.counting import counted
-from momus.verdicts.decided_rows import SKEWED
+from momus.verdicts.decided_rows import SKEWED, axes_together
 from momus.verdicts.decomposition import GAP, Estimate, PartRow, Parts
 from momus.verdicts.verdict import Verdict
 
@@ -172,25 +172,22 @@ def null(verdict: Verdict) -> str:
     return STUDENTISED[m.design] + skewed
 
 
-def floors(verdicts: Sequence[Verdict]) -> str:
-    """State the smallest p-values that relabellings allow among the headline rows, and whether they could decide.
+def floors(verdicts: Sequence[Verdict], adjustment: str) -> str:
+    """State the smallest p-values that relabellings allow among the axes, and whether they could decide.
 
     Holm's adjustment multiplies the smallest of m p-values by m.
     """
-    tested = sum(v.headline and v.p is not None for v in verdicts)
-    at_floor = [
-        v
-        for v in verdicts
-        if v.headline and v.p is not None and v.method.permutations and v.p <= v.method.floor * (1 + 1e-9)
-    ]
+    leading = [v for v in verdicts if v.leads]
+    at_floor = [v for v in leading if v.method.permutations and (v.p_axis or 0.0) <= v.method.floor * (1 + 1e-9)]
     if not at_floor:
-        return "No p of a headline row is limited by its number of relabellings." if tested else ""
+        return "No p of an axis is limited by its number of relabellings." if leading else ""
     largest = max(v.method.floor for v in at_floor)
+    times = axes_together(leading, adjustment)
     text = (
-        f"The p of {len(at_floor)} of {tested} headline rows is the smallest that their relabellings allow: adjusted, "
-        f"{p_value(min(tested * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
+        f"The p of {len(at_floor)} of {len(leading)} axes is the smallest that their relabellings allow: adjusted, "
+        f"{p_value(min(times * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
     )
-    deciding = [v for v in at_floor if tested * v.method.floor > v.alpha]
+    deciding = [v for v in at_floor if times * v.method.floor > v.alpha]
     if deciding:
         names = ", ".join(f"{v.critic} on {v.generated}" for v in deciding[:3])
         text += (
@@ -201,17 +198,18 @@ def floors(verdicts: Sequence[Verdict]) -> str:
 
 
 def families(verdicts: Sequence[Verdict], adjustment: str) -> str:
-    """State what the adjustment of p-values holds, by family."""
-    rows = [v for v in verdicts if v.p is not None]
-    if not rows or adjustment != "holm":
+    """State what the adjustment of p-values holds: for the axes of each text, or of the whole table."""
+    leading = [v for v in verdicts if v.leads]
+    if not leading or not adjustment.startswith("holm"):
         return ""
-    headlines, alpha = sum(v.headline for v in rows), rows[0].alpha
-    others = len(rows) - headlines
-    over = f"{headlines} headline rows" + (f", and over the other {others} rows," if others else "")
+    alpha, m = leading[0].alpha, axes_together(leading, adjustment)
+    n = counted(m, "axis", "axes")
+    held = f"the chance of naming any that does not differ is at most {alpha:g}"
+    what = f"Over {n}, {held}" if m == len(leading) else f"For each generated text, over its {n}, {held}"
+    table = "" if m == len(leading) else f"; --adjustment holm-table holds that over all {len(leading)} of the table"
     return (
-        f"The chance of rejecting any true null hypothesis is at most {alpha:g} over the {over} if each test has its "
-        "level: for distances, where both texts come from one source; for means, where they are equal, "
-        "approximately if documents are skewed and the texts differ in shape and size."
+        f"{what}{table} – if each test has its level: for distances, where both texts come from one source; for means, "
+        "where they are equal, approximately if documents are skewed and the texts differ in shape and size."
     )
 
 

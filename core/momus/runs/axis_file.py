@@ -13,6 +13,7 @@ from scipy import sparse
 from momus.errors import StoreError
 from momus.inference.pooling import Rows
 from momus.joint.axes import Axis
+from momus.outputs import replacing
 from momus.verdicts.statistics import all_statistics
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def write_axis(axis: Axis, path: Path) -> None:
         tables.append(pa.Table.from_arrays(columns, schema=SCHEMA))
     width = next(iter(axis.rows.values())).shape[1]
     meta = {"statistic": axis.statistic.name, "width": str(width), "dense": str(int(dense))}
-    pq.write_table(pa.concat_tables(tables).replace_schema_metadata(meta), path, compression="zstd")
+    with replacing(path) as temporary:
+        pq.write_table(pa.concat_tables(tables).replace_schema_metadata(meta), temporary, compression="zstd")
 
 
 def read_axis(path: Path, critic: Critic[Any]) -> Axis:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momus import ownership
 from momus.errors import StoreError
 from momus.files import write_json
 from momus.locking import Lock
+from momus.outputs import delete, make_folder, replacing, write_bytes
+from momus.ownership import check_folder
 from momus.parameters import shown
 from momus.runs.axis_file import read_axis, write_axis
 from momus.runs.generation import NEXT, READY, Generation, complete
 from momus.runs.joint_file import read_joint
-from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, write_manifest
+from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
 from momus.runs.record import RunRecord, contradiction
 from momus.runs.result import Comparison, CriticResult
 from momus.schema import build, parse_json, read_json
@@ -69,21 +72,16 @@ class RunFolder:
             The path is a file, the folder holds other files or a run (unless ``overwrite`` or ``resume``), or another
             process is writing to it.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder with --out")
-        if self.path.is_dir() and any(self.path.iterdir()):
-            if not any((self.path / name).exists() for name in (RUN, LOCK, "critics", NEXT, READY)):
-                raise StoreError(
-                    f"{self.path} holds files that do not belong to a run",
-                    hint="name a new or empty folder with --out",
-                )
+        began = [NEXT] if (self.path / NEXT).is_dir() and not any((self.path / NEXT).iterdir()) else []
+        if check_folder(self.path, ownership.RUN, leftovers=[LOCK, *began]):
             if not (overwrite or resume):
                 raise StoreError(
                     f"{self.path} already holds a run",
                     hint="resume it with --resume, replace it with --overwrite, or name another folder with --out",
                 )
+            check_strangers(self.path)
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
         except OSError as error:
             raise StoreError(f"{self.path}: cannot be written ({error.strerror})", hint="name another --out") from error
         self.lock.acquire()
@@ -126,14 +124,12 @@ class RunFolder:
         The result is written last: it marks the critic as finished.
         """
         folder = self.critic_folder(result.name)
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         tables = iter(scores)
         first = next(tables)
-        with pq.ParquetWriter(folder / SCORES, first.schema, compression="zstd") as writer:
-            for table in chain([first], tables):
-                writer.write_table(table)
+        _write_tables(folder / SCORES, first.schema, chain([first], tables))
         if axis is None:
-            (folder / ROWS).unlink(missing_ok=True)
+            delete(folder / ROWS)
         else:
             write_axis(axis, folder / ROWS)
         write_json(folder / RESULT, result.to_json())
@@ -160,7 +156,7 @@ class RunFolder:
         if pairs:
             _write_rows(self.work / PAIRS, pairs)
         else:
-            (self.work / PAIRS).unlink(missing_ok=True)
+            delete(self.work / PAIRS)
         _write_rows(self.work / VERDICTS, verdicts)
         paths = [self.critic_folder(c["name"]) / SCORES for c in run["critics"]]
         _join([path for path in paths if path.exists()], self.work / DOCUMENTS)
@@ -233,18 +229,27 @@ class RunFolder:
 def _join(paths: Sequence[Path], target: Path) -> None:
     """Write the rows of several tables into one, in the memory of a row group."""
     if not paths:
-        target.unlink(missing_ok=True)
+        delete(target)
         return
-    with pq.ParquetWriter(target, pq.read_schema(paths[0]), compression="zstd") as writer:
-        for path in paths:
-            with pq.ParquetFile(path) as file:
-                for group in range(file.num_row_groups):
-                    writer.write_table(file.read_row_group(group))
+    _write_tables(target, pq.read_schema(paths[0]), _row_groups(paths))
+
+
+def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            yield from map(file.read_row_group, range(file.num_row_groups))
+
+
+def _write_tables(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Write tables into one file, a row group each."""
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table)
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:
     rows = [json.dumps(v.row(), ensure_ascii=False, allow_nan=False) for v in verdicts]
-    path.write_bytes("".join(f"{row}\n" for row in rows).encode("utf-8", "backslashreplace"))
+    write_bytes(path, "".join(f"{row}\n" for row in rows).encode("utf-8", "backslashreplace"))
 
 
 def _read_rows(path: Path) -> list[Verdict]:

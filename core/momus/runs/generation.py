@@ -7,13 +7,12 @@ their published names first (`complete`), and can be interrupted and repeated at
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from momus.errors import StoreError
-from momus.files import link_or_copy
+from momus.outputs import copy_folder, delete, delete_folder, make_folder, move, write_bytes
+from momus.ownership import MARK, RUN, kind_of
 from momus.runs.manifest import MANIFEST, ROWS, read_entries, write_manifest
 
 NEXT, READY, EARLIER = ".next", ".ready", ".earlier.json"
@@ -42,25 +41,24 @@ class Generation:
             copied.
         """
         complete(self.folder)
+        if self.path.exists() and any(self.path.iterdir()) and not (self.path / MARK).exists():
+            raise StoreError(f"{self.path} is not a run that Momus began", hint="move it, or name another folder")
         if self.path.exists() and not keep:
-            shutil.rmtree(self.path)
-        if not self.path.exists():
-            self.path.mkdir(parents=True)
+            delete_folder(self.path)
+        if not (self.path / MARK).exists():
+            make_folder(self.path)
+            write_bytes(self.path / MARK, RUN.name.encode("ascii"))
             if keep and (self.folder / "critics").is_dir():
-                shutil.copytree(self.folder / "critics", self.path / "critics", symlinks=True)
+                copy_folder(self.folder / "critics", self.path / "critics")
             if keep and (self.folder / ROWS).is_dir():  # files of rows are replaced, never changed
-                shutil.copytree(self.folder / ROWS, self.path / ROWS, symlinks=True, copy_function=link_or_copy)
+                copy_folder(self.folder / ROWS, self.path / ROWS, linked=True)
 
     def publish(self) -> None:
-        """Publish the generation: write its manifest, rename it, and move the files to their published names.
-
-        Files are not synced one by one, which takes seconds on some disks: after a loss of power, the manifest shows
-        what did not reach the disk.
-        """
+        """Publish the generation: write its manifest, rename it, and move the files to their published names."""
         if (self.folder / ROWS).is_dir():
-            (self.path / ROWS).mkdir(exist_ok=True)  # an empty folder replaces the rows of an earlier run
+            make_folder(self.path / ROWS)  # an empty folder replaces the rows of an earlier run
         write_manifest(self.path)
-        os.rename(self.path, self.folder / READY)
+        move(self.path, self.folder / READY)
         complete(self.folder)
 
 
@@ -73,12 +71,12 @@ def complete(folder: Path) -> None:
         A file cannot be moved.
     """
     ready = folder / READY
-    if not ready.is_dir():
+    if not ready.is_dir() or kind_of(folder) is not RUN:
         return
     try:
         if (ready / MANIFEST).exists():  # it is moved last
             _move(ready, folder)
-        shutil.rmtree(ready)
+        delete_folder(ready)
     except OSError as error:
         raise StoreError(
             f"{folder}: a finished run cannot be published ({error.strerror})",
@@ -90,22 +88,20 @@ def _move(ready: Path, folder: Path) -> None:
     """Move the files of a generation to their published names, and remove those of the earlier run."""
     # without its manifest, a folder that is half replaced is refused by readers that cannot complete it
     if (folder / MANIFEST).exists():
-        os.replace(folder / MANIFEST, ready / EARLIER)
+        move(folder / MANIFEST, ready / EARLIER)
     if (ready / ROWS).is_dir():  # by one rename: an interrupted publication is repeated
-        shutil.rmtree(folder / ROWS, ignore_errors=True)
-        os.rename(ready / ROWS, folder / ROWS)
+        if (folder / ROWS).exists():
+            delete_folder(folder / ROWS)
+        move(ready / ROWS, folder / ROWS)
     for path in sorted(_files(ready)):
         target = folder / path.relative_to(ready)
-        if path.relative_to(ready).as_posix() not in (MANIFEST, EARLIER):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(path, target)
+        if path.relative_to(ready).as_posix() not in (MANIFEST, EARLIER, MARK):
+            make_folder(target.parent)
+            move(path, target)
     new = read_entries(ready / MANIFEST)
-    for name in set(_earlier(ready)) - set(new):
-        (folder / name).unlink(missing_ok=True)
-    for path in (*sorted((folder / "critics").glob("*")), folder / ROWS):
-        if path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
-    os.replace(ready / MANIFEST, folder / MANIFEST)
+    delete(*(folder / name for name in set(_earlier(ready)) - set(new)))
+    delete(*(p for p in (*sorted((folder / "critics").glob("*")), folder / ROWS) if p.is_dir()))
+    move(ready / MANIFEST, folder / MANIFEST)
 
 
 def _earlier(ready: Path) -> Iterable[str]:

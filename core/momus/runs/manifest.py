@@ -11,6 +11,8 @@ from typing import Any, NotRequired, TypedDict
 
 from momus.errors import StoreError
 from momus.files import file_digest, write_json
+from momus.ownership import RUN
+from momus.runs.row_folder import is_row_file
 from momus.schema import build, read_json
 
 MANIFEST = "manifest.json"
@@ -65,6 +67,25 @@ def check_manifest(folder: Path) -> None:
         if digest != entry["sha256"]:
             what = f"{length:,} bytes, not {entry['bytes']:,}" if length != entry["bytes"] else "other content"
             raise StoreError(f"{path}: not what the run wrote ({what}): damaged, edited or replaced", hint=AGAIN)
+
+
+def check_strangers(folder: Path) -> None:
+    """Make sure that a run can be replaced: under the names that runs keep, it holds no file that it did not write.
+
+    Raises
+    ------
+    StoreError
+        It does; without a manifest that can be read, nobody knows.
+    """
+    try:
+        known = read_entries(folder / MANIFEST)
+    except StoreError:
+        return
+    rows = (p for p in (folder / ROWS).rglob("*") if p.is_file() and not is_row_file(p.relative_to(folder / ROWS)))
+    kept = [p for p in _files(folder) if p.relative_to(folder).parts[0] in RUN.names]
+    strange = [p for p in (*kept, *rows) if p.relative_to(folder).as_posix() not in known]
+    if strange:
+        raise StoreError(f"{strange[0]} is not of the run in {folder}", hint="move it, or name another folder")
 
 
 def read_entries(path: Path) -> dict[str, Entry]:

@@ -5,6 +5,7 @@ critic ``CRITIC.nll`` (null where unscored), ``CRITIC.states``, ``CRITIC.reason`
 and its sufficient statistics: ``CRITIC:KEY`` holds dense rows as lists of one length, ``CRITIC:KEY.labels`` and
 ``CRITIC:KEY.counts`` the counts of labelled items.
 Counts that a critic shares with one before it are stored once; the metadata of the table name the columns to read.
+Records of parts hold mergeable summaries: totals over the scored documents, from which evidence is computed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
-from momus.critic import Counted, Rows, Scores
-from momus.numeric.types import Floats
+from momus.critic import Counted, Pooled, Rows, Scores
+from momus.files import plain
+from momus.numeric.types import Floats, Ints
 from momus.schema import build, parse_json
 from momus.text.corpus import Corpus
 from momus.text.sketches import SCHEMA as SKETCHED
@@ -168,3 +171,66 @@ def unpack(table: pa.Table, critic: str, key: str) -> Rows:
     else:
         names, codes = np.unique(words.to_numpy(zero_copy_only=False), return_inverse=True)
     return Counted(sparse.csr_array((data, codes, offsets), shape=(len(labels), len(names))), names)
+
+
+def dense_rows(column: pa.ChunkedArray) -> Floats:
+    """Rows (n, d) that are stored as lists of one length; those of a part without rows are 0."""
+    width = column.type.list_size
+    rows, before = np.zeros((len(column), width)), 0
+    for chunk in column.chunks:
+        if not chunk.null_count:
+            rows[before : before + len(chunk)] = chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
+        before += len(chunk)
+    return rows
+
+
+def parts_of(column: pa.ChunkedArray, nll: pa.ChunkedArray, order: Ints) -> Floats | None:
+    """Parts of log P(x) in canonical order, NaN where unscored; None if no file has any."""
+    if not pa.types.is_fixed_size_list(column.type):
+        return None
+    return np.where(np.isfinite(floats_of(nll))[:, None], dense_rows(column), np.nan)[order]
+
+
+def floats_of(column: pa.ChunkedArray) -> Floats:
+    """Numbers of a column: float64 (n,), NaN where they are null."""
+    return np.asarray(pc.fill_null(column.cast(pa.float64()), float("nan")).to_numpy(), dtype=np.float64)
+
+
+def rows_to_json(rows: Mapping[str, Rows], documents: int) -> dict[str, Any]:
+    """Convert the summary that is the sum of some rows; counts of labelled items are left to be added up from these."""
+    dense = {key: table for key, table in rows.items() if not isinstance(table, Counted)}
+    content = summary_to_json(Pooled.of_rows(dense, documents), {})
+    assert content is not None
+    return {**content, "counts": {key: {"rows": key} for key in rows if key not in dense}}
+
+
+def summary_to_json(summary: object, rows: Mapping[str, Rows]) -> dict[str, Any] | None:
+    """Convert a summary; None if it is not `Pooled`, so that evidence is computed from documents that are read again.
+
+    Counts that are sums of stored rows are named by the key of the rows, and are added up from these.
+    """
+    if type(summary) is not Pooled:
+        return None
+    totals = Pooled.of_rows({k: r for k, r in rows.items() if isinstance(r, Counted)}, 0).counts
+    counts: dict[str, Any] = {}
+    for name, table in summary.counts.items():
+        same = next((key for key, total in totals.items() if total == table), None)
+        if same is not None:
+            counts[name] = {"rows": same}
+        else:
+            counts[name] = {"labels": [plain(k) for k in table], "values": list(map(float, table.values()))}
+    arrays = {
+        name: {"shape": list(np.shape(a)), "values": np.asarray(a, dtype=float).ravel().tolist()}
+        for name, a in summary.arrays.items()
+    }
+    return {"documents": summary.documents, "arrays": arrays, "counts": counts}
+
+
+def summary_from_json(content: Mapping[str, Any]) -> tuple[Pooled, dict[str, str]]:
+    """Read a summary, and the keys of the rows that counts by these names are sums of."""
+    arrays = {n: np.array(a["values"], dtype=float).reshape(a["shape"]) for n, a in content["arrays"].items()}
+    counts = {
+        name: dict(zip(c["labels"], c["values"], strict=True)) for name, c in content["counts"].items() if "labels" in c
+    }
+    from_rows = {name: str(c["rows"]) for name, c in content["counts"].items() if "rows" in c}
+    return Pooled(int(content["documents"]), arrays, counts), from_rows

@@ -285,8 +285,10 @@ class Comparison:
 
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
-        from momus.report import write_report
+        from momus.ownership import check_output
+        from momus.report.page import REPORT_PAGE, write_report
 
+        check_output(Path(path), REPORT_PAGE, kept_by=self.folder)
         return write_report(self, Path(path))
 
     def log_to(

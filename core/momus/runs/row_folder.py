@@ -11,16 +11,17 @@ the digest of the manifest, and names the length of the rows; anything else is c
 
 from __future__ import annotations
 
-import os
-import shutil
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 from momus.errors import StoreError
-from momus.files import PART, delete_leftovers, file_digest, replacing, write_sealed
+from momus.files import file_digest, write_sealed
 from momus.locking import Lock
+from momus.outputs import delete, delete_leftovers, make_folder, sync, write_bytes
+from momus.ownership import MARK, PART, ROWS, check_folder
 from momus.parameters import Range
 from momus.schema import read_json
 from momus.text.documents import Document
@@ -28,6 +29,10 @@ from momus.text.documents import Document
 MANIFEST, CRITICS, PARTS, RECORDS, LOCK = "manifest.json", "critics", "parts", "records", ".lock"
 KIND = "rows of scores"
 DIGITS = 5
+FILES = re.compile(
+    rf"{CRITICS}/[^/]+/(critic\.json|arrays\.safetensors)|{PARTS}/\d{{5,}}\.parquet|{RECORDS}/\d{{5,}}\.json"
+)
+"""Paths of the files of the folder, within it, but for the manifest."""
 Count = Annotated[int, Range(0)]
 
 
@@ -118,17 +123,11 @@ class RowFolder:
         StoreError
             The path is a file or holds other files, or another process has this rank.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise StoreError(f"{self.path} is a file, not a folder", hint="name another folder")
-        names = {p.name for p in self.path.iterdir()} if self.path.is_dir() else set()
-        ours = {name for name in names if name in (MANIFEST, CRITICS, PARTS, RECORDS) or name.startswith((LOCK, "."))}
-        if names - ours and MANIFEST not in names:
-            raise StoreError(
-                f"{self.path} holds files that do not belong to rows of scores",
-                hint="name a new or empty folder",
-            )
+        check_folder(self.path, ROWS, leftovers=[p.name for p in self.path.glob(f"{LOCK}-*")])
         with writing(self.path):
-            self._make()
+            make_folder(self.path)
+            if not (self.path / MARK).exists():  # whose it is, until and if ever the manifest says so
+                write_bytes(self.path / MARK, ROWS.name.encode("ascii"))
         lock = Lock(self.path / f"{LOCK}-{rank}", f"{self.path} (rank {rank})").acquire()
         try:
             yield
@@ -136,16 +135,19 @@ class RowFolder:
             lock.release()
 
     def clear(self) -> None:
-        """Delete all parts and critics; the manifest first, so that a rest is never taken for a whole."""
-        with writing(self.path):
-            self.manifest.unlink(missing_ok=True)
-            for name in (RECORDS, PARTS, CRITICS):
-                shutil.rmtree(self.path / name, ignore_errors=True)
-            self._make()
+        """Delete all parts and critics; the manifest first, so that a rest is never taken for a whole.
 
-    def _make(self) -> None:
-        for name in (PARTS, RECORDS):
-            (self.path / name).mkdir(parents=True, exist_ok=True)
+        Raises
+        ------
+        StoreError
+            Another process writes parts of the folder.
+        """
+        for lock in self.path.glob(f"{LOCK}-*[!0]"):
+            Lock(lock, str(self.path)).acquire().release()
+        with writing(self.path):
+            delete(self.manifest)
+            below = sorted(self.path.glob("*/**/*"), reverse=True)
+            delete(*(p for p in below if p.is_dir() or FILES.fullmatch(p.relative_to(self.path).as_posix())))
 
     def sweep(self, parts: Sequence[int]) -> None:
         """Delete the temporary files that killed processes left of these parts; others may be being written."""
@@ -192,6 +194,16 @@ class RowFolder:
         return self.manifest.is_file() and (self.path / PARTS).is_dir()
 
 
+def is_row_file(path: Path) -> bool:
+    """Whether a relative path in a folder of folders of rows is that of one of their files; temporary ones count.
+
+    >>> is_row_file(Path("m/parts/00000.parquet")), is_row_file(Path("m/notes.txt"))
+    (True, False)
+    """
+    name = Path(*path.parts[1:]).as_posix()
+    return name.endswith(PART) or name in (MANIFEST, MARK) or name.startswith(LOCK) or bool(FILES.fullmatch(name))
+
+
 AGAIN = "delete the file, and run `momus score … -o … --resume` again: only this part is computed"
 
 
@@ -213,25 +225,9 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def synced(path: Path) -> Iterator[Path]:
-    """Give a temporary path that replaces ``path`` once its content has reached the disk."""
-    with writing(path), replacing(path) as temporary:
-        yield temporary
-        handle = os.open(temporary, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def write_record(path: Path, content: dict[str, Any]) -> None:
     """Write a sealed JSON file, and sync the folder that names it."""
     with writing(path):
+        make_folder(path.parent)
         write_sealed(path, content)
-        if hasattr(os, "O_DIRECTORY"):
-            handle = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        sync(path.parent)

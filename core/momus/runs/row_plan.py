@@ -29,7 +29,7 @@ from momus.version import __version__
 FORMAT = 2
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 """Packages whose version may change a score or the bytes of a part."""
-PART_BYTES = 64 << 20
+PART_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)

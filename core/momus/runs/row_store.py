@@ -21,18 +21,20 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.runs.packing import (
     column_of,
     columns_of,
+    dense_rows,
+    floats_of,
     keys_of,
+    parts_of,
     sketch_columns,
     stored_column,
+    summary_from_json,
     unpack,
     unpack_sketch,
 )
 from momus.runs.row_folder import AGAIN, RowFolder
 from momus.runs.row_plan import Plan
 from momus.runs.stored_corpus import Documents, StoredCorpus
-from momus.runs.stored_counts import StoredCounts
-from momus.runs.summaries import summary_from_json
-from momus.runs.sums import KEPT_BYTES, Sums, size_of
+from momus.runs.sums import KEPT_BYTES, StoredCounts, Sums, size_of
 from momus.text.corpus import Corpus
 from momus.text.digests import canonical_order
 from momus.text.documents import Document
@@ -172,7 +174,11 @@ class StoredText:
     def forget_sketch(self) -> None:
         """Free the memory of the sketch, which is read again if it is needed."""
         self.__dict__.pop("sketch", None)
-        pa.default_memory_pool().release_unused()
+
+    def forget_rows(self) -> None:
+        """Free the memory of sums and documents that were read."""
+        self._sums.clear()
+        self.__dict__.pop("_documents", None)
 
     @cached_property
     def order(self) -> Ints:
@@ -210,23 +216,23 @@ class StoredText:
         column = {w: table[f"{critic}.{w}"] for w in (*what, "parts")}
         order, corpus = self.order, self.corpus
         taken = pa.array(order)
-        oddity, errors = (_floats(column[w])[order] for w in ("oddity", "error"))
+        oddity, errors = (floats_of(column[w])[order] for w in ("oddity", "error"))
         z = column["z"].take(taken).combine_chunks()
         return Scores(
             critic=critic,
             corpus=self.name,
             ids=corpus.ids,
             prompts=corpus.prompts,
-            nll=_floats(column["nll"])[order],
+            nll=floats_of(column["nll"])[order],
             steps=np.asarray(column["states"].to_numpy(), dtype=np.int64)[order],
             reasons=column["reason"].take(taken).to_pylist(),
-            rows={k: _dense(table[dense[k]])[order] if k in dense else self._wide(critic, k, order) for k in keys},
+            rows={k: dense_rows(table[dense[k]])[order] if k in dense else self._wide(critic, k, order) for k in keys},
             summary=self.summary(critic),
             errors=errors if np.isfinite(errors).any() else None,
             groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
             z=z if z.null_count < len(z) else None,
             oddity=oddity if np.isfinite(oddity).any() else None,
-            parts=_parts(column["parts"], column["nll"], order),
+            parts=parts_of(column["parts"], column["nll"], order),
         )
 
     def _wide(self, critic: str, key: str, order: Ints) -> Counted:
@@ -316,28 +322,6 @@ class StoredText:
         pooled, from_rows = total
         counts = {n: StoredCounts(self, critic, key, self.order).total() for n, key in from_rows.items()}
         return replace(pooled, counts={**pooled.counts, **counts})
-
-
-def _dense(column: pa.ChunkedArray) -> Floats:
-    """Rows (n, d) that are stored as lists of one length; those of a part without rows are 0."""
-    width = column.type.list_size
-    rows, before = np.zeros((len(column), width)), 0
-    for chunk in column.chunks:
-        if not chunk.null_count:
-            rows[before : before + len(chunk)] = chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
-        before += len(chunk)
-    return rows
-
-
-def _parts(column: pa.ChunkedArray, nll: pa.ChunkedArray, order: Ints) -> Floats | None:
-    """Parts of log P(x) in canonical order, NaN where unscored; None if no file has any."""
-    if not pa.types.is_fixed_size_list(column.type):
-        return None
-    return np.where(np.isfinite(_floats(nll))[:, None], _dense(column), np.nan)[order]
-
-
-def _floats(column: pa.ChunkedArray) -> Floats:
-    return np.asarray(pc.fill_null(column.cast(pa.float64()), float("nan")).to_numpy(), dtype=np.float64)
 
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:

@@ -17,6 +17,7 @@ from momus.critic import Counted, Pooled, Scores
 from momus.critic.rows import Rows
 from momus.errors import StoreError
 from momus.files import write_json
+from momus.outputs import delete, make_folder, replacing
 from momus.runs.manifest import AGAIN
 from momus.runs.record import Count
 from momus.schema import read_json
@@ -58,8 +59,7 @@ def write_scores(scores: Scores, folder: Path) -> bool:
     """Write scores into the folder of a critic; False (and nothing is kept) if their summary is of another kind."""
     from safetensors.numpy import save_file
 
-    for name in (JSON_NAME, ARRAYS_NAME):
-        (folder / name).unlink(missing_ok=True)
+    delete(folder / JSON_NAME, folder / ARRAYS_NAME)
     if not (scores.summary is None or type(scores.summary) is Pooled):
         return False
     arrays: dict[str, np.ndarray[Any, Any]] = {"nll": scores.nll, "steps": scores.steps}
@@ -80,8 +80,9 @@ def write_scores(scores: Scores, folder: Path) -> bool:
         "rows": {key: _packed(rows, f"rows.{key}", arrays) for key, rows in scores.rows.items()},
         "summary": None if scores.summary is None else _summary(scores.summary, arrays),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, folder / ARRAYS_NAME)
+    make_folder(folder)
+    with replacing(folder / ARRAYS_NAME) as temporary:
+        save_file({k: np.ascontiguousarray(v) for k, v in arrays.items()}, temporary)
     write_json(folder / JSON_NAME, content)
     return True
 

@@ -20,7 +20,7 @@ from momus.text.corpus import SCHEMA, Corpus
 if TYPE_CHECKING:
     from momus.runs.row_store import StoredText
 
-KEPT_BYTES = 64 << 20
+KEPT_BYTES = 24 << 20
 """Text of the parts that were read last, which are not read again."""
 
 

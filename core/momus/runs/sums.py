@@ -1,9 +1,13 @@
-"""Weighted sums of counts by unit, part by part, in memory that does not grow with the number of documents."""
+"""Counts of a text that was scored in parts: they stay in its files, and are summed by unit, part by part.
+
+The memory of sums does not grow with the number of documents.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +18,15 @@ from momus.inference.samples import indicator
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
 
+if TYPE_CHECKING:
+    from momus.runs.row_store import StoredText
+
 FULL = 1 << 24
 """Cells of a dense table of sums (134 MB at most); larger tables are sparse."""
 SPARSE = 16
 """Sums are sparse if the first documents have fewer than one in so many entries of their table."""
-MERGED = 8_000_000
-"""Entries of sparse sums that are collected before they are merged."""
+MERGED = 2_000_000
+"""Entries of sparse sums that are collected before they are merged: 32 MB."""
 KEPT_BYTES = 1 << 26
 """Memory of the tables of sums that a text keeps."""
 
@@ -143,3 +150,62 @@ def size_of(table: Counted) -> int:
     matrix = table.matrix
     arrays: Sequence[NDArray[Any]] = (matrix.data, matrix.indices, matrix.indptr)
     return sum(int(a.nbytes) for a in arrays)
+
+
+class StoredCounts(Counted):
+    """Counts of labelled items that stay in the files of a text; ``matrix`` and ``labels`` read all of them.
+
+    Parameters
+    ----------
+    text
+        The text that was scored.
+    critic, key
+        Whose rows these are.
+    rows
+        int64 (n,): number of each document in the order of the files.
+    """
+
+    on_disk = True
+
+    def __init__(self, text: StoredText, critic: str, key: str, rows: Ints) -> None:
+        for name, value in (("text", text), ("critic", critic), ("key", key), ("rows", rows)):
+            object.__setattr__(self, name, value)
+
+    text: StoredText
+    critic: str
+    key: str
+    rows: Ints
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, index: Ints) -> StoredCounts:
+        """Select documents by number, without reading."""
+        return StoredCounts(self.text, self.critic, self.key, self.rows[index])
+
+    def summed(self, units: Ints, size: int, weights: Floats) -> Counted:
+        """Weighted sums by unit, in memory that does not grow with the number of documents."""
+        unit, weight = np.full(len(self.text), -1), np.zeros(len(self.text))
+        unit[self.rows], weight[self.rows] = units, weights
+        return self.text.summed(self.critic, self.key, unit, size, weight)
+
+    def total(self) -> dict[str | float, float]:
+        """Totals over all documents by label."""
+        n = len(self.rows)
+        return self.summed(np.zeros(n, dtype=np.int64), 1, np.ones(n)).total()
+
+    @cached_property
+    def loaded(self) -> Counted:
+        """All counts, in memory."""
+        n = len(self.rows)
+        return self.summed(np.arange(n), n, np.ones(n))
+
+    @property
+    def matrix(self) -> sparse.csr_array:
+        """CSR array (n, V)."""
+        return self.loaded.matrix
+
+    @property
+    def labels(self) -> Sequence[str] | NDArray[np.generic]:
+        """V labels."""
+        return self.loaded.labels

@@ -6,12 +6,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momus.checks.languages import Languages, language_warnings, languages_of, mixture_note, splitting_warnings
+from momus.checks.notes import reading_notes
 from momus.checks.scripts import ScriptShares, scripts_of
 from momus.checks.texts import TrustCheck, check_texts
 from momus.critic import RunningTextCritic
@@ -22,7 +22,6 @@ from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.runs.stored_corpus import StoredCorpus, sample_rows
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.documents import LeftOut, Origin
 from momus.text.sketches import TextSketch
 from momus.text.splitting import Units
 
@@ -92,6 +91,12 @@ class Texts:
             c if rows is None else c.subset(rows) if isinstance(c, StoredCorpus) else c.take(rows)
             for c, rows in zip((self.real, *self.generated), self.samples, strict=True)
         ]
+
+    def forget_rows(self) -> None:
+        """Free the memory of rows and documents that were read of texts which stay in their files."""
+        for corpus in (self.real, *self.generated):
+            if isinstance(corpus, StoredCorpus):
+                corpus.stored.forget_rows()
 
     @cached_property
     def in_memory(self) -> list[Corpus]:
@@ -292,55 +297,3 @@ def check_splittable(name: str, documents: int, filled: int) -> None:
         hint="read each paragraph of a file as a document with --format paragraphs (or each line with --format lines), "
         "or give another text to fit on with --fit",
     )
-
-
-def reading_notes(corpus: Corpus) -> list[str]:
-    """What a reader of the texts may not expect: lists that became documents, and what was left out or set apart."""
-    notes = [answers_note(corpus)] if corpus.answers else []
-    if corpus.left_out.names:
-        notes.append(left_out_note(corpus.left_out, corpus.name))
-    return [*notes, *origin_notes(corpus.origin, corpus.name)] if corpus.origin is not None else notes
-
-
-def left_out_note(left_out: LeftOut, name: str) -> str:
-    """Say which files of a folder were set aside for their names; only where there are such files.
-
-    >>> left_out_note(LeftOut(("a/README.md", "b/README.md")), "docs")
-    "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include 'README.md' reads them."
-    """
-    first = left_out.names[0]
-    more = " …" if left_out.names[1:] else ""
-    were, them = ("files were", "them") if left_out.names[1:] else ("file was", "it")
-    return (
-        f"In {name!r}, {len(left_out.names):,} {were} set aside for {'their names' if more else 'its name'} "
-        f"({first!r}{more}); --include {PurePosixPath(first).name!r} reads {them}."
-    )
-
-
-def origin_notes(origin: Origin, name: str) -> list[str]:
-    """Say which rows of a log took no part, and what was set apart from chat messages.
-
-    >>> origin_notes(Origin("chats.jsonl", set_apart={"reasoning": 2}), "a")
-    ["In 'a', reasoning of 2 documents was set apart, not read as text."]
-    """
-    rows = [
-        f"In {name!r}, {counted(n, 'row')} of the log took no part: {reason}." for reason, n in origin.left_out.items()
-    ]
-    apart = [
-        f"In {name!r}, {kind} of {counted(n, 'document')} {'were' if kind.endswith('s') else 'was'} set apart, not "
-        "read as text."
-        for kind, n in origin.set_apart.items()
-    ]
-    return [*rows, *apart]
-
-
-def answers_note(corpus: Corpus) -> str:
-    """Say how many texts of lists became documents of a corpus; only where it has such `Corpus.answers`."""
-    lists = " and ".join(
-        f"{a.field!r} holds {counted(a.documents, 'text')} in the lists of {counted(a.records, 'record')}"
-        for a in corpus.answers
-    )
-    note = f"In {corpus.name!r}, {lists}: each text was read as a document, an answer to the prompt of its record."
-    if corpus.origin is not None and corpus.origin.reader is not None:
-        return note  # a log says what its lists hold
-    return f"{note} If they are the parts of one document, call the field 'sections'."

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from momus.errors import StoreError
+from momus.outputs import replacing
 from momus.runs.manifest import AGAIN
 from momus.runs.texts import Texts
 from momus.schema import build, parse_json
@@ -62,8 +63,11 @@ def write_texts(texts: Texts, folder: Path) -> None:
         for c in (texts.real, *texts.generated)
     ]
     digests = {c.name: c.given.identity for c in (texts.fit, texts.real, *texts.generated)}
+    if texts.in_parts:
+        vars(texts.fit).pop("given", None)  # a copy of its text
     table = pa.concat_tables(parts).replace_schema_metadata({ORDERED: json.dumps(digests)})
-    pq.write_table(table, folder / TEXTS, compression="zstd")
+    with replacing(folder / TEXTS) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
 
 
 def read_kept_texts(folder: Path) -> KeptTexts | None:

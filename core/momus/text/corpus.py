@@ -371,6 +371,10 @@ class Corpus:
             self._tokens[tokenizer.signature] = table
         return self._tokens[tokenizer.signature]
 
+    def forget_tokens(self) -> None:
+        """Free the memory of the tokens; text is split again if they are needed."""
+        self._tokens.clear()
+
     def adopt(self, tokenizer: Tokenizer, table: TokenTable) -> None:
         """Use tokens that were split elsewhere (one entry per document) instead of splitting the text."""
         if len(table) != len(self):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from momus.numeric.types import Ints
+from momus.outputs import make_folder
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def cache_folder() -> Path:
 
 @contextmanager
 def _open_cache(folder: Path) -> Iterator[sqlite3.Connection]:
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     connection = sqlite3.connect(folder / "resolved.sqlite", timeout=60)
     try:
         connection.execute(TABLE)

@@ -1,7 +1,7 @@
 """Sketches of texts: what the checks need to know of each document, in a few numbers and a signature.
 
-A sketch has a row of about 200 bytes for each document, and no text. The sketches of the parts of a text are joined to
-that of the whole, so a text can be checked that does not fit into memory; a text in memory is one part.
+A sketch has a row of about 200 bytes for each document, and the beginnings of a few. The sketches of the parts of a
+text are joined to that of the whole, so a text can be checked that does not fit into memory; one in memory is one part.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.digests import Hashes, canonical_order, fingerprint_of
 from momus.text.openings import opening_hashes
-from momus.text.scripts import LONGEST, SHORTEST, identify, script_counts
+from momus.text.scripts import LONGEST, SHORTEST, script_counts
 from momus.text.shingles import HASHES, Signatures, min_hashes, type_counts
 from momus.text.tokens import TokenTable, get_tokenizer
 
@@ -49,15 +49,15 @@ SCHEMA = pa.schema(
         ("types", pa.int32()),
         ("blank", pa.bool_()),
         ("unspaced", pa.bool_()),
-        ("identified", pa.string()),
+        ("head", pa.string()),
         ("scripts", pa.map_(pa.string(), pa.int32())),
     ]
 )
 """Columns of a sketch: ``id``, ``prompt``, ``group`` and ``language`` (of the metadata) as in `Corpus`; ``hash`` of the
 text; ``opening``, a hash of its beginning (`momus.text.openings.opening_hashes`); ``signature`` and ``shingles``
 (`momus.text.shingles.MinHashes`); ``tokens`` and ``types``, numbers of words and of different words; ``blank`` and
-``unspaced`` as in `Corpus`; ``identified``, the language, and ``scripts``, the number of letters of each script, of the
-documents in the sample, else null."""
+``unspaced`` as in `Corpus`; ``head``, the beginning, from which the language is identified, and ``scripts``, the number
+of letters of each script, of the documents in the sample, else null."""
 METADATA = b"momus.sketch"
 
 PLACE = "metadata of the sketch of a text"
@@ -116,7 +116,7 @@ class TextSketch:
         signatures = pa.Array.from_buffers(
             SCHEMA.field("signature").type, len(corpus), [None, pa.py_buffer(minhash.signatures)]
         )
-        identified, scripts = _identified(corpus, sample)
+        heads, scripts = _sampled(corpus, sample)
         columns: dict[str, Any] = {
             **{name: corpus.table[name] for name in ("id", "prompt", "group")},
             "language": corpus.languages,
@@ -128,7 +128,7 @@ class TextSketch:
             "types": type_counts(table),
             "blank": corpus.blank,
             "unspaced": corpus.unspaced,
-            "identified": identified,
+            "head": heads,
             "scripts": scripts,
         }
         typed = [_column(columns[f.name], f.type) for f in SCHEMA]
@@ -226,7 +226,9 @@ class TextSketch:
             for chunk in self.table["signature"].chunks
             if len(chunk)
         ]
-        return np.concatenate([np.zeros(0, np.uint16), *chunks]).reshape(-1, HASHES)
+        # one chunk is not copied
+        joined = chunks[0] if len(chunks) == 1 else np.concatenate([np.zeros(0, np.uint16), *chunks])
+        return joined.reshape(-1, HASHES)
 
     @cached_property
     def shingles(self) -> Ints:
@@ -254,7 +256,7 @@ class TextSketch:
         return np.asarray(self.table["unspaced"].to_numpy(), dtype=np.bool_)
 
     def sampled(self, column: str) -> list[Any]:
-        """Values of ``identified`` or ``scripts`` of the `SAMPLE` documents with the smallest hashes that have one."""
+        """Values of ``head`` or ``scripts`` of the `SAMPLE` documents with the smallest hashes that have one."""
         values = self.table[column]
         rows = np.flatnonzero(values.is_valid().to_numpy())
         chosen = rows[np.argsort(self.hashes[rows], kind="stable")[:SAMPLE]]
@@ -286,16 +288,16 @@ def sample_size(parts: int) -> int:
     return min(3 * SAMPLE, int(np.ceil(mean + 8 * np.sqrt(mean) + 2)))
 
 
-def _identified(corpus: Corpus, sample: int) -> tuple[list[str | None], list[dict[str, int] | None]]:
-    """Languages and counts of scripts of the documents with the smallest hashes; None for the others."""
-    languages: list[str | None] = [None] * len(corpus)
+def _sampled(corpus: Corpus, sample: int) -> tuple[list[str | None], list[dict[str, int] | None]]:
+    """Beginnings and counts of scripts of the documents with the smallest hashes; None for the others."""
+    heads: list[str | None] = [None] * len(corpus)
     scripts: list[dict[str, int] | None] = [None] * len(corpus)
     order = np.argsort(corpus.hashes, kind="stable")
     for row in order[:sample].tolist():
         scripts[row] = script_counts(corpus[row].text)
     for row in order[corpus.characters[order] >= SHORTEST][:sample].tolist():
-        languages[row] = identify(corpus[row].text[:LONGEST])
-    return languages, scripts
+        heads[row] = corpus[row].text[:LONGEST]
+    return heads, scripts
 
 
 def _frequent(table: TokenTable) -> dict[str, int]:

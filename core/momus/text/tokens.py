@@ -19,8 +19,8 @@ from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Ints
 from momus.text.words import icu_version, split_by_icu, split_words
 
-CHUNK_CHARACTERS = 1 << 24
-"""Sections are passed to the splitter in chunks of about this many characters, which bounds memory."""
+CHUNK_CHARACTERS = 1 << 20
+"""Sections are passed to the splitter in chunks of about this many characters: their tokens, as strings, take 12 MB."""
 MOST_RECODED = 8
 """Other vocabularies whose codes a table keeps."""
 CHUNK_SECTIONS = 4_096

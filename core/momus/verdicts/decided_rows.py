@@ -1,7 +1,8 @@
-"""Rows whose p says less than it seems: their smallest possible p decides, or their documents are skewed."""
+"""Axes whose p says less than it seems: their smallest possible p decides, or their documents are skewed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,15 +16,17 @@ SKEWED = 0.5
 
 @dataclass(frozen=True)
 class DecidedRows:
-    """How far the numbers of relabellings decide the headline rows of a table.
+    """How far the numbers of relabellings decide the axes of a table.
 
     Attributes
     ----------
     tested
-        Number of headline rows with a p.
+        Number of axes with a p.
     rows
-        Those of them that cannot differ, unless other rows do: all relabellings are enumerated, or the p is the
+        Leading rows of those that cannot differ, unless others do: all relabellings are enumerated, or the p is the
         smallest that they allow, and Holm's adjustment of that p is above the level.
+    times
+        Number of p-values that are adjusted together.
     floor
         The smallest p that the relabellings of any of these rows allow.
     exact
@@ -32,36 +35,43 @@ class DecidedRows:
 
     tested: int
     rows: tuple[Verdict, ...]
+    times: int
     floor: float
     exact: bool
 
     @property
     def all(self) -> bool:
-        """Whether no headline row can differ."""
+        """Whether no axis can differ."""
         return bool(self.rows) and len(self.rows) == self.tested
 
 
+def axes_together(leading: Sequence[Verdict], adjustment: str = "holm") -> int:
+    """How many axes are adjusted together: those of the text with the most, or of the whole table."""
+    texts = Counter((v.generated, v.reference) for v in leading)
+    return len(leading) if adjustment.endswith("-table") else max(texts.values(), default=0)
+
+
 def decided_rows(verdicts: Sequence[Verdict], adjustment: str = "holm") -> DecidedRows:
-    """Find the headline rows that the number of relabellings decides.
+    """Find the axes that the number of relabellings decides.
 
     Relabellings that were drawn at random are no limit where p is above their floor: a test stops early if its p is
     clearly above the level, and draws more where the table needs them (`momus.inference.relabelling.Budget`).
     """
-    tested = [v for v in verdicts if v.headline and v.p is not None]
-    times = len(tested) if adjustment == "holm" else 1
+    tested = [v for v in verdicts if v.leads and v.p_axis is not None]
+    times = axes_together(tested, adjustment) if adjustment.startswith("holm") else 1
     limited = [v for v in tested if _at_floor(v) and times * v.method.floor > v.alpha and not v.differs]
     floor = min((v.method.floor for v in limited), default=0.0)
-    return DecidedRows(len(tested), tuple(limited), floor, all(v.method.exact for v in limited))
+    return DecidedRows(len(tested), tuple(limited), times, floor, all(v.method.exact for v in limited))
 
 
 def _at_floor(v: Verdict) -> bool:
     """Whether the number of relabellings limits the p of a row: all are known, or none reaches the observed one."""
     m = v.method
-    return m.permutations > 0 and v.p is not None and (m.exact or v.p <= m.floor * (1 + 1e-9))
+    return m.permutations > 0 and v.p_axis is not None and (m.exact or v.p_axis <= m.floor * (1 + 1e-9))
 
 
 def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm", *, pairs: bool = False) -> list[str]:
-    """Warn of headline rows that the number of relabellings decides, and say how to go on.
+    """Warn of axes that the number of relabellings decides, and say how to go on.
 
     Parameters
     ----------
@@ -75,16 +85,16 @@ def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm", *, pai
     more = f" and {len(limits.rows) - SHOWN} more" if len(limits.rows) > SHOWN else ""
     if pairs:
         names = ", ".join(f"{v.critic} on {v.reference} and {v.generated}" for v in limits.rows[:SHOWN])
-    kind = "row of a pair of generated texts" if pairs else "headline row"
-    plural = "rows of pairs of generated texts" if pairs else "headline rows"
+    kind = "axis of a pair of generated texts" if pairs else "axis"
+    plural = "axes of pairs of generated texts" if pairs else "axes"
     who = f"No {kind} can differ" if limits.all else f"{len(limits.rows)} of {limits.tested} {plural} cannot"
     who += "" if limits.all else f" differ ({names}{more})"
-    times = f" once adjusted for {limits.tested} rows" if adjustment == "holm" and limits.tested > 1 else ""
+    times = f" once adjusted for {limits.times} axes" if limits.times > 1 else ""
     out = (
         "give more documents, prompts or groups, or choose fewer critics and texts"
         if limits.exact
         else "adjust by --adjustment bh, raise --permutations, or choose fewer critics and texts"
-        if pairs and adjustment == "holm"
+        if pairs and adjustment.startswith("holm")
         else "raise --permutations, or choose fewer critics and texts"
     )
     return [

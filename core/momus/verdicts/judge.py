@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.judge_laws import judge_laws
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.statistics import UNSCORED, all_statistics, told_statistic, wordings
-from momus.verdicts.verdict import Verdict, within
+from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
+from momus.verdicts.verdict import Verdict, with_leading, within
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -117,7 +116,7 @@ def verdicts_of(
     alpha = 1 - settings.confidence
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
     verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys, settings.register)
-    return [within(v, settings.equivalence) for v in verdicts]
+    return with_leading([within(v, settings.equivalence) for v in verdicts])
 
 
 def _judge_documents(
@@ -129,7 +128,7 @@ def _judge_documents(
     family: int,
     economy: Economy,
 ) -> list[TestResult]:
-    statistics = all_statistics(critic, list(real.rows))
+    statistics = tested_statistics(critic, list(real.rows))
     _check_headline(critic, [s.name for s in statistics])
     if only_headline:
         statistics = [s for s in statistics if s.name == headline_of(critic)]
@@ -163,8 +162,19 @@ def _tested(
 ) -> list[TestResult]:
     """Test statistics; rows that stay on disk are first summed by the units of the test that are relabelled whole."""
     design = in_blocks(asked, settings.seed, economy.above, economy.most)
-    test = partial(
-        compare_rows,
+    whole = design.kind == "clusters" or design.flips
+    on_disk = {s.rows for s in statistics if any(_on_disk(side[s.rows]) for side in rows)} if whole else set()
+    keys = {s.rows for s in statistics}
+    sides: list[dict[str, Rows]] = [
+        {key: _by_unit(side[key], design, k) if key in on_disk else side[key] for key in side if key in keys}
+        for k, side in enumerate(rows)
+    ]
+    results = compare_rows(
+        statistics,
+        *_same_columns(sides[0], sides[1]),
+        design=design,
+        designs=dict.fromkeys(on_disk, of_units(design)) if on_disk else None,
+        axis=True,
         permutations=settings.permutations,
         resamples=settings.resamples,
         confidence=settings.confidence,
@@ -174,32 +184,11 @@ def _tested(
         early=economy.early,
         noise=economy.noise,
     )
-    on_disk = {s.rows for s in statistics if any(_on_disk(side[s.rows]) for side in rows)}
-    held = [s for s in statistics if s.rows not in on_disk]
-    results: dict[str, TestResult] = {}
-    if held:
-        results |= {r.statistic: r for r in test(held, *_same_columns(*_only(rows, held)), design=design)}
-    for key in sorted(on_disk):
-        wide = [s for s in statistics if s.rows == key]
-        whole = design.kind == "clusters" or design.flips
-        tables = [_by_unit(side[key], design, k) if whole else side[key] for k, side in enumerate(rows)]
-        used = of_units(design) if whole else design
-        tested = test(wide, *_same_columns(*({key: table} for table in tables)), design=used)
-        results |= {r.statistic: _of_documents(r, design) if whole else r for r in tested}
-    return [results[s.name] for s in statistics]
+    return [_of_documents(r, design) if s.rows in on_disk else r for s, r in zip(statistics, results, strict=True)]
 
 
 def _on_disk(rows: Rows) -> bool:
     return isinstance(rows, Counted) and rows.on_disk
-
-
-def _only(
-    rows: tuple[dict[str, Rows], dict[str, Rows]], statistics: Sequence[Statistic]
-) -> tuple[dict[str, Rows], dict[str, Rows]]:
-    """The rows that some statistics pool, of both texts."""
-    keys = {s.rows for s in statistics}
-    real, generated = ({key: table for key, table in side.items() if key in keys} for side in rows)
-    return real, generated
 
 
 def _by_unit(rows: Rows, design: Design, side: int) -> Counted:
@@ -226,9 +215,9 @@ def _of_documents(result: TestResult, design: Design) -> TestResult:
 
 
 def worded(critic: Critic[Any], verdicts: Sequence[Verdict], keys: Sequence[str]) -> list[Verdict]:
-    """Give each verdict what readers are told of its statistic, and mark the one that tells the direction."""
-    words, told = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}, told_statistic(critic, keys)
-    return [replace(v, wording=words[v.statistic], told=v.statistic == told) for v in verdicts]
+    """Give each verdict what readers are told of its statistic."""
+    words = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}
+    return [replace(v, wording=words[v.statistic]) for v in verdicts]
 
 
 def _check_headline(critic: Critic[Any], names: Sequence[str]) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momus.critic import Scores, Statistic
+from momus.critic.powers import headline_of
 from momus.critic.scores import LATENT_NLL
 from momus.critic.statistic import mean
 from momus.errors import MomusError
-from momus.inference import Design, Method, TestResult, compare_rows
+from momus.inference import Design, Method, TestResult, compare_rows, holm
 from momus.laws import Law, LawTest, compare_law
 from momus.laws.law import LEAST_GROUPS
 from momus.laws.test import Errors
@@ -33,13 +35,32 @@ def judge_laws(
 ) -> list[TestResult]:
     """Test every law of a critic, and Latent NLL of blocks by permutation.
 
+    Laws share no relabellings, so the p of several that ``decides`` marks are adjusted by Holm's method.
+
     Parameters
     ----------
     family
         Number of headline rows that are adjusted together; see `momus.laws.compare_law`.
     """
     laws = [_test_law(critic, law, real, generated, settings.confidence, family) for law in critic.laws()]
-    return [*laws, _test_blocks(real, generated, settings, family)]
+    results = [*laws, _test_blocks(real, generated, settings, family)]
+    decisive = {headline_of(critic), *(law.name for law in critic.laws() if law.decides)}
+    return of_axis(results, [r.statistic in decisive for r in results])
+
+
+def of_axis(results: Sequence[TestResult], decides: Sequence[bool]) -> list[TestResult]:
+    """Mark the results that decide an axis, with p adjusted by Holm's method.
+
+    >>> one, two = (TestResult(name, p=p) for name, p in (("a", 0.01), ("b", 0.04)))
+    >>> [(r.p_in_axis, r.p_axis) for r in of_axis([one, two], [True, True])]
+    [(0.02, 0.02), (0.04, 0.02)]
+    """
+    members = [i for i, r in enumerate(results) if decides[i] and not np.isnan(r.p)]
+    adjusted = dict(zip(members, holm([results[i].p for i in members]).tolist(), strict=True))
+    return [
+        replace(r, p_axis=min(adjusted.values()), p_in_axis=adjusted[i]) if i in adjusted else r
+        for i, r in enumerate(results)
+    ]
 
 
 def _test_law(

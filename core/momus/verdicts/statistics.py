@@ -11,7 +11,6 @@ from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
 from momus.critic.statistic import entropy, jensen_shannon, mean, perplexity
-from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.numeric.types import Floats
 
@@ -26,6 +25,7 @@ NLL = Statistic.ratio(
     ("more predictable", "less predictable"),
     effect="hedges_g",
     unit="nats per document",
+    decides=False,
 )
 PPL = Statistic(
     "latent_ppl",
@@ -36,6 +36,7 @@ PPL = Statistic(
     effect="log_ratio",
     label="Latent PPL",
     direction=("more predictable", "less predictable"),
+    decides=False,
 )
 ENTROPY = Statistic(
     "posterior_entropy",
@@ -45,6 +46,7 @@ ENTROPY = Statistic(
     label="entropy of the aggregated posterior",
     direction=("less varied", "more varied"),
     unit="nats",
+    decides=False,
 )
 DIVERGENCE = Statistic(
     "posterior_divergence",
@@ -53,6 +55,7 @@ DIVERGENCE = Statistic(
     jensen_shannon,
     label="divergence of the aggregated posteriors",
     unit="nats",
+    decides=False,
 )
 
 
@@ -74,6 +77,7 @@ UNSCORED = Statistic(
     label="share of unscored documents",
     direction=("scored more often", "scored less often"),
     format="share",
+    decides=False,
 )
 
 
@@ -104,21 +108,22 @@ def wordings(critic: Critic[Any], rows: Sequence[str]) -> dict[str, Wording]:
     return {s.name: s.wording for s in all_statistics(critic, rows)}
 
 
-def told_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
-    """Name the statistic that tells direction and size of a difference on the axis of a critic.
+def tested_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
+    """`all_statistics`, of which those that ``decides`` marks are the family by which the axis is tested.
 
-    The one that the critic declares (``told``); otherwise its headline statistic if that has a direction, else the
-    first of its own statistics that has one. Empty if none has.
+    These are the headline and those of the critic's own statistics that say so; of the statistics of the protocol only
+    one that is the headline.
     """
-    named = wordings(critic, rows)
-    told = critic.reporting.told
-    if told and told not in named:
-        raise UsageError(
-            f"critic {critic.name!r}: {told!r}, which tells its direction, is none of its statistics",
-            hint=f"set `told` to one of {', '.join(named)}",
-        )
-    if told:
-        return told
-    general = {s.name for s in (NLL, PPL, ENTROPY, DIVERGENCE)}
-    names = [headline_of(critic), *(n for n in named if n not in general)]
-    return next((n for n in names if n in named and named[n].direction), "")
+    headline = headline_of(critic)
+    return [replace(s, decides=s.decides or s.name == headline) for s in all_statistics(critic, rows)]
+
+
+def shown_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
+    """Name the statistic by whose values the documents of a critic are shown, in histograms and examples.
+
+    Its headline if that has a direction, else the first statistic of its family that has one. Empty if none has.
+    """
+    if isinstance(critic, RunningTextCritic):
+        return headline_of(critic)
+    family = [s for s in tested_statistics(critic, rows) if s.decides and s.direction]
+    return min((s.name for s in family), key=lambda name: name != headline_of(critic), default="")

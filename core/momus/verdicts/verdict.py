@@ -18,7 +18,7 @@ from momus.inference.spread import ratio_interval
 if TYPE_CHECKING:
     from momus.critic import Critic
 
-ADJUSTMENTS = ("holm", "bh", "none")
+ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
 ALPHA = 0.05
 KEYS = (
     *("critic", "axis", "statistic", "unit", "generated", "real_value", "generated_value", "difference", "low", "high"),
@@ -27,7 +27,7 @@ KEYS = (
     *("equivalence_high", "band", "band_low", "band_high", "band_source", "band_groups", "band_register"),
     *("band_correlation", "standard_error", "freedom", "effective_real"),
     *("effective_generated", "left_out_real", "left_out_generated", "alpha", "delta", "equivalent", "refit_spread"),
-    *("method", "told", "wording"),
+    *("leads", "p_axis", "p_axis_adjusted", "p_in_axis", "method", "wording", "selection"),
 )
 """Keys of a row of ``verdicts.jsonl``, in order."""
 _T = TypeVar("_T")
@@ -68,11 +68,10 @@ class Verdict:
         The statistic of each corpus. Of a distance: the mean distance of two samples of these sizes from one source,
         over permutations, and the distance of the two corpora.
     difference, low, high
-        generated − real, with its interval. Of a distance: the excess over chance, and the interval of the distance
-        between the two populations.
+        generated − real, with its interval. Of a distance: the distance between the two populations, which is
+        estimated, with its interval.
     effect, effect_kind, effect_low, effect_high
-        ``hedges_g``, ``log_ratio``, ``difference`` or ``distance`` (the cross-fitted estimate of the distance between
-        the two populations), with its interval.
+        ``hedges_g``, ``log_ratio``, ``difference`` or ``distance`` (the difference), with its interval.
     equivalence_low, equivalence_high
         Interval of the effect at level 1 − 2α.
     band, band_low, band_high
@@ -84,8 +83,10 @@ class Verdict:
     band_correlation
         Correlation of the errors of the effect and of the band, to which the same groups contribute.
     p, p_adjusted, q
-        The p-value of the test; adjusted over the headline rows (headline statistics) or over all rows (the others);
-        Benjamini–Hochberg q over all rows.
+        The p-value of the test; adjusted (see `adjust`); Benjamini–Hochberg q over all rows.
+    p_axis, p_axis_adjusted, p_in_axis, leads
+        Of a statistic in the family of its axis: p of the axis, that p adjusted over axes, p of the statistic adjusted
+        over its family by step-down (`momus.inference.family`), and whether it leads the family (`with_leading`).
     n_real, n_generated
         Documents that take part in the test (groups, for laws of running text).
     effective_real, effective_generated
@@ -105,8 +106,9 @@ class Verdict:
         Minimum detectable difference: 80 % power at the level α/m of a table with m headline rows.
     method
         How the row was tested, see `momus.inference.Method`.
-    told
-        Whether this row tells direction and size of the difference on the critic's axis.
+    selection
+        How many times wider an interval must be so that of those that are selected from a table, since their rows
+        differ, an expected share of at most α misses its value (`selected`).
     wording
         Name, direction, unit and format of the statistic for readers, see `momus.evidence.Wording`.
     """
@@ -121,6 +123,7 @@ class Verdict:
     headline: bool
     reference: str = "real"
     p_adjusted: float | None = None
+    p_axis_adjusted: float | None = None
     q: float | None = None
     band: float | None = None
     band_low: float | None = None
@@ -133,8 +136,9 @@ class Verdict:
     delta: float | None = None
     equivalent: bool | None = None
     refit_spread: float | None = None
-    told: bool = False
+    leads: bool = False
     wording: Wording = field(default_factory=Wording)
+    selection: float = 1.0
 
     statistic, effect_kind = _OfResult[str](), _OfResult[str]()
     real_value, generated_value = _Number(), _Number()
@@ -142,6 +146,7 @@ class Verdict:
     effect, effect_low, effect_high = _Number(), _Number(), _Number()
     equivalence_low, equivalence_high = _Number(), _Number()
     p, mde, standard_error, freedom = _Number(), _Number(), _Number(), _Number()
+    p_axis, p_in_axis = _Number(), _Number()
     n_real, n_generated = _OfResult[int](), _OfResult[int]()
     effective_real, effective_generated = _Number(), _Number()
     left_out_real, left_out_generated = _OfResult[int](), _OfResult[int]()
@@ -178,6 +183,11 @@ class Verdict:
         return self.p_adjusted is not None and self.p_adjusted <= self.alpha
 
     @property
+    def found(self) -> bool:
+        """Whether the row differs and is in the family of its axis, which differs then: no others are findings."""
+        return self.differs and self.p_in_axis is not None
+
+    @property
     def gap(self) -> float | None:
         """Size of the effect in human bands: 1 is as far as one human author usually lies from another."""
         if self.effect is None or not self.band:
@@ -202,7 +212,8 @@ class Verdict:
 
         *Within* human variation if the whole interval of the gap lies below 1: a test of equivalence, whether or not
         the texts differ. *Not told apart* if equality is not rejected. Of texts that differ: *beyond* human variation
-        if the whole interval lies above 1, *undecided* in between, and *differs* without a band.
+        if the whole interval lies above 1, also after its widening for the `selection` of rows that differ; *undecided*
+        in between, and *differs* without a band.
         """
         if self.p_adjusted is None:
             return "not tested"
@@ -213,7 +224,8 @@ class Verdict:
             return "not told apart"
         if interval is None:
             return "differs"
-        return "beyond human variation" if interval[0] > 1 else "undecided"
+        low = (self.gap or 0.0) - self.selection * ((self.gap or 0.0) - interval[0])
+        return "beyond human variation" if low > 1 else "undecided"
 
     def row(self) -> dict[str, Any]:
         """The values of `KEYS` as a dict that JSON can hold."""
@@ -258,30 +270,104 @@ def finite(value: float | None) -> float | None:
 
 
 def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
-    """Adjust p-values over the table.
+    """Adjust p-values over the axes of each generated text, or over the whole table.
 
-    Headline rows decide the verdict and are adjusted among themselves. The other rows are adjusted over all rows.
+    * p of the axes are adjusted over the axes of one generated text (``holm``: the chance that any axis without a
+      difference is said to differ is at most α for each text; ``bh``: their expected share), or over all axes of the
+      table (``holm-table``, ``bh-table``).
+    * A row in the family of an axis has its step-down p in the place of that of the axis: both are multiplied by the
+      same number. So the leading row has the p of the axis, and within an axis that differs the others are tested at
+      the level at which the axis was (Benjamini & Bogomolov 2014).
+    * Other rows are adjusted over all rows of the text, or of the table.
 
     Raises
     ------
     UsageError
-        The method is none of ``holm``, ``bh`` and ``none``.
+        The method is none of `ADJUSTMENTS`.
     """
     if method not in ADJUSTMENTS:
         raise UsageError(f"no adjustment {method!r}", hint=f"choose one of {', '.join(ADJUSTMENTS)}")
-    tested = [i for i, v in enumerate(verdicts) if v.p is not None]
-    everything = [float(verdicts[i].p or 0.0) for i in tested]
-    headlines = [i for i in tested if verdicts[i].headline]
+    name, _, table = method.partition("-")
     corrections: dict[str, Callable[[Sequence[float]], Sequence[float]]]
     corrections = {"holm": holm, "bh": benjamini_hochberg, "none": list}  # type: ignore[dict-item]
-    correct = corrections[method]
-    adjusted = dict(zip(tested, correct(everything), strict=True)) if tested else {}
-    if headlines:
-        adjusted |= dict(zip(headlines, correct([float(verdicts[i].p or 0.0) for i in headlines]), strict=True))
-    q = dict(zip(tested, benjamini_hochberg(everything), strict=True)) if tested else {}
+    correct = corrections[name]
+    tested = [i for i, v in enumerate(verdicts) if v.p is not None]
+    p_of = {i: float(verdicts[i].p or 0.0) for i in tested}
+    families: dict[object, list[int]] = {}
+    for i in tested:
+        families.setdefault(None if table else (verdicts[i].generated, verdicts[i].reference), []).append(i)
+    adjusted: dict[int, float] = {}
+    of_axis: dict[int, float] = {}
+    for rows in families.values():
+        leading = [verdicts[i] for i in rows if verdicts[i].leads]
+        of_leading = correct([float(v.p_axis or 0.0) for v in leading]) if leading else []
+        axes = {(v.critic, v.generated, v.reference): float(p) for v, p in zip(leading, of_leading, strict=True)}
+        adjusted |= dict(zip(rows, map(float, correct([p_of[i] for i in rows])), strict=True))
+        for i in rows:
+            v = verdicts[i]
+            if v.p_in_axis is not None and v.p_axis is not None:
+                of_axis[i] = axes[v.critic, v.generated, v.reference]
+                # a p of 0 is one below the smallest number
+                factor = of_axis[i] / v.p_axis if v.p_axis > 0 else len(leading)
+                adjusted[i] = min(v.p_in_axis * factor, 1.0)
+    q = dict(zip(tested, benjamini_hochberg(list(p_of.values())), strict=True)) if tested else {}
     return [
-        replace(v, p_adjusted=float(adjusted[i]), q=float(q[i]))
-        if i in adjusted
-        else replace(v, p_adjusted=None, q=None)
+        replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
         for i, v in enumerate(verdicts)
     ]
+
+
+def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Widen the intervals that say which differences lie beyond human variation, for their selection from a table.
+
+    Of m axes and texts only those R that differ are asked how far they differ, and those that differ by chance do so
+    too far. At level 1 − αR/m, an expected share of at most α of the selected intervals misses its value: the
+    false-coverage rate of Benjamini & Yekutieli (2005).
+    """
+    from scipy.stats import t
+
+    tested = [v for v in speaking(verdicts) if v.p_adjusted is not None]
+    share = sum(v.differs for v in tested) / max(len(tested), 1)
+    if not 0 < share < 1:
+        return list(verdicts)
+
+    def ratio(v: Verdict) -> float:
+        reached, plain = (float(t.isf(v.alpha * part / 2, v.freedom or math.inf)) for part in (share, 1.0))
+        return reached / plain
+
+    return [replace(v, selection=ratio(v)) for v in verdicts]
+
+
+def with_leading(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Mark the row that leads the family of an axis, given the rows of one critic and generated text.
+
+    It has the smallest step-down p. Of several, a value comes before a distance, which has no direction, one with a
+    human band before one without, and then the largest |t|.
+    """
+
+    def order(i: int) -> tuple[float, bool, bool, float]:
+        v = verdicts[i]
+        t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
+        return v.p_in_axis or 0.0, v.method.family == "distance", v.band is None, -t
+
+    family = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
+    first = min(family, key=order, default=-1)
+    return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
+
+
+def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The row that speaks for each axis of each generated text: words, sign, values, size and interval are of this row.
+
+    Of an axis that differs, the one that leads its family; otherwise the headline, or if that is not tested, the
+    leading one.
+    """
+    axes: dict[tuple[str, str, str], list[Verdict]] = {}
+    for v in verdicts:
+        axes.setdefault((v.critic, v.generated, v.reference), []).append(v)
+    return [min(rows, key=_silence) for rows in axes.values()]
+
+
+def _silence(v: Verdict) -> tuple[bool, bool, bool, bool]:
+    """How far a row is from speaking for its axis."""
+    tested = v.p_adjusted is not None
+    return not (v.leads and v.differs), not (v.headline and tested), not (v.leads and tested), not v.headline

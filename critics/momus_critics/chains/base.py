@@ -117,11 +117,19 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
                 "unlikely",
                 "share of unlikely transitions",
                 ("less often out of order", "more often out of order"),
+                decides=False,
             ),
             Statistic.share(
                 "repetition_share", "repeats", "share of repetitions", ("less repetitive", "more repetitive")
             ),
-            Statistic.ratio("disorder", "disorder", "disorder", ("more orderly", "less orderly"), unit="nats per step"),
+            Statistic.ratio(
+                "disorder",
+                "disorder",
+                "disorder",
+                ("more orderly", "less orderly"),
+                unit="nats per step",
+                decides=False,
+            ),
         )
 
     def summarize(self, latents: ChainLatents) -> Pooled:

@@ -109,7 +109,6 @@ class CodeMixing(
         "Dirichlet distribution fitted on real text."
     )
     reporting = Reporting(
-        told="mixing_index",
         directions={
             "latent_nll": ("more usual in mixing", "less usual in mixing"),
             "posterior_entropy": ("less varied in language overall", "more varied in language overall"),

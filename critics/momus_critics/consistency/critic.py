@@ -99,7 +99,6 @@ class Consistency(
     )
     reporting = Reporting(
         headline="stranger_share",
-        told="stranger_share",
         directions={
             "latent_nll": ("more consistent", "less consistent"),
             "latent_ppl": ("more consistent", "less consistent"),

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from momus.errors import UsageError
-from momus.files import replacing
 from momus.numeric.types import Ints
+from momus.outputs import write_text
 from momus.text.corpus import Corpus
 from momus_critics.coreference.symbols import SENTENCE, Alphabet
 from momus_critics.coreference.windows import Chains
@@ -153,5 +153,4 @@ def write_symbols(corpus: Corpus, symbols: Sequence[Sequence[str]], path: str | 
         labels = {"id": document.id, "prompt_id": document.prompt, "group_id": document.group}
         known = {name: value for name, value in labels.items() if value is not None}
         records.append(json.dumps({**known, "symbols": list(chain)}, ensure_ascii=False))
-    with replacing(Path(path)) as temporary:
-        temporary.write_text("".join(f"{record}\n" for record in records), encoding="utf-8")
+    write_text(Path(path), "".join(f"{record}\n" for record in records))

@@ -43,6 +43,7 @@ from momus_critics.discourse.classes import (
     Moves,
     sentence_classes,
 )
+from momus_critics.keyness.testing import largest_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
@@ -85,7 +86,6 @@ class Discourse(
     )
     reporting = Reporting(
         headline="transitions",
-        told="connective_share",
         directions={
             "latent_nll": ("more usual in discourse", "less usual in discourse"),
             "latent_ppl": ("more predictable in discourse", "less predictable in discourse"),
@@ -171,10 +171,11 @@ class Discourse(
             **{k: np.column_stack([_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
             # one pronoun of each person keeps texts without any pronoun defined
             "persons": latents.persons + np.array([0.5, 1.0]),
+            "openings": evidence.Openings.of(latents).rows(latents, sentences),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Total variation of pairs of classes, and shares of connectives, questions, speech and the first person."""
+        """Total variation of pairs of classes; shares of connectives, questions, speech, first person; openings."""
         shares = (
             ("connective_share", "connectives", "sentences that open with a connective", "connectives"),
             ("question_share", "questions", "questions", "questions"),
@@ -188,6 +189,14 @@ class Discourse(
                 "distance",
                 total_variation,
                 label="total variation of pairs of sentence classes",
+            ),
+            Statistic(
+                "largest_gap",
+                "openings",
+                "distance",
+                largest_gap,
+                uneven="itself",
+                label="largest gap of an opening (Cohen’s h of shares of sentences)",
             ),
             *(
                 Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
 
-from momus.critic import Pooled
+from momus.critic import Counted, Pooled
 from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Overuse, Overused, Step, Table, both
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.discourse.classes import PARAGRAPH, STATES, Moves
 from momus_critics.figures import percent
-from momus_critics.keyness.testing import log_odds
+from momus_critics.keyness.testing import log_odds, share_gaps
 from momus_critics.marking import highest
 from momus_critics.prose.examples import KEPT, Exampled
 
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
 SHOWN, LEAST, WORDS = 20, 5, 2
 """Openings of a table, sentences that an opening needs in both texts together, and its words."""
-NAMED, CLEAR = 3, 3.0
-"""Openings that the first screen of a report names, and the z that they need at least."""
 EXAMPLE = 14
 """Tokens of an example."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -44,24 +44,54 @@ def summary(z: Moves) -> Exampled:
     return Exampled.of(Pooled(len(z), arrays, {"openings": openings}), examples)
 
 
+@dataclass(frozen=True)
+class Openings:
+    """The first two words of sentences; symbols between them are left out, and so are sentences of one word.
+
+    Attributes
+    ----------
+    names
+        Distinct openings, (V,).
+    starts, which
+        The first token of each sentence, and the number of its opening, (S,).
+    """
+
+    names: list[str]
+    starts: Ints
+    which: Ints
+
+    @classmethod
+    def of(cls, z: Moves) -> Openings:
+        """Find the openings of all sentences."""
+        prose = z.prose
+        starts = z.starts[np.asarray(z.states) != PARAGRAPH]
+        words = np.flatnonzero(prose.alphabetic)
+        at = np.searchsorted(words, starts)
+        starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
+        if len(at):
+            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]
+            starts, at = starts[same], at[same]
+        pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
+        distinct, which = np.unique(pairs, return_inverse=True)
+        names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
+        return cls(names, starts, which)
+
+    def rows(self, z: Moves, sentences: Floats) -> Counted:
+        """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
+        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1
+        shape = len(sentences), len(self.names)
+        counts = sparse.csr_array((np.ones(len(owner)), (owner, self.which)), shape=shape)
+        first = sparse.csr_array(np.asarray(sentences, dtype=np.float64)[:, None])
+        return Counted(sparse.csr_array(sparse.hstack([first, counts])), ["", *self.names])
+
+
 def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
     """Number of sentences by their first two words, and a few examples of each, whichever they are."""
-    prose = z.prose
-    starts = z.starts[np.asarray(z.states) != PARAGRAPH]
-    words = np.flatnonzero(prose.alphabetic)
-    # the first two words of each sentence; symbols between them are left out
-    at = np.searchsorted(words, starts)
-    starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
-    if not len(at):
-        return {}, {}
-    same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]
-    starts, at = starts[same], at[same]
-    pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]]
-    distinct, where, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-    names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
+    prose, found = z.prose, Openings.of(z)
+    starts, where = found.starts, found.which
     # an arbitrary rank that depends on the first words of the sentence alone
     ranks = np.zeros(len(starts), dtype=np.uint64)
-    for k in range(8):
+    for k in range(8 if len(starts) else 0):
         ranks = ranks * MIX + prose.hashes[np.minimum(starts + k, len(prose.ids) - 1)]
     ranks >>= np.uint64(11)
     order = np.lexsort((ranks, where))
@@ -71,8 +101,9 @@ def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
-        examples.setdefault(names[int(where[i])], []).append((float(ranks[i]), text))
-    return {n: float(c) for n, c in zip(names, counts.tolist(), strict=True)}, examples
+        examples.setdefault(found.names[int(where[i])], []).append((float(ranks[i]), text))
+    counts = np.bincount(where, minlength=len(found.names)).tolist()
+    return {n: float(c) for n, c in zip(found.names, counts, strict=True)}, examples
 
 
 def show(real: Exampled, generated: Exampled) -> list[Evidence]:
@@ -110,13 +141,15 @@ def _opening_table(real: Exampled, generated: Exampled, over: bool) -> Table:
         for i in order
     ]
     kind = "over" if over else "under"
+    sizes = np.abs(share_gaps(p, q))
     named = tuple(
         Overused(
-            names[i], round(1000 * float(p[i + 1] / p[0]), 2), round(1000 * float(q[i + 1] / q[0]), 2), str(row[-1])
+            names[i], round(1000 * float(p[i + 1] / p[0]), 2), round(1000 * float(q[i + 1] / q[0]), 2), str(row[-1]),
+            float(sizes[i]),
         )
-        for i, row in zip(order[:NAMED], rows, strict=False)
-        if over and z[i] >= CLEAR
-    )
+        for i, row in zip(order, rows, strict=True)
+        if over
+    )  # fmt: skip
     return Table(
         f"openings-{kind}-used",
         f"Openings of sentences that generated text {kind}-uses",
@@ -124,7 +157,9 @@ def _opening_table(real: Exampled, generated: Exampled, over: bool) -> Table:
         rows,
         note="Log-odds and z with an informative prior (Monroe et al. 2008) on numbers of sentences; sentences of one "
         "document depend on each other, so z orders the openings and is no test.",
-        overuse=Overuse("over-used openings of sentences", "per 1,000 sentences", named) if named else None,
+        overuse=Overuse("over-used openings of sentences", "per 1,000 sentences", named, "largest_gap")
+        if named
+        else None,
     )
 
 

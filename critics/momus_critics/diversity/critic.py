@@ -255,6 +255,7 @@ class Diversity(
                 relative_variance,
                 label="variance within prompts, relative to different prompts",
                 direction=("poorer in variance within prompts", "richer in variance within prompts"),
+                decides=False,
             ),
             Statistic.share(
                 "same_share",

@@ -19,7 +19,7 @@ TOLERANCE = 1e-7
 
 
 class BernoulliMixture(Estimator):
-    """K classes; in each, every feature is present with a probability of its own (Lazarsfeld and Henry 1968).
+    """K classes; each gives every feature a probability, independently (Lazarsfeld and Henry 1968).
 
     Parameters
     ----------

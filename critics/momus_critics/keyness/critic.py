@@ -25,7 +25,7 @@ from momus_critics.keyness import evidence
 from momus_critics.keyness.latents import TermLatents, term_latents
 from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.terms import frequent_terms, key_of
-from momus_critics.keyness.testing import higher_criticism, mean_gap
+from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -73,7 +73,6 @@ class Keyness(
     )
     reporting = Reporting(
         headline="higher_criticism",
-        told="phrases",
         directions={"latent_nll": ("more usual in wording", "less usual in wording")},
         limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
     )
@@ -180,7 +179,7 @@ class Keyness(
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Higher Criticism of the terms, and how many recurring phrases there are."""
+        """Higher Criticism of the terms, the largest gap of one term, and how many recurring phrases there are."""
         return (
             Statistic(
                 "higher_criticism",
@@ -191,6 +190,14 @@ class Keyness(
                 uneven="itself",
                 band=False,
                 label="Higher Criticism of words and phrases",
+            ),
+            Statistic(
+                "largest_gap",
+                "terms",
+                "distance",
+                largest_gap,
+                uneven="itself",
+                label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
             ),
             Statistic.relative(
                 "phrases",

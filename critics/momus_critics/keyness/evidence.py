@@ -18,7 +18,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.figures import percent
 from momus_critics.keyness.latents import TermLatents
-from momus_critics.keyness.testing import log_odds, proportions_z, two_sided
+from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
 from momus_critics.marking import Mark, mark_passage
 from momus_critics.prose.examples import KEPT, Exampled
 from momus_critics.prose.reading import BREAK, Prose
@@ -30,8 +30,6 @@ SHOWN, LINED, MARKED = 20, 8, 12
 """Terms of a table, terms with concordance lines, and terms that are marked in a document."""
 FALSE = 0.05
 """Expected share of false discoveries among the listed terms."""
-NAMED = 3
-"""Terms that the first screen of a report names."""
 ALIKE = 0.8
 """A phrase stands for a shorter one within it if at least this share of the documents with the shorter one have it."""
 
@@ -46,6 +44,8 @@ class Key:
         Its tokens, joined by spaces.
     real, generated
         Numbers of documents with the term.
+    size
+        |h| of the shares of documents (`momus_critics.keyness.testing.share_gaps`), by which the term is tested.
     log_odds, z, q
         Log-odds ratio of generated against real text and its z (`momus_critics.keyness.testing.log_odds`), and the p
         of equal shares, adjusted by Benjamini & Hochberg (1995).
@@ -54,6 +54,7 @@ class Key:
     term: str
     real: float
     generated: float
+    size: float
     log_odds: float
     z: float
     q: float
@@ -115,9 +116,10 @@ def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
     p, q = (np.array([s.documents, *(t.get(w, 0.0) for w in terms)]) for s, t in ((real, a), (generated, b)))
     delta, z = log_odds(p, q)
     adjusted = benjamini_hochberg(two_sided(proportions_z(p, q)).tolist())
+    sizes = np.abs(share_gaps(p, q))
     order = np.lexsort((np.arange(len(terms)), -z))
     return [
-        Key(terms[i], float(p[i + 1]), float(q[i + 1]), float(delta[i]), float(z[i]), float(adjusted[i]))
+        Key(terms[i], *(float(column[i]) for column in (p[1:], q[1:], sizes, delta, z, adjusted)))
         for i in order.tolist()
     ]
 
@@ -191,18 +193,18 @@ def _terms(name: str, title: str, keys: Sequence[Key], sizes: tuple[int, int], l
 def _overuse(keys: Sequence[Key], sizes: tuple[int, int], lines: Exampled) -> Overuse | None:
     """The terms to name: phrases of three words, then of two, then single words, which say less on their own."""
     # sorting is stable: each kind stays in the order of z
-    named = sorted(keys, key=lambda k: -min(k.term.count(" "), 2))[:NAMED]
+    named = sorted(keys, key=lambda k: -min(k.term.count(" "), 2))
     items = tuple(
         Overused(
             k.term,
             percent(k.real / max(sizes[0], 1)),
             percent(k.generated / max(sizes[1], 1)),
             next(iter(lines.texts(k.term)), ""),
+            k.size,
         )
         for k in named
     )
-    what = "over-used phrases" if named and " " in named[0].term else "over-used words"
-    return Overuse(what, "% of documents", items) if items else None
+    return Overuse("over-used words and phrases", "% of documents", items, of="largest_gap") if items else None
 
 
 def _concordance(keys: Sequence[Key], real: Exampled, generated: Exampled) -> Table:

@@ -57,6 +57,31 @@ def proportions_z(p: Floats, q: Floats) -> Floats:
     return np.asarray(np.divide(gap, error, out=np.zeros_like(gap), where=error > 1e-12))
 
 
+def share_gaps(p: Floats, q: Floats) -> Floats:
+    """Differences of shares on a scale on which chance alone makes them equally wide: Cohen's h, (…, V).
+
+    h = 2 asin √q − 2 asin √p (Cohen 1988, section 6.2), of shares (x + 3/8)/(n + 3/4) (Anscombe 1948): 0.2 is small,
+    0.5 medium. The first column holds the numbers n, the others how many of them have each term.
+
+    >>> share_gaps(np.array([[100.0, 20.0, 0.0]]), np.array([[100.0, 36.0, 0.0]])).round(2).tolist()
+    [[0.36, 0.0]]
+    """
+    roots = [
+        np.arcsin(np.sqrt(((x[..., 1:] + 0.375) / (np.maximum(x[..., :1], 0.0) + 0.75)).clip(0, 1))) for x in (p, q)
+    ]
+    return np.asarray(2 * (roots[1] - roots[0]))
+
+
+def largest_gap(p: Floats, q: Floats) -> Floats:
+    """The largest |h| of a term, see `share_gaps`: (B,). Under relabelling, it tests all terms at once (max-T)."""
+    return np.asarray(np.abs(share_gaps(p, q)).max(axis=-1, initial=0.0))
+
+
+def largest_share_gap(p: Floats, q: Floats) -> Floats:
+    """`largest_gap` of outcomes of which every trial has one, without a column of their numbers: (B,)."""
+    return largest_gap(*(np.column_stack([x.sum(axis=1), x]) for x in (p, q)))
+
+
 def two_sided(z: Floats) -> Floats:
     """Two-sided normal p-values."""
     from scipy.special import ndtr

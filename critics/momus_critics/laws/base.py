@@ -136,6 +136,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             align=self.align,
             orders=self.reorderings,
             reordered=reordered,
+            decides=name == self.reporting.headline,
             label=label,
             direction=direction,
         )

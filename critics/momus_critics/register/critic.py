@@ -173,7 +173,13 @@ class Register(
             ),
             *(
                 Statistic.ratio(
-                    _row(f), _row(f), f, (f"poorer in {f}", f"richer in {f}"), effect="hedges_g", unit="per 1,000 words"
+                    _row(f),
+                    _row(f),
+                    f,
+                    (f"poorer in {f}", f"richer in {f}"),
+                    effect="hedges_g",
+                    unit="per 1,000 words",
+                    decides=False,
                 )
                 for f in TOLD
             ),

@@ -180,6 +180,7 @@ class Repetition(
                     f"from_{source}",
                     f"words copied from the same {where}",
                     (f"less repetitive within its {where}s", f"more repetitive within its {where}s"),
+                    decides=False,
                 )
                 for where, source in wheres
             ),
@@ -196,6 +197,7 @@ class Repetition(
                 "bytes",
                 "size after compression by zlib",
                 ("easier to compress", "harder to compress"),
+                decides=False,
             ),
         )
 

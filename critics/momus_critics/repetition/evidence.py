@@ -98,7 +98,7 @@ def _overuse(real: Exampled, generated: Exampled) -> Overuse | None:
     longest = generated.texts("loops")
     if b <= a or not longest:
         return None
-    return Overuse("loops", "% of documents loop", (Overused(longest[0], a, b),))
+    return Overuse("loops", "% of documents loop", (Overused(longest[0], a, b),), of="looping_share")
 
 
 def explain(critic: Repetition, document: Corpus) -> MarkedDocument | None:

@@ -102,7 +102,6 @@ class Sections(
     reporting = replace(
         ChainCritic.reporting,
         headline="fault_evidence",
-        told="fault_share",
         limits=(
             "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
         ),
@@ -320,6 +319,7 @@ class Sections(
             effect="log_ratio",
             label="Latent PPL by bodies alone",
             direction=self.reporting.directions["latent_ppl"],
+            decides=False,
         )
         return (*faults, *super().statistics(), by_bodies)
 

@@ -34,6 +34,7 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus_critics.keyness.testing import largest_share_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
@@ -209,9 +210,17 @@ class Templates(
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Total variation of openings, the share of common ones, and the share of verbs."""
+        """Total variation of openings, the largest gap of one, the share of common ones, and the share of verbs."""
         return (
             Statistic("openings", "openings", "distance", total_variation, label="total variation of openings"),
+            Statistic(
+                "largest_gap",
+                "openings",
+                "distance",
+                largest_share_gap,
+                uneven="itself",
+                label="largest gap of an opening (Cohen’s h of shares of sentences)",
+            ),
             Statistic.share(
                 "common_share",
                 "common",

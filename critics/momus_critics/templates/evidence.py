@@ -11,7 +11,7 @@ from momus.critic import Pooled
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus_critics.keyness.testing import log_odds
+from momus_critics.keyness.testing import log_odds, share_gaps
 from momus_critics.marking import Mark, highest, mark_passage
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import Prose
@@ -19,9 +19,6 @@ from momus_critics.templates.tagged import Tagged
 
 LENGTH, SHOWN, LINED, KEPT, LEAST = 5, 15, 6, 2, 5
 """Tags of a template, rows of a table, templates with lines, lines of each, and occurrences that are needed."""
-OVERUSED = {"templates": "sentence templates", "openings": "openings of sentences by part of speech"}
-NAMED, CLEAR = 2, 3.0
-"""Templates that the first screen of a report names, and the z that they need at least."""
 BASE = 64
 """Factor of the codes of tags, which count from 1."""
 
@@ -108,6 +105,7 @@ def _table(
         for t, n in ((real, a), (generated, b))
     )
     delta, z = log_odds(p, q)
+    sizes = np.abs(share_gaps(p, q))
     sign = 1.0 if over else -1.0
     order = [i for i in np.argsort(-sign * z, kind="stable").tolist() if sign * z[i] > 0][:SHOWN]
     source = generated if over else real
@@ -123,12 +121,16 @@ def _table(
         )
         for i, key in zip(order, keys, strict=True)
     ]
+    # only openings are tested, see `Templates.statistics`
     named = tuple(
-        Overused(str(row[0]), 1000 * float(p[i + 1] / p[0]), 1000 * float(q[i + 1] / q[0]), str(row[-1]))
-        for i, row in zip(order[:NAMED], rows, strict=False)
-        if over and z[i] >= CLEAR
+        Overused(
+            str(row[0]), 1000 * float(p[i + 1] / p[0]), 1000 * float(q[i + 1] / q[0]), str(row[-1]), float(sizes[i])
+        )
+        for i, row in zip(order, rows, strict=False)
+        if over and kind == "openings"
     )
-    overuse = Overuse(f"over-used {OVERUSED[kind]}", f"per 1,000 {noun}", named) if named else None
+    what = "over-used openings of sentences by part of speech"
+    overuse = Overuse(what, f"per 1,000 {noun}", named, of="largest_gap") if named else None
     word = "over" if over else "under"
     what = "Templates" if kind == "templates" else "Openings of sentences"
     table = Table(

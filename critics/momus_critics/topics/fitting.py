@@ -21,6 +21,7 @@ from torch import Tensor
 from momus.errors import StoreError
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
+from momus.outputs import make_folder, replacing
 from momus_critics.fits.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
@@ -298,7 +299,7 @@ def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
     from safetensors.numpy import save_file
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise StoreError(
             f"topics: checkpoint {folder} cannot be written ({error.strerror})", hint="name another folder"
@@ -306,9 +307,9 @@ def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
     arrays = {
         n: np.ascontiguousarray(getattr(model, n)) for n in ("phi", "weights", "mean", "covariance", "lam", "var")
     }
-    partial = folder / f".partial-{NAME}"
-    save_file(arrays, partial, metadata={"signature": signature, "curve": json.dumps([model.divergence, *model.curve])})
-    partial.replace(folder / NAME)
+    metadata = {"signature": signature, "curve": json.dumps([model.divergence, *model.curve])}
+    with replacing(folder / NAME) as temporary:
+        save_file(arrays, temporary, metadata=metadata)
 
 
 def load_checkpoint(folder: Path, signature: str) -> Model | None:

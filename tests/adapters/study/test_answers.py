@@ -13,7 +13,7 @@ from momus_adapters.study.label_studio import screens, task
 from momus_adapters.study.raters import same_answers
 from momus_adapters.study.result import analysed
 from momus_adapters.study.simulated import Truth, simulated_answers
-from momus_adapters.study.store import begin_study, finish_study, read_study
+from momus_adapters.study.store import read_study, study_folder
 from momus_adapters.study.view import finding_sentences
 
 from .studies import study
@@ -90,8 +90,8 @@ def test_the_interval_of_alpha_is_that_of_resampled_clusters():
 @pytest.mark.parametrize("kind", ["rating", "pair", "set"])
 def test_a_study_on_disk_and_its_answers_come_back(tmp_path, kind):
     made = study(80, kind=kind, ties=kind == "pair")
-    begin_study(made, tmp_path / "study")
-    finish_study(made, tmp_path / "study", {})
+    with study_folder(made, tmp_path / "study", {}):
+        pass
     again = read_study(tmp_path / "study")
     files = simulated_answers(made, TRUTH)
     read = read_answers(again, written(tmp_path, files))
@@ -203,8 +203,8 @@ def test_wrong_files_are_refused_with_a_reason(tmp_path):
 
 def test_a_changed_key_is_refused(tmp_path):
     made = study()
-    begin_study(made, tmp_path / "study")
-    finish_study(made, tmp_path / "study", {})
+    with study_folder(made, tmp_path / "study", {}):
+        pass
     key = tmp_path / "study" / "key.json"
     key.write_text(key.read_text(encoding="utf-8").replace("model-a", "model-b", 1), encoding="utf-8")
     with pytest.raises(StoreError, match="changed or damaged"):
@@ -212,8 +212,8 @@ def test_a_changed_key_is_refused(tmp_path):
     key.unlink()
     with pytest.raises(MomusError, match="not found"):
         read_study(tmp_path / "study")
-    with pytest.raises(StoreError, match="not an empty folder"):
-        begin_study(made, tmp_path / "study")
+    with pytest.raises(StoreError, match="not an empty folder"), study_folder(made, tmp_path / "study", {}):
+        pass
 
 
 def test_a_lazy_rater_is_found(tmp_path):

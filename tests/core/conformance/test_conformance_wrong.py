@@ -218,12 +218,6 @@ class NoHeadline(Right):
     reporting = Reporting(headline="beauty")
 
 
-class TellsByWhatItHasNot(Right):
-    """Names a statistic that tells its direction, but has none of that name."""
-
-    reporting = Reporting(told="beauty")
-
-
 class TellsAStory(Right):
     """Describes its direction at length."""
 
@@ -354,8 +348,7 @@ class Typo(Right):
         (ChangesItsInput, "inputs_are_untouched"),
         (NegativeStates, "one_row_for_each_id"),
         (NoHeadline, "statistics_are_sound"),
-        (TellsByWhatItHasNot, "told_statistic_has_a_direction"),
-        (TellsAStory, "told_statistic_has_a_direction"),
+        (TellsAStory, "directions_are_phrases"),
         (LooseAttributes, "fit_returns_the_critic"),
         (BreaksOnEdges, "edge_texts_get_a_score_or_a_reason"),
         (NotSaved, "saved_critics_score_alike"),

@@ -42,7 +42,7 @@ def in_parts(monkeypatch):
     def set_parts(documents=17):
         monkeypatch.setattr("momus.engine.large.LARGE", 0)
         monkeypatch.setattr("momus.engine.scoring.PART_DOCUMENTS", documents)
-        monkeypatch.setattr("momus.engine.fit_text.PART_DOCUMENTS", documents)
+        monkeypatch.setattr("momus.engine.fitting.PART_DOCUMENTS", documents)
 
     return set_parts
 

@@ -9,7 +9,7 @@ from scipy import sparse, stats
 from momus.critic import Statistic
 from momus.critic.statistic import mean, total_variation
 from momus.inference import compare_rows
-from momus.inference.relabelling import EXCEEDED, FIRST, MARGIN, MOST, NEAR, STAGES, Budget
+from momus.inference.relabelling import EXCEEDED, FINE, FINE_WIDE, FIRST, MARGIN, MOST, STAGES, Budget
 from momus.inference.weights import CHUNK
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
@@ -23,24 +23,26 @@ def ones(x):
     ("budget", "stages"),
     [
         (Budget(9999, 1, 0.05), (448, 2048, 9999)),
-        (Budget(1999, 216, 0.05), (448, 1999, 8639)),
-        (Budget(199, 1, 0.05), (199,)),
-        (Budget(99, 10, 0.05), (99, 399)),
-        (Budget(9999, 9_000, 0.05), (448, 2048, 9999, MOST)),
+        (Budget(9999, 20, 0.05), (448, 2048, 9999, 39_999)),
+        (Budget(1999, 20, 0.05, fine=FINE_WIDE), (448, 1999, 7999)),
+        (Budget(199, 1, 0.05), (199, 799, 1999)),
+        (Budget(9999, 9_000, 0.05), (448, 2048, 9999, 39_999, 159_999, MOST)),
         (Budget(9999, 10**6, 0.05), (448, 2048, 9999)),  # Holm's method could not reject after MOST of them either
         (Budget(9999, 1, 0.05, (*FIRST, *STAGES)), (64, 448, 2048, 9999)),
     ],
 )
 def test_stages(budget, stages):
     assert budget.stages == stages
-    assert all(stop % CHUNK == 0 for stop in stages[:-2]), "early stages are whole chunks"
+    assert all(stop % CHUNK == 0 for stop in stages if stop < budget.usual), "early stages are whole chunks"
 
 
 def test_the_smallest_p_of_the_table_can_be_rejected_after_adjustment():
-    """With the needed relabellings, p = 1/(B + 1) times the number of rows is at most half the level."""
-    for family in (1, 8, 216, 2000):
-        budget = Budget(999, family, 0.05)
-        assert family / (budget.stages[-1] + 1) <= 0.05 / 2
+    """At the last stage, p at the strictest level α/m is reached by as many relabellings as asked for."""
+    for family in (1, 8, 20, 99):
+        for fine in (FINE, FINE_WIDE):
+            budget = Budget(999, family, 0.05, fine=fine)
+            assert family * fine / (budget.stages[-1] + 1) <= 0.05
+    assert 2000 / (Budget(999, 2000, 0.05).stages[-1] + 1) <= 0.05 / 4
 
 
 def test_when_a_test_stops():
@@ -50,14 +52,20 @@ def test_when_a_test_stops():
     assert not budget.stops(2048, math.ceil(MARGIN * 0.05 * 2049) - 2), "p is below 1.5 times the level"
     assert budget.stops(2048, math.ceil(MARGIN * 0.05 * 2049) - 1)
     assert budget.stops(9999, 0)
-    fine = Budget(1999, 216, 0.05)
-    assert fine.stops(1999, NEAR)
-    assert not fine.stops(1999, NEAR - 1)
-    assert fine.stops(8639, 0)
+    budget = Budget(1999, 20, 0.05, fine=FINE_WIDE)
+    assert budget.stops(1999, FINE_WIDE)
+    assert not budget.stops(1999, FINE_WIDE - 1)
+    assert budget.stops(7999, FINE_WIDE - 1), "there is no further stage"
+    assert budget.stops(1999, 0), "p is surely below 0.05/20"
+    assert not Budget(1999, 40, 0.05, fine=FINE_WIDE).stops(1999, 0)
 
 
 @pytest.mark.parametrize(
-    "budget", [Budget(9999, 1, 0.05), Budget(1999, 216, 0.05), Budget(999, 40, 0.1), Budget(499, 1, 0.01)]
+    "budget",
+    [
+        *(Budget(9999, 1, 0.05), Budget(9999, 20, 0.05), Budget(1999, 216, 0.05), Budget(999, 40, 0.1)),
+        *(Budget(499, 1, 0.01), Budget(1999, 20, 0.05, fine=FINE_WIDE)),
+    ],
 )
 def test_p_is_valid_under_early_stopping(budget):
     """Under the null, the chance u that a relabelling reaches the observed contrast is uniform; so P(p ≤ a) ≤ a.
@@ -76,11 +84,12 @@ def test_p_is_valid_under_early_stopping(budget):
         stops = np.array([budget.stops(drawn, int(v)) for v in values])[inverse] & np.isnan(p)
         p[stops] = (c[stops] + 1) / (drawn + 1)
     assert not np.isnan(p).any()
-    for a in (0.05, 0.04, 0.025, 0.01, 0.005, 0.002, 0.001):
-        assert (p <= a).mean() <= a + 4 * math.sqrt(a * (1 - a) / n)
-    below = [a for a in (0.05, 0.01) if a <= budget.alpha and (budget.usual + 1) * a % 1 == 0]
-    for a in below:  # and without loss, where (B + 1) a is a whole number
-        assert (p <= a).mean() >= a - 4 * math.sqrt(a * (1 - a) / n)
+    for a in (0.05, 0.04, 0.025, 0.01, 0.005, 0.0025, 0.002, 0.001):
+        if a >= budget.alpha / budget.family:
+            # stopping once p is clearly below α/m adds less than 2 % to the chance of a rejection there
+            assert (p <= a).mean() <= 1.02 * a + 4 * math.sqrt(a * (1 - a) / n)
+            if budget.alpha >= a and (budget.usual + 1) * a % 1 == 0:  # (B + 1) a is a whole number: little is lost
+                assert (p <= a).mean() >= 0.9 * a - 4 * math.sqrt(a * (1 - a) / n)
 
 
 def test_rows_that_clearly_do_not_differ_stop_early_and_others_go_on():
@@ -95,7 +104,7 @@ def test_rows_that_clearly_do_not_differ_stop_early_and_others_go_on():
     assert (same.method.permutations, same.p > 0.1) == (448, True)
     assert (apart.method.permutations, apart.p < 0.001) == (9999, True)
     # a stage that is no whole number of chunks skips the rest of its last one
-    assert 8639 - CHUNK < compared(1.0, permutations=999, family=216).method.permutations <= 8639
+    assert 15_999 - 2 * CHUNK < compared(1.0, permutations=999, family=100).method.permutations <= 15_999
     assert same.method.floor == 1 / 449
 
 

@@ -17,7 +17,7 @@ from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.document_languages import with_languages
 from momus.text.documents import Document
-from momus.text.sketches import FREQUENT, TextSketch, sample_size
+from momus.text.sketches import FREQUENT, SAMPLE, TextSketch, sample_size
 from momus.text.words import has_icu
 
 WORDS = np.array([f"w{i}" for i in range(60)])
@@ -159,7 +159,7 @@ def test_halves_of_a_text_in_parts_have_the_samples_of_their_own():
     half = np.random.default_rng(0).permutation(1200)[:600]
     for parts in (1, 4):
         whole = in_parts(corpus, [1200 * k // parts for k in range(1, parts)])
-        assert whole.table["identified"].null_count > 400
+        assert whole.table["head"].null_count > 400
         assert languages_of(whole.take(half)) == languages_of(TextSketch.of(corpus.take(half)))
 
 
@@ -176,7 +176,8 @@ def test_frequent_words_are_bounded_and_those_of_the_whole():
 
 def test_a_document_takes_some_two_hundred_bytes():
     sketch = TextSketch.of(Corpus.from_texts([f"word {i} " * 50 for i in range(2000)]))
-    assert sketch.table.nbytes / len(sketch) < 220
+    assert sketch.table.drop_columns("head").nbytes / len(sketch) < 220
+    assert sketch.table["head"].null_count == 2000 - SAMPLE
 
 
 def test_documents_whose_words_are_not_found_are_counted_over_parts(monkeypatch):

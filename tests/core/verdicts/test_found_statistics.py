@@ -246,7 +246,7 @@ def test_a_run_with_few_relabellings_and_six_rows_finds_differences():
         lines(rng, 40), generated, fit=lines(rng, 40), critics=["length", "type-token", "unigram"], permutations=99
     )
     assert [v.differs for v in found.verdicts if v.headline] == [True] * 6
-    assert not [w for w in found.warnings if "headline row" in w]
+    assert not [w for w in found.warnings if "axis can" in w or "axes cannot" in w]
 
 
 def test_a_run_that_cannot_find_anything_says_so():
@@ -254,9 +254,9 @@ def test_a_run_that_cannot_find_anything_says_so():
     generated = {"g": lines(rng, 3, "other " * 90), "h": lines(rng, 3, "more " * 300)}
     critics = ["length", "type-token", "unigram"]
     found = momus.compare(lines(rng, 3), generated, fit=lines(rng, 40), critics=critics)
-    (warning,) = [w for w in found.warnings if "headline row" in w]
-    assert warning.startswith("No headline row can differ")
-    assert "allow is 0.1, which is above 0.05 once adjusted for 6 rows" in warning
+    (warning,) = [w for w in found.warnings if "axis can" in w or "axes cannot" in w]
+    assert warning.startswith("No axis can differ")
+    assert "allow is 0.1, which is above 0.05 once adjusted for 3 axes" in warning
     assert "give more documents" in warning
     assert warning in str(found.signature["warnings"])
 
@@ -266,11 +266,11 @@ def test_rows_that_only_some_relabellings_decide_are_named():
     verdicts = adjust([row(2 / 70, **few), row(0.0001, critic="d"), row(0.6, permutations=448, critic="e")])
     assert [v.critic for v in decided_rows(verdicts).rows] == ["c"]
     (warning,) = floor_warnings(verdicts)
-    assert warning.startswith("1 of 3 headline rows cannot differ (c on g)")
+    assert warning.startswith("1 of 3 axes cannot differ (c on g)")
     for n, rest in ((3, ""), (4, " and 1 more"), (6, " and 3 more")):
         many = adjust([row(1 / 70, **few, critic=f"c{i}") for i in range(n)] + [row(0.9, permutations=448)])
         (warning,) = floor_warnings(many)
-        assert f"{n} of {n + 1} headline rows cannot differ (c0 on g, c1 on g, c2 on g{rest})" in warning
+        assert f"{n} of {n + 1} axes cannot differ (c0 on g, c1 on g, c2 on g{rest})" in warning
     sampled = adjust([row(1 / 20, permutations=19, critic="a"), row(1 / 20, permutations=19, critic="b")])
     assert "raise --permutations" in floor_warnings(sampled)[0]
     early = adjust([row(0.3, permutations=448)] * 60)

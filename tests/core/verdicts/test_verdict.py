@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from tests.verdicts import changed, verdict_of
 
 from momus import Corpus
 from momus.errors import StoreError, UsageError
+from momus.inference import Method
 from momus.schema import build
 from momus.verdicts.judge import differences
-from momus.verdicts.verdict import Verdict, adjust, finite, within
+from momus.verdicts.verdict import Verdict, adjust, finite, selected, speaking, with_leading, within
 from momus_critics.length import Length
 
 ROW = {
@@ -85,37 +87,95 @@ def test_equivalence_needs_a_margin_and_an_interval():
             within(plain, delta)
 
 
-@pytest.mark.parametrize(("method", "name"), [("holm", "holm"), ("bh", "fdr_bh"), ("none", None)])
-def test_headlines_are_adjusted_among_themselves_and_the_others_over_all(method, name):
+def family(axis, generated, p_in_axis, single=None):
+    """The rows of one axis: the first leads."""
+    single = single or p_in_axis
+    return [
+        row(
+            critic=axis, statistic=f"s{i}", generated=generated, p=single[i], p_adjusted=None, q=None, headline=i == 0,
+            p_axis=min(p_in_axis), p_in_axis=p, leads=p == min(p_in_axis),
+        )
+        for i, p in enumerate(p_in_axis)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("holm", "holm"), ("bh", "fdr_bh"), ("holm-table", "holm"), ("bh-table", "fdr_bh")]
+)
+def test_axes_are_adjusted_over_their_text_or_the_table(method, name):
+    """The leading row has the adjusted p of its axis; the others of the family are multiplied by as much."""
     rng = np.random.default_rng(0)
-    p = [None if i % 7 == 3 else float(x) for i, x in enumerate(rng.uniform(0, 0.2, 24))]
-    rows = [row(p=x, p_adjusted=None, q=None, headline=i % 3 == 0) for i, x in enumerate(p)]
-    tested = [i for i, x in enumerate(p) if x is not None]
-    headlines = [i for i in tested if i % 3 == 0]
+    verdicts, axes = [], {}
+    for g in "ab":
+        for k in range(6):
+            p = np.sort(rng.uniform(0, 0.05, 3)).tolist()
+            axes[g, f"c{k}"] = p
+            verdicts += family(f"c{k}", g, p)
+    together = [list(axes)] if method.endswith("table") else [[key for key in axes if key[0] == g] for g in "ab"]
+    expected = {}
+    for keys in together:
+        expected |= dict(zip(keys, multipletests([axes[k][0] for k in keys], method=name)[1], strict=True))
+    for v in adjust(verdicts, method):
+        of_axis = expected[v.generated, v.critic]
+        assert v.p_axis_adjusted == pytest.approx(of_axis)
+        assert v.p_adjusted == pytest.approx(min(v.p_in_axis * of_axis / v.p_axis, 1.0))
+        assert (v.p_adjusted == pytest.approx(of_axis)) == v.leads
 
-    def corrected(which, how):
-        values = [p[i] for i in which]
-        return dict(zip(which, multipletests(values, method=how)[1] if how else values, strict=True))
 
-    expected = corrected(tested, name) | corrected(headlines, name)
-    q = corrected(tested, "fdr_bh")
-    for i, found in enumerate(adjust(rows, method)):
-        assert found.p_adjusted == (pytest.approx(expected[i]) if i in expected else None)
-        assert found.q == (pytest.approx(q[i]) if i in q else None)
+def test_other_rows_are_adjusted_over_all_rows_of_their_text_and_are_no_findings():
+    verdicts = [*family("c", "a", [0.01, 0.2]), row(critic="c", generated="a", statistic="x", p=0.001, headline=False)]
+    other = adjust(verdicts)[2]
+    assert other.p_adjusted == pytest.approx(0.003)
+    assert (other.differs, other.found, other.p_axis_adjusted) == (True, False, None)
+    assert [v.found for v in adjust(verdicts)] == [True, False, False]
+    assert [v.p_adjusted for v in adjust(verdicts, "none")] == [0.01, 0.2, 0.001]
+
+
+def test_one_row_speaks_for_an_axis():
+    """The leading one where the axis differs; otherwise the headline, or the leading one if that was not tested."""
+
+    def statistic(rows):
+        return [v.statistic for v in speaking(adjust(rows))]
+
+    assert statistic(family("c", "a", [0.03, 0.01])) == ["s1"]
+    assert statistic(family("c", "a", [0.3, 0.1])) == ["s0"]
+    untested = [row(critic="c", statistic="s0", p=None, p_adjusted=None), *family("c", "g", [0.9, 0.1])[1:]]
+    assert statistic(untested) == ["s1"]
+    assert statistic([row(critic="c", statistic="s0", p=None, p_adjusted=None)]) == ["s0"]
+
+
+def test_the_leading_row_has_the_smallest_p_then_a_direction_a_band_and_the_largest_t():
+    def leading(*rows):
+        return next(v.statistic for v in with_leading(list(rows)) if v.leads)
+
+    def member(name, p, t=1.0, **changes):
+        return row(statistic=name, p_axis=0.01, p_in_axis=p, difference=t, standard_error=1.0, **changes)
+
+    distance = {"method": Method("permutation", "distance")}
+    assert leading(member("a", 0.02), member("b", 0.01, **distance)) == "b"
+    assert leading(member("a", 0.01, 9.0, **distance), member("b", 0.01)) == "b"
+    assert leading(member("a", 0.01, 9.0, band=None), member("b", 0.01)) == "b"
+    assert leading(member("a", 0.01, 2.0), member("b", 0.01, -3.0)) == "b"
+    assert not any(v.leads for v in with_leading([row(p_axis=None, p_in_axis=None)]))
+
+
+def test_a_p_below_all_numbers_is_adjusted():
+    one, two = adjust(family("c", "a", [0.0, 0.04]))
+    assert (one.p_adjusted, two.p_adjusted) == (0.0, 0.04)
 
 
 def test_an_unknown_adjustment_is_an_error_that_names_the_choices():
     with pytest.raises(UsageError, match="no adjustment 'sidak'") as error:
         adjust([row()], "sidak")
-    assert "holm, bh, none" in error.value.hint
+    assert "holm, bh, none, holm-table" in error.value.hint
 
 
 def test_rows_go_into_json_and_back():
-    whole = row(low=None, refit_spread=0.5, told=True, equivalent=False, delta=0.2)
+    whole = row(low=None, refit_spread=0.5, leads=True, equivalent=False, delta=0.2)
     assert read_row(whole.row()) == whole
     assert read_row({**whole.row(), "of a newer version": 3}) == whole
     assert hash(read_row(whole.row())) == hash(whole)
-    assert all(a != b for a, b in pairwise([whole, changed(whole, p=0.002), changed(whole, told=False)]))
+    assert all(a != b for a, b in pairwise([whole, changed(whole, p=0.002), changed(whole, leads=False)]))
     with pytest.raises(StoreError, match=r"method is .*, expected a table"):
         read_row({**whole.row(), "method": "studentised"})
 
@@ -137,3 +197,33 @@ def test_missing_numbers_are_null():
 
 def read_row(row):
     return build(Verdict, row, "row")
+
+
+def test_intervals_of_selected_rows_are_those_at_the_level_of_the_selection():
+    rows = [row(critic=str(i), p_adjusted=0.001 if i < 5 else 0.6, freedom=30.0) for i in range(20)]
+    (ratio,) = {v.selection for v in selected(rows)}
+    assert ratio == pytest.approx(stats.t.ppf(1 - 0.05 * 5 / 20 / 2, 30) / stats.t.ppf(0.975, 30))
+    assert [v.selection for v in selected(rows[:5])] == [1.0] * 5
+    near = row(effect=0.4, effect_low=0.21, effect_high=0.59, freedom=30.0)
+    assert near.finding == "beyond human variation"
+    assert selected([near, *rows[5:]])[0].finding == "undecided"
+
+
+def test_an_expected_share_of_selected_intervals_misses():
+    """20 effects at the edge of the human band or at 0, those that differ selected: few are called beyond it."""
+    rng = np.random.default_rng(0)
+    beyond = differing = 0
+    for _ in range(150):
+        rows = []
+        for k in range(20):
+            truth = 0.2 if k < 10 else 0.0
+            error = 0.09
+            effect = truth + error * rng.normal()
+            p = float(2 * stats.norm.sf(abs(effect) / error))
+            rows.append(row(critic=str(k), effect=effect, effect_low=effect - 1.96 * error,
+                            effect_high=effect + 1.96 * error, p=p, freedom=1e6))  # fmt: skip
+        found = [v for v in selected(adjust(rows)) if v.differs]
+        differing += len(found)
+        beyond += sum(v.finding == "beyond human variation" for v in found)
+    assert differing > 150
+    assert beyond <= 0.05 * differing

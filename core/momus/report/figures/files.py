@@ -14,10 +14,11 @@ import numpy as np
 
 from momus.errors import StoreError, UsageError
 from momus.evidence import Axis, Chart, Role, Series
-from momus.files import replace_file, replacing
 from momus.joint.planning import Plan, power_at
 from momus.joint.ranks import ALL_AXES
 from momus.numeric.types import Floats
+from momus.outputs import make_folder, replacing, write_text
+from momus.ownership import Kind, check_output, marked
 from momus.report.answer import answer_of
 from momus.report.cards import overlay
 from momus.report.figures.axes import WIDTHS, draw_axis, draw_rows, paper_style
@@ -31,8 +32,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = ("pdf", "svg", "png")
-UNDATED: dict[str, dict[str, None]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
-"""Metadata without the time, so that the same data give the same bytes."""
+CREATOR = "momus figures"
+ABOUT: dict[str, dict[str, str | None]] = {
+    "pdf": {"CreationDate": None, "Creator": CREATOR},
+    "svg": {"Date": None, "Creator": CREATOR},
+    "png": {"Software": CREATOR},
+}
+"""Metadata: who made a figure, by which it is known again, and no time, so that the same data give the same bytes."""
+FIGURE = marked("a figure of Momus", CREATOR.encode("ascii"))
 DOTS_PER_INCH = 300
 NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
@@ -123,7 +130,7 @@ def write_figures(
         raise UsageError(f"no format {unknown[0]!r}" if unknown else "no format is given", hint="pdf, svg or png")
     written: list[Path] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for paper in papers(comparison, width, csv_as_is):
             written += _write(paper, folder, formats, width)
     except OSError as error:
@@ -157,17 +164,20 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
     from matplotlib.figure import Figure
 
     numbers = folder / f"{paper.name}.csv"
-    replace_file(numbers, paper.numbers)
+    columns = paper.numbers.partition("\n")[0].encode("utf-8")
+    check_output(numbers, Kind("a table of this figure", lambda path: path.read_bytes().startswith(columns)))
+    paths = [folder / f"{paper.name}.{kind}" for kind in formats]
+    for path in paths:
+        check_output(path, FIGURE)
+    write_text(numbers, paper.numbers)
     with paper_style(paper.name):
         figure = Figure(figsize=(width, paper.height), layout="constrained")
         paper.paint(figure.add_subplot())
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # the layout is done; each format would repeat it
-        paths = []
-        for kind in formats:
-            paths.append(folder / f"{paper.name}.{kind}")
-            about = {"Title": paper.title, **UNDATED[kind]}
-            with replacing(paths[-1]) as temporary:
+        for kind, path in zip(formats, paths, strict=True):
+            about = {"Title": paper.title, **ABOUT[kind]}
+            with replacing(path) as temporary:
                 figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
     return [*paths, numbers]
 
@@ -203,6 +213,9 @@ def _series(p: Plan, x: Floats, role: Role, several: bool) -> Series:
     return Series(name, x.tolist(), middle, role, "line", low, high)
 
 
+POWER = "<title>Power by number of documents</title>"
+
+
 def plan_figure(plans: Sequence[Plan]) -> str:
     """Draw the charts below each other as one SVG file with its own colours; empty if there is nothing to draw."""
     panels = [draw(chart) for chart in plan_charts(plans)]
@@ -216,7 +229,7 @@ def plan_figure(plans: Sequence[Plan]) -> str:
         body.append(content)
         top += box[3]
     opening = f'<svg viewBox="0 0 {width:g} {height:g}" width="{width * 1.25:g}">'
-    return standalone(f"{opening}<title>Power by number of documents</title>{''.join(body)}</svg>")
+    return standalone(f"{opening}{POWER}{''.join(body)}</svg>")
 
 
 def _view_box(svg: str) -> list[float]:

@@ -115,11 +115,11 @@ def overview_rows(answer: Answer) -> Rows:
         dots,
         "distance from human text",
         GapScale.of([v for d in dots for v in (d.value, d.high or 0.0)]),
-        absent={(cell.headline.critic, cell.generated): why for _, cell in cells if (why := _absence(cell))},
+        absent={(cell.row.critic, cell.generated): why for _, cell in cells if (why := _absence(cell))},
         spread=True,
         columns=("axis", "critic", "generated", "gap", "low", "high", "differs", "finding", "direction"),
         numbers=[
-            (axis, d.row, d.corpus, d.value, d.low, d.high, d.filled, cell.headline.finding, cell.direction)
+            (axis, d.row, d.corpus, d.value, d.low, d.high, d.filled, cell.row.finding, cell.direction)
             for (axis, cell), d in zip(drawn, dots, strict=True)
         ],
     )
@@ -127,13 +127,13 @@ def overview_rows(answer: Answer) -> Rows:
 
 def _absence(cell: Cell) -> str:
     """Why a cell has no dot; empty if it has one."""
-    if cell.headline.p_adjusted is None:
+    if cell.row.p_adjusted is None:
         return "not tested"
-    return "no human band" if cell.headline.gap is None else ""
+    return "no human band" if cell.row.gap is None else ""
 
 
 def _gap_dot(cell: Cell) -> Dot:
-    v = cell.headline
+    v = cell.row
     low, high = v.gap_interval or (None, None)
     gap = v.gap or 0.0
     interval = "" if low is None or high is None else f" ({low:.2g} to {high:.2g})"

@@ -1,0 +1,88 @@
+"""One p-value for a family of statistics of the same documents, and step-down p-values of its members.
+
+The statistics share their relabellings, so that the distribution of the most extreme of them is that of dependent
+statistics (Westfall & Young 1993). They have scales of their own: studentised means, distances, signed influences. Each
+is put on the scale of its rank among its own relabellings (min-P), the observed contrast being one of B + 1 that are
+equally likely under the null hypothesis. Equal contrasts all have the rank of the last of them, so a statistic with few
+values is no more extreme than its p-value. Where two statistics have the same rank, which is frequent at rank 1, the
+nominal strength decides (`momus.inference.multiplicity`): so p can be 1/(B + 1), however many statistics there are.
+Both depend on the B + 1 contrasts in the same way whichever is the observed one, which is all that validity needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from momus.inference.contrast import Contrast, RatioContrast
+from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
+from momus.inference.pvalues import TIE
+from momus.numeric.types import Floats
+
+
+@dataclass(frozen=True)
+class FamilyTest:
+    """The test of a family of F statistics.
+
+    Attributes
+    ----------
+    extreme
+        How many relabellings have a most extreme statistic as extreme as the observed one.
+    adjusted
+        Step-down p-value of each statistic, (F,); the smallest is the p-value of the family.
+    """
+
+    extreme: int
+    adjusted: Floats
+
+
+def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: bool) -> FamilyTest:
+    """Test the hypothesis that no statistic of a family differs, and each of them by step-down.
+
+    Parameters
+    ----------
+    nulls
+        Contrasts under the same B relabellings, (B,) each.
+    exact
+        Whether these are all relabellings, the observed one among them.
+    """
+    scaled = [_scores(contrast, null, exact) for contrast, null in zip(contrasts, nulls, strict=True)]
+    here = np.array([score for score, _ in scaled])
+    found = maximum_test(here, np.column_stack([null for _, null in scaled]), exact)
+    b = len(nulls[0])
+    extreme = round(found.p * b) if exact else round(found.p * (b + 1)) - 1
+    return FamilyTest(extreme, found.adjusted)
+
+
+def _scores(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Floats]:
+    """Score of the observed contrast and of (B,) others, larger for more extreme ones.
+
+    −c + s/(2 + 2s), where c contrasts are as extreme as this one and s ≥ 0 is its strength: by rank, then by strength.
+    """
+    if isinstance(contrast, RatioContrast):
+        here, values, two_sided, tie = abs(contrast.here), np.abs(null), False, contrast.tie
+        units = contrast.samples.design.units
+        freedom = float(units[0] - 1 if contrast.samples.design.together else sum(units) - 2)
+        strengths = strength_of_t(np.append(values, here), max(freedom, 1.0))
+    else:
+        here, values, tie = contrast.here, null, TIE
+        two_sided = contrast.statistic.kind == "value"
+        strength, of_null = strength_of_contrasts(here, null, two_sided=two_sided, exact=exact)
+        strengths = np.append(of_null, strength)
+    everything = np.append(values, here)
+    everything = np.where(np.isnan(everything), np.inf, everything)
+    pool = np.sort(everything[:-1] if exact else everything)
+    size = np.where(np.isfinite(everything), np.abs(everything), 0.0)
+    slack = tie * np.maximum(1.0 if two_sided else 1e-3, size)
+    reached = len(pool) - np.searchsorted(pool, everything - slack, "left")
+    if two_sided:  # twice the smaller tail; contrasts that do not exist are extreme
+        below = np.searchsorted(pool, everything + slack, "right")
+        missing = int(np.isinf(pool).sum())
+        tail = np.minimum(2 * np.minimum(reached - missing, below) + missing, len(pool))
+        reached = np.where(np.isfinite(everything), tail, max(missing, 1))
+    with np.errstate(invalid="ignore"):
+        fraction = np.where(np.isfinite(strengths), strengths / (1 + strengths), 1.0)
+    scores = fraction / 2 - reached
+    return float(scores[-1]), np.asarray(scores[:-1])

@@ -1,0 +1,250 @@
+"""The one way to write: how a file, a folder or a deletion gets to the disk.
+
+No other module opens a file for writing, renames or deletes (a test over the syntax tree says so). What a user names
+goes through `momus.ownership` first, before any work; `replacing` then writes beside it.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import secrets
+import select
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from momus.errors import StoreError
+from momus.locking import is_on_disk, try_lock
+from momus.ownership import PART, refuse_irregular
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside ``path``; it takes the place of ``path`` if the context ends without an error.
+
+    The temporary file is hidden, and only its owner can read it; it is synced before it is renamed, and has the mode
+    of the file that it replaces. Its name holds the process number and a random part: writers of the same file do not
+    mix. What killed processes left behind is deleted first.
+
+    Raises
+    ------
+    StoreError
+        The path is a link, a folder, a device or a pipe.
+
+    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with replacing(target) as temporary:
+    ...     _ = temporary.write_text("done")
+    >>> target.read_text(), temporary.exists()
+    ('done', False)
+    """
+    refuse_irregular(path)
+    delete_leftovers(path)
+    temporary = _beside(path)
+    # exclusive: never through a link that somebody has put there
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        mode = stat.S_IMODE(os.fstat(handle).st_mode)  # what the umask leaves: the mode of a new file
+        _set_mode(temporary, 0o600)
+        if sys.platform == "win32":  # which cannot rename an open file
+            os.close(handle)
+        else:
+            try_lock(handle)
+        try:
+            yield temporary
+            sync(temporary)
+            with suppress(OSError):
+                mode = stat.S_IMODE(path.stat().st_mode)
+            _set_mode(temporary, mode)
+            temporary.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+    finally:
+        if sys.platform != "win32":
+            os.close(handle)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}{PART}")
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, have reached the disk."""
+    if sys.platform == "win32" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDONLY if sys.platform != "win32" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _set_mode(path: Path, mode: int) -> None:
+    with suppress(OSError):  # file systems without modes
+        path.chmod(mode)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Give a temporary folder beside ``path``, which must be new or empty; it is renamed when it is whole."""
+    make_folder(path.parent)
+    delete_leftovers(path)
+    temporary = _beside(path.resolve())
+    temporary.mkdir()
+    try:
+        yield temporary
+        if path.is_dir():  # an empty one is filled: somebody may be in it
+            for child in sorted(temporary.iterdir()):
+                child.rename(path / child.name)
+            temporary.rmdir()
+        else:
+            temporary.rename(path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def write_bytes(path: Path, content: bytes | memoryview) -> None:
+    """Write a file in one step."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_text(path: Path, text: str, hint: str = "name another file") -> Path:
+    """Write a text file with the folders that it needs in one step, and return its path.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written, or is a link; ``hint`` is the way out.
+    """
+    try:
+        make_folder(path.parent)
+        write_bytes(path, text.encode("utf-8"))
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint=hint) from error
+    return path
+
+
+def edit_text(path: Path, text: str) -> None:
+    """Write another text into a file that somebody else may have written, with its line ends and byte order mark."""
+    try:
+        before = path.read_bytes()
+    except FileNotFoundError:
+        before = b""
+    if before.count(b"\r\n") * 2 > before.count(b"\n"):
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+    bom = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
+    write_bytes(path, bom + text.removeprefix("\ufeff").encode("utf-8"))
+
+
+@contextmanager
+def appending(path: Path, keep: int | None = None) -> Iterator[IO[bytes]]:
+    """Open a regular file to add to it, after its first ``keep`` bytes; None: after all of them."""
+    refuse_irregular(path)
+    with path.open("ab") as file:
+        if keep is not None:
+            file.truncate(keep)
+        yield file
+
+
+def open_temporary(path: Path) -> IO[bytes]:
+    """Open the temporary file of `replacing` for writing."""
+    assert path.name.endswith(PART), path
+    return path.open("wb")
+
+
+def write_private(prefix: str, text: str) -> Path:
+    """Write a text to a new file in the temporary folder that only this user can read."""
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=".txt")  # mode 0600
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    return Path(name)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those above it, unless they are there."""
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def move(source: Path, target: Path) -> None:
+    """Rename a file or a folder of Momus; a file takes the place of another."""
+    os.replace(source, target)
+
+
+def delete(*paths: Path) -> None:
+    """Delete files of Momus, those that there are; a folder is deleted if it is empty."""
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            with suppress(OSError):  # it holds something
+                path.rmdir()
+        else:
+            path.unlink(missing_ok=True)
+
+
+def delete_folder(path: Path) -> None:
+    """Delete a folder that Momus made and nobody else can have written to, with all that it holds."""
+    shutil.rmtree(path)
+
+
+def copy_folder(source: Path, target: Path, *, linked: bool = False) -> None:
+    """Copy a folder; with ``linked``, files that are replaced and never changed get a second name where possible."""
+    shutil.copytree(source, target, symlinks=True, copy_function=_link_or_copy if linked else shutil.copy2)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # on another disk
+        shutil.copy2(source, target)
+
+
+def delete_leftovers(path: Path) -> None:
+    """Delete the temporary files and folders of ``path`` whose processes were killed.
+
+    Such a file is nobody's if its process number is not in use on this machine and no process holds its lock. On
+    Windows, which has no such test of a number, nothing is deleted.
+    """
+    if sys.platform == "win32":
+        return
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
+        number = leftover.name.removesuffix(PART).split(".")[-2]
+        if not number.isdecimal() or _is_running(int(number)):
+            continue
+        if leftover.is_dir() and not leftover.is_symlink():
+            shutil.rmtree(leftover, ignore_errors=True)
+            continue
+        with suppress(OSError):
+            handle = os.open(leftover, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                if try_lock(handle) and is_on_disk(handle, leftover):
+                    leftover.unlink()
+            finally:
+                os.close(handle)
+
+
+def _is_running(number: int) -> bool:
+    """Whether a process of this number still runs; True if that cannot be known.
+
+    On Linux, one that has ended does not run even if nobody has asked for its status yet.
+    """
+    try:
+        os.kill(number, 0)
+        if sys.platform != "linux":
+            return True
+        handle = os.pidfd_open(number)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    try:
+        return not select.select([handle], [], [], 0)[0]
+    finally:
+        os.close(handle)

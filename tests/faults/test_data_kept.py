@@ -1,0 +1,374 @@
+"""Outputs never take the place of what is not theirs: most cases once destroyed data, with exit code 0."""
+
+import json
+import os
+import shutil
+import stat
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from momus.cli.app import app
+from momus.engine.scoring import score_parts
+from momus.errors import MomusError, StoreError, UsageError
+from momus.files import write_json
+from momus_adapters.study import Truth, read_study, simulated_answers
+
+FEW = ("--permutations", 99, "--resamples", 99, "-c", "length", "--quiet")
+PARTS = ("--part-size", 5, "--workers", 1, "--quiet")
+
+
+def run(*words):
+    """The outcome of a command that must not end in an internal error."""
+    result = CliRunner().invoke(app, list(map(str, words)))
+    assert result.exception is None or isinstance(result.exception, MomusError | SystemExit), repr(result.exception)
+    return result
+
+
+def refusal(*words):
+    result = run(*words)
+    assert isinstance(result.exception, MomusError), result.output
+    assert result.exception.hint
+    return str(result.exception)
+
+
+def contents(folder):
+    """All files below a folder with their bytes and modes, and links with their targets."""
+    return {
+        path.relative_to(folder).as_posix(): (
+            os.readlink(path) if path.is_symlink() else path.read_bytes(),
+            stat.S_IMODE(path.lstat().st_mode),
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_symlink() or path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def made(texts, tmp_path_factory):
+    """A folder with texts, a critic, a run, rows of two texts, and a study with the answers of its raters."""
+    folder = tmp_path_factory.mktemp("made")
+    shutil.copytree(texts, folder / "texts")
+    rows = [{"id": str(i), "section_names": ["a", "b"], "sections": ["one two", "three"]} for i in range(8)]
+    (folder / "sections.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    fit, real, gen = (folder / "texts" / f"{name}.jsonl" for name in ("fit", "real", "gen"))
+    assert run("fit", "length", "-r", fit, "-o", folder / "critic").exit_code == 0
+    assert run("compare", "-f", fit, "-r", real, "-g", f"m={gen}", "-o", folder / "run", *FEW).exit_code == 0
+    for name, text in (("real", real), ("m", gen)):
+        assert run("score", folder / "critic", text, "-o", folder / f"rows-{name}", *PARTS).exit_code == 0
+    new = ("--items", 6, "--raters", 2, "--judgements", 1, "--words", 5, "-o", folder / "study")
+    assert run("study", "new", folder / "run", "-r", real, "-g", f"m={gen}", *new).exit_code == 0
+    truth = Truth(effects={"real": 1.0, "m": 0.0})
+    for answers in simulated_answers(read_study(folder / "study"), truth, seed=1):
+        write_json(folder / f"{answers['rater']}.json", answers)
+    return folder
+
+
+@pytest.fixture
+def here(made, tmp_path, monkeypatch):
+    """A copy of all that, as the working folder; nothing in it may have changed at the end, but what a test names."""
+    shutil.copytree(made, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "here" / "thesis.html").write_text("<html>mine</html>", encoding="utf-8")
+    (tmp_path / "here" / "thesis.csv").write_text("mine,1\n", encoding="utf-8")
+    before = contents(tmp_path / "here")
+    yield tmp_path / "here"
+    after = contents(tmp_path / "here")
+    assert {name: after.get(name) for name in before} == before
+
+
+TEXTS = ("-f", "texts/fit.jsonl", "-r", "texts/real.jsonl", "-g", "m=texts/gen.jsonl")
+ANSWERS = ("rater-1.json", "rater-2.json")
+SCORE = ("score", "critic", "texts/gen.jsonl", "-o")
+FILTER = ("filter", "texts/gen.jsonl", "-c", "critic", "-r", "texts/real.jsonl", "--fdr", 0.5, "--overwrite", "--quiet")
+GENERATE = ("generate", "2-gram", "--fit", "texts/fit.jsonl", "-n", 2, "--overwrite", "-o")
+LOST = {
+    "rows over a run": ((*SCORE, "run", "--overwrite"), "holds a run"),
+    "rows over a critic": ((*SCORE, "critic", "--overwrite"), "own input"),
+    "rows over the rows that hold the critic": (
+        ("score", "rows-m/critics/length", "texts/gen.jsonl", "-o", "rows-m", "--overwrite"),
+        "its input rows-m/critics/length, which lies in it",
+    ),
+    "rows over texts": ((*SCORE, "texts", "--overwrite"), "which lies in it"),
+    "a table over another": ((*SCORE, "thesis.csv"), "not a table of scores"),
+    "a run over the rows it reads": (
+        ("compare", "-r", "rows-real", "-g", "m=rows-m", "-o", "rows-m", "--overwrite", *FEW[:4]),
+        "own input",
+    ),
+    "a run over a study": (("compare", *TEXTS, *FEW, "-o", "study", "--overwrite"), "holds a study"),
+    "a run over a critic": (("compare", *TEXTS, *FEW, "-o", "critic", "--overwrite"), "holds a fitted critic"),
+    "a run in the folder of its text": (
+        ("compare", "-r", "texts", "-g", "m=texts/gen.jsonl", "-o", "texts/run", *FEW),
+        "a file of its input",
+    ),
+    "a demo over a run": (("demo", "-o", "run"), "not a run of `momus demo`"),
+    "a critic over that of a run": (
+        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "run/critics/length"),
+        "part of the run",
+    ),
+    "a calibration over a run": (("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "run"), "holds a run"),
+    "a result over the key": (("study", "read", "study", *ANSWERS, "-o", "study/key.json"), "part of the study"),
+    "a result over the study": (("study", "read", "study", *ANSWERS, "-o", "study/study.json"), "part of the study"),
+    "a result over answers": (("study", "read", "study", *ANSWERS, "-o", "rater-1.json"), "own input"),
+    "a study over a study": (("study", "new", "run", *TEXTS[2:], "-o", "study"), "not an empty folder"),
+    "JUnit over a run": (("gate", "run", "--max", 9, "--junit", "run/run.json"), "part of the run"),
+    "looks over a run": (("gate", "run", "--max", 9, "--sequential", "run/pairs.jsonl"), "part of the run"),
+    "a history over a run": (("history", ".", "-o", "run/run.json"), "part of the run"),
+    "a history over a page": (("history", ".", "-o", "thesis.html"), "not a history of Momus"),
+    "a report over a page": (("report", "run", "-o", "thesis.html"), "not a report of Momus"),
+    "a report over a run": (("report", "run", "-o", "run/run.json", "--overwrite"), "part of the run"),
+    "a report over a table": (("report", "run", "-o", "thesis.csv", "--overwrite"), "not a page of HTML"),
+    "a card in a run": (("card", "run", "--into", "run/run.json"), "part of the run"),
+    "a card in a table": (("card", "run", "--into", "thesis.csv"), "not a card"),
+    "a plan over a page": (("plan", "run", "--difference", 0.5, "-o", "thesis.html"), "not a figure"),
+    "documents over others": ((*GENERATE, "texts/gen.jsonl"), "not a file of `momus generate`"),
+    "documents over a table": ((*GENERATE, "thesis.csv"), "not a file of `momus generate`"),
+    "prepared documents over others": (
+        ("prepare", "texts/fit.jsonl", "-o", "texts/gen.jsonl", "--overwrite"),
+        "not a file",
+    ),
+    "kept documents over the text": ((*FILTER, "-k", "texts/gen.jsonl", "-d", "dropped.jsonl"), "own input"),
+    "kept documents over a page": ((*FILTER, "-k", "kept.jsonl", "-d", "thesis.jsonl"), "not a file of records"),
+    "kept documents in the folder that is read": (
+        ("filter", "texts", *FILTER[2:], "-k", "texts/kept.jsonl", "-d", "dropped.jsonl"),
+        "a file of its input texts",
+    ),
+    "kept documents among those of a pattern": (
+        ("filter", "texts/*.jsonl", *FILTER[2:], "-k", "texts/kept.jsonl", "-d", "dropped.jsonl"),
+        "a file of its input texts/*.jsonl",
+    ),
+    "scores in the folder of the critic": (
+        (*FILTER, "-k", "kept.jsonl", "-d", "dropped.jsonl", "--scores", "critic/critics"),
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_nothing_of_others_is_replaced(name, here):
+    words, told = LOST[name]
+    (here / "thesis.jsonl").write_text("mine\n", encoding="utf-8")
+    before = contents(here)
+    if told:
+        assert told in refusal(*words)
+    else:
+        run(*words)
+    assert {n: v for n, v in contents(here).items() if n in before} == before
+
+
+def test_folders_of_others_that_have_our_names(here):
+    for name in ("parts", "records", "critics", "rows", "cells", ".next", "raters"):
+        (here / "work" / name).mkdir(parents=True)
+        (here / "work" / name / "notes.txt").write_text("mine", encoding="utf-8")
+    before = contents(here / "work")
+    for words in (
+        (*SCORE, "work", "--overwrite"),
+        ("compare", *TEXTS, *FEW, "-o", "work", "--overwrite"),
+        ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "work"),
+        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "work"),
+        ("study", "new", "run", *TEXTS[2:], "-o", "work"),
+        ("new", "critic", "some-thing", "-o", "work"),
+    ):
+        refusal(*words)
+        assert contents(here / "work") == before
+
+
+def test_files_of_others_among_rows_stay(made, tmp_path):
+    shutil.copytree(made / "rows-m", tmp_path / "rows")
+    for name in ("notes.txt", "parts/notes.txt", "parts/00000.txt", "critics/notes.txt", "critics/length/notes.txt"):
+        (tmp_path / "rows" / name).write_text("mine", encoding="utf-8")
+    score_parts([made / "critic"], [made / "texts" / "real.jsonl"], tmp_path / "rows", overwrite=True)
+    mine = [p for p in (tmp_path / "rows").rglob("*.txt") if p.read_text(encoding="utf-8") == "mine"]
+    assert len(mine) == 5
+    assert len(list((tmp_path / "rows" / "records").iterdir())) == 1, "the parts of before are gone"
+
+
+def test_files_of_others_among_those_of_a_run_are_seen_before_it_is_replaced(made, tmp_path):
+    shutil.copytree(made / "run", tmp_path / "run")
+    texts = [str(made / "texts" / f"{name}.jsonl") for name in ("fit", "real", "gen")]
+    words = (
+        "compare",
+        "-f",
+        texts[0],
+        "-r",
+        texts[1],
+        "-g",
+        f"m={texts[2]}",
+        *FEW,
+        "-o",
+        tmp_path / "run",
+        "--overwrite",
+    )
+    for name in ("pairs.jsonl", "critics/length/notes.txt", "rows/notes.txt"):
+        stray = tmp_path / "run" / name
+        stray.parent.mkdir(exist_ok=True)
+        stray.write_text("mine", encoding="utf-8")
+        assert f"{name} is not of the run" in refusal(*words)
+        assert stray.read_text(encoding="utf-8") == "mine"
+        stray.unlink()
+    (tmp_path / "run" / "notes.txt").write_text("mine", encoding="utf-8")
+    assert run(*words).exit_code == 0
+    assert (tmp_path / "run" / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_ranks_of_an_array_job_keep_the_parts_of_each_other(made, tmp_path):
+    def rank(number, text="gen"):
+        words = (made / "critic", made / "texts" / f"{text}.jsonl", "-o", tmp_path / "rows", *PARTS, "--overwrite")
+        assert run("score", *words, "--rank", number, "--world-size", 3).exit_code == 0
+
+    def finished():
+        return sorted(p.name for p in (tmp_path / "rows" / "records").iterdir())
+
+    for number in range(3):
+        rank(number)
+    assert finished() == [f"{i:05}.json" for i in range(5)]
+    before = contents(tmp_path / "rows")
+    rank(1)
+    assert contents(tmp_path / "rows") == before, "a rank that runs again changes nothing"
+    rank(0, "real")  # another text: the parts of the other ranks are void, and none of them is deleted
+    assert finished() == [f"{i:05}.json" for i in range(5)]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_or_a_device_is_not_replaced(here):
+    os.mkfifo("pipe.jsonl")
+    nodes = ["pipe.jsonl"]
+    try:
+        os.mknod("node.jsonl", stat.S_IFCHR | 0o600, os.makedev(1, 3))
+        nodes.append("node.jsonl")
+    except OSError:  # only an administrator may
+        pass
+    for name in nodes:
+        mode = os.lstat(name).st_mode
+        for words in (
+            (*GENERATE, name),
+            (*SCORE, name),
+            (*FILTER, "-k", name, "-d", "d.jsonl"),
+            ("report", "run", "-o", name),
+        ):
+            assert f"{name} is a " in refusal(*words)
+            assert os.lstat(name).st_mode == mode
+
+
+@pytest.mark.parametrize("target", ["nowhere", "thesis.html"])
+def test_no_output_goes_through_a_link(target, here):
+    for suffix in ("jsonl", "csv", "html", "svg", "xml", "json", "md"):
+        (here / f"link.{suffix}").symlink_to(target)
+    (here / "link").symlink_to("nowhere")
+    for words in (
+        (*GENERATE, "link.jsonl"),
+        (*SCORE, "link.csv"),
+        (*SCORE, "link"),
+        (*FILTER, "-k", "link.jsonl", "-d", "d.jsonl"),
+        ("prepare", "texts/fit.jsonl", "-o", "link.jsonl", "--overwrite"),
+        ("report", "run", "-o", "link.html", "--overwrite"),
+        ("history", ".", "-o", "link.html"),
+        ("plan", "run", "--difference", 0.5, "-o", "link.svg"),
+        ("gate", "run", "--max", 9, "--junit", "link.xml"),
+        ("gate", "run", "--max", 9, "--sequential", "link.json"),
+        ("study", "read", "study", *ANSWERS, "-o", "link.json"),
+        ("study", "new", "run", *TEXTS[2:], "-o", "link"),
+        ("card", "run", "--into", "link.md"),
+        ("compare", *TEXTS, *FEW, "-o", "link"),
+        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "link"),
+        ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "link"),
+        ("new", "critic", "some-thing", "-o", "link"),
+    ):
+        refusal(*words)
+    assert not (here / "nowhere").exists()
+
+
+def test_a_card_keeps_mode_line_ends_and_byte_order_mark(here):
+    card = here / "README.md"
+    card.write_bytes("\ufeff# Mine\r\n\r\ntext\r\n".encode())
+    card.chmod(0o600)
+    for _ in range(2):
+        assert run("card", "run", "--into", card).exit_code == 0
+        written = card.read_bytes()
+        assert stat.S_IMODE(card.stat().st_mode) == 0o600
+        assert written.startswith("\ufeff# Mine\r\n\r\ntext\r\n".encode())
+        assert written.count(b"\r\n") == written.count(b"\n") > 10
+        assert written.count("\ufeff".encode()) == 1
+
+
+def test_an_output_that_is_replaced_keeps_its_mode(here):
+    for words, name in (((*SCORE, "rows.csv"), "rows.csv"), (("report", "run", "-o", "page.html"), "page.html")):
+        assert run(*words).exit_code == 0
+        (here / name).chmod(0o640)
+        assert run(*words).exit_code == 0
+        assert stat.S_IMODE((here / name).stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE ends the process elsewhere")
+def test_a_full_disk_leaves_what_was_there(here):
+    import resource
+
+    again = {
+        "rows.csv": (*SCORE, "rows.csv"),
+        "page.html": ("report", "run", "-o", "page.html"),
+        "plan.svg": ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
+        "README.md": ("card", "run", "--into", "README.md"),
+        "result.json": ("study", "read", "study", *ANSWERS, "-o", "result.json"),
+        "kept.jsonl": (*FILTER, "-k", "kept.jsonl", "-d", "dropped.jsonl"),
+        "new": ("fit", "length", "-r", "texts/fit.jsonl", "-o", "new"),
+        "other": ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
+    }
+    for words in again.values():
+        assert run(*words).exit_code == 0
+    before, limit = contents(here), resource.getrlimit(resource.RLIMIT_FSIZE)
+    for name, words in again.items():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200, limit[1]))
+        try:
+            result = CliRunner().invoke(app, list(map(str, words)))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        assert isinstance(result.exception, StoreError | OSError), (name, result.output)
+        after = contents(here)
+        assert {n: v for n, v in after.items() if n in before} == before, name
+
+
+def test_an_input_is_known_under_every_name(here, monkeypatch):
+    os.link("texts/gen.jsonl", "hard.jsonl")
+    for name in ("hard.jsonl", "./texts/../texts/gen.jsonl", here / "texts" / "gen.jsonl"):
+        for text in ("texts/gen.jsonl", "texts/gen.jsonl#text", "texts/g*.jsonl"):
+            with pytest.raises(UsageError, match="own input"):
+                run_library(text, name)
+
+
+def run_library(text, out):
+    from momus.ownership import check_place
+
+    check_place(out, [text])
+
+
+def test_a_repeated_command_is_not_refused(here):
+    """What a command wrote is of its kind: without this, the cases above could pass by refusing everything."""
+    (here / "README.md").write_text("# Mine\n", encoding="utf-8")
+    for words in (
+        (*SCORE, "rows.csv"),
+        (*SCORE, "rows.parquet"),
+        (*SCORE, "rows.jsonl"),
+        (*SCORE, "rows", "--overwrite", *PARTS),
+        (*FILTER, "-k", "kept.jsonl", "-d", "dropped.jsonl"),
+        (*GENERATE, "a.jsonl"),
+        ("prepare", "sections.jsonl", "-o", "p.jsonl", "--overwrite", "--least-sections", 1),
+        ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
+        ("compare", "-r", "rows-real", "-g", "m=rows-m", "-o", "other", "--overwrite", *FEW[:4]),
+        ("report", "run", "-o", "page.html"),
+        ("report", "run"),
+        ("figures", "run", "-o", "figures"),
+        ("figures", "run", "-o", "run/figures"),
+        ("history", "."),
+        ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
+        ("gate", "run", "--max", 9, "--junit", "gate.xml", "--sequential", "looks.json"),
+        ("card", "run", "--into", "README.md"),
+        ("baseline", "set", "main", "run", "--registry", "names"),
+        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "new"),
+        ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", "rates"),
+        ("study", "read", "study", *ANSWERS, "-o", "result.json"),
+    ):
+        for _ in range(2):
+            result = run(*words)
+            assert result.exit_code == 0, (words, result.output, result.exception)
+    assert json.loads((here / "looks.json").read_text(encoding="utf-8"))["looks"]

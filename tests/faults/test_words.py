@@ -1,0 +1,148 @@
+"""Mistakes and hardships that once ended in an internal error, or in nothing at all: each is answered in words."""
+
+import json
+import math
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from momus.calibration.plan import Plan
+from momus.cli.app import app
+from momus.errors import MomusError, StoreError, UsageError
+from momus.history.rules import read_rules
+from momus.schema import SEAL, seal
+from momus_adapters.study.answers import Answers, read_answers
+from momus_adapters.study.protocol import Protocol
+from momus_adapters.study.result import analysed
+from momus_adapters.study.store import begin_study, finish_study, read_study
+
+from ..adapters.study.studies import study
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_failed": math.nan}, {"max_failed": math.inf}, {"max_failed": -0.1}, {"seed": -1}]
+)
+def test_a_study_is_not_read_with_such_options(options):
+    with pytest.raises(UsageError, match=r"not a (share|seed)"):
+        analysed(study(), Answers(), **options)
+
+
+def test_tasks_without_annotations_have_no_answers(tmp_path):
+    made = study()
+    task = {"data": {"study": made.name, "rater": "rater-1", "trial": "x"}, "annotations": None}
+    (tmp_path / "export.json").write_text(json.dumps([task]))
+    assert read_answers(made, [tmp_path / "export.json"]).by_rater == {0: []}
+
+
+CHANGES = {
+    "question": lambda c: c["protocol"].update(question="Is it long?"),
+    "scale": lambda c: c["protocol"].update(scale=c["protocol"]["scale"][::-1]),
+    "corpora": lambda c: c.update(corpora=["real", "model-x", "model-b"]),
+    "labels": lambda c: c.update(labels=["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("digests", ["none", "of study.json", "of both"])
+def test_a_changed_study_is_refused(what, digests, tmp_path):
+    folder = tmp_path / "study"
+    made = study()
+    begin_study(made, folder)
+    finish_study(made, folder, {})
+    assert read_study(folder).name == made.name
+    content, key = (json.loads((folder / name).read_text()) for name in ("study.json", "key.json"))
+    CHANGES[what](content)
+    if digests != "none":
+        content[SEAL] = seal({k: v for k, v in content.items() if k != SEAL})
+    (folder / "study.json").write_text(json.dumps(content))
+    if digests == "of both":
+        key["public"] = seal({name: content[name] for name in ("protocol", "corpora", "labels", "raters")})
+        key[SEAL] = seal({k: v for k, v in key.items() if k != SEAL})
+        (folder / "key.json").write_text(json.dumps(key))
+    if digests == "of both" and what != "corpora":
+        assert read_study(folder)  # whoever changes both may ask what they want; nothing contradicts itself
+        return
+    with pytest.raises(StoreError, match=r"study\.json|the corpora are") as error:
+        read_study(folder)
+    assert error.value.hint
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_a_study_asks_something(question):
+    with pytest.raises(UsageError, match="the question is empty"):
+        Protocol(question=question)
+
+
+@pytest.mark.parametrize("text", ["max = " + "[" * 5000, "[max." + ".".join("a" * 60) + "]\nx = 1", "strict = 1",
+                                  "max = 1" + "0" * 400, "[[tool]]"])  # fmt: skip
+def test_strange_rules_are_refused(text, tmp_path):
+    path = tmp_path / ("pyproject.toml" if "tool" in text else "momus-gate.toml")
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        read_rules(path)
+    assert error.value.hint
+
+
+def test_sizes_beyond_memory_are_refused_at_once():
+    with pytest.raises(UsageError, match="at most 1,000,000 documents"):
+        Plan(sizes=[(10**9, 10**9)], replacement=True).check(100)
+
+
+def test_a_filter_names_its_outputs(texts):
+    words = ["filter", texts / "gen.jsonl", "-c", texts, "-r", texts / "real.jsonl", "-k", "", "-d", "d.jsonl"]
+    error = CliRunner().invoke(app, [str(w) for w in words]).exception
+    assert isinstance(error, MomusError)
+    assert "--keep" in error.message
+
+
+def finished(process, seconds=120):
+    out, err = process.communicate(timeout=seconds)
+    text = (out or b"").decode() + (err or b"").decode()
+    assert "internal error" not in text
+    assert "Traceback" not in text
+    return process.returncode, text
+
+
+PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
+def test_too_little_memory_to_start_is_said(momus_process, texts, tmp_path):
+    words = [
+        "compare",
+        "--real",
+        texts / "real.jsonl",
+        "--generated",
+        f"g={texts / 'gen.jsonl'}",
+        "-o",
+        tmp_path / "run",
+    ]
+    limit = 150_000 << 10
+    process = momus_process(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)), **PIPES)
+    code, text = finished(process)
+    assert code == 1
+    assert "the memory does not suffice" in text
+
+
+def test_a_closed_standard_input_is_an_empty_text(momus_process, tmp_path):
+    process = momus_process("compare", "--real", "-", "--generated", "g=-", preexec_fn=lambda: os.close(0), **PIPES)
+    code, text = finished(process)
+    assert code != 0
+    assert "→" in text
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(15, marks=pytest.mark.slow)])
+def test_workers_that_are_starting_end_in_silence(times, momus_process, texts, tmp_path):
+    rng = random.Random(0)
+    for number in range(times):
+        words = ["calibrate", "--real", texts / "real.jsonl", "--critics", "length", "--splits", "20", "--jobs", "2"]
+        process = momus_process(*words, "--out", tmp_path / str(number), start_new_session=True, **PIPES)
+        time.sleep(rng.uniform(1.5, 5))
+        os.killpg(process.pid, signal.SIGINT)
+        code, _ = finished(process)
+        assert code in (0, 130), code
