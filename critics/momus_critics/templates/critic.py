@@ -34,7 +34,7 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.keyness.testing import GAP_BAND, largest_share_gap
+from momus_critics.keyness.testing import largest_share_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
@@ -219,7 +219,6 @@ class Templates(
                 "distance",
                 largest_share_gap,
                 uneven="itself",
-                band=GAP_BAND,
                 label="largest gap of an opening (Cohen’s h of shares of sentences)",
             ),
             Statistic.share(
