@@ -3,9 +3,10 @@
     python benchmarks/validity/causes.py --data DATA --out causes [--collections novels,stories] [--documents 150]
 
 Each collection is cut into a text to fit on, a real text, and a text of other documents that carries one defect
-after the other; all of them are compared in one run. For each defect: whether one of its own axes differs (Holm over the axes of
+after the other; all are compared in one run. For each defect: whether one of its axes differs (Holm over the axes of
 the text), whether one of these is first on the first screen, and whether the row that leads it has the expected
-direction. Unchanged text counts false alarms. Results are kept by collection and strength, so that a run can go on.
+direction. Unchanged text counts false alarms. Results are kept by collection and
+strength, so that a run can go on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What is printed has a level: false marks of whole tables, directions of causes, outliers of new authors.
 
-``arrows``: tables of 20 axes through `momus.verdicts.judge`, `adjust` and `momus.report`. The headline of each axis is
-a KS distance, and its direction is told by the mean. Means are equal and spreads are not, so every axis differs and
-every arrow is false. *Unadjusted* is an arrow wherever the interval of one cell excludes 0.
+``arrows``: tables of 20 axes through `momus.verdicts.judge`, `adjust` and `momus.report`. An axis has
+a KS distance and a mean. Means are equal and spreads are not, so every axis differs and every arrow is false.
+*Unadjusted* is an arrow wherever the interval of one cell excludes 0.
 ``causes``: `momus.joint.attribution` where the cause of a difference is measured with a reliability of 0.5 or 0.9, and
 its effect with one of 0.9; and where two correlated axes have a cause each.
 ``authors``: the choice of outliers among documents of new authors, where real text has few authors.

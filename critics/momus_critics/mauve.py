@@ -237,7 +237,7 @@ class Mauve(
     def statistics(self) -> Sequence[Statistic]:
         """1 − MAUVE, and the effective number of regions, which is low if a generator covers few of them."""
         return (
-            Statistic("mauve_gap", "regions", "distance", gap, band=0.05, label="1 − MAUVE"),
+            Statistic("mauve_gap", "regions", "distance", gap, label="1 − MAUVE"),
             Statistic(
                 "effective_regions",
                 "regions",

@@ -141,7 +141,6 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
                 "ks",
                 kind="distance",
                 function=partial(zipf.ks_ranked, ranks=self.ranks),
-                band=0.08,
                 label="Kolmogorov–Smirnov distance of ranks",
             ),
             ranked(

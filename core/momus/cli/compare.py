@@ -100,7 +100,7 @@ def compare(
     one group_id (author, book, site) stay together in every test. The answer
     comes first: which text is nearest to human text, and where each is off. The
     table has one row per axis, and for each generated text the size of the gap in
-    human bands (1 is as far as other human text), its direction, and whether it
+    human bands (1: one author to another), its direction, and whether it
     is sure.
 
     Texts of any size: large ones are scored part by part, in all cores, and what

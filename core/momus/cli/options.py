@@ -21,7 +21,8 @@ CriticNames = Annotated[
     typer.Option(
         "--critics",
         "-c",
-        help="Critics, comma-separated (`momus critics` lists them); default: all that can be fitted on the text.",
+        help="Critics, comma-separated (`momus critics` lists them), or classes of yours, as package.module:Class or "
+        "./file.py:Class; default: all that can be fitted on the text.",
     ),
 ]
 Config = Annotated[
@@ -216,6 +217,13 @@ class Testing:
         float | None,
         typer.Option(metavar="DELTA", help="Also report whether each effect is shown to lie within ±DELTA, e.g. 0.2."),
     ] = None
+    register: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Kind of text whose human bands serve where real text has no groups; default: the median over all.",
+        ),
+    ] = ""
     pairwise: Annotated[
         bool, typer.Option("--pairwise", help="Also compare the generated corpora with each other.")
     ] = False

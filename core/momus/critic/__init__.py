@@ -15,6 +15,7 @@ from momus.critic.powers import (
     StatisticsMixin,
 )
 from momus.critic.reporting import Note, Reporting
+from momus.critic.resources import resource
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
 from momus.critic.statistic import Statistic
@@ -43,4 +44,5 @@ __all__ = [
     "StatisticsMixin",
     "TokenCritic",
     "Values",
+    "resource",
 ]

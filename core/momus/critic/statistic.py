@@ -60,8 +60,8 @@ class Statistic:
         of the differences in share, a test of equal shares; or by the distance ``itself``, which needs columns that
         many documents have (`momus.inference.multipliers`).
     band
-        The largest effect that passes as human variation where real text has no groups to estimate it from; None takes
-        the default for the kind of effect (`momus.verdicts.band`).
+        Whether how far human authors lie apart is a unit of the effect (`momus.verdicts.band`): not of a test
+        statistic, which grows with the number of documents.
     decides
         Whether it is in the family by which the axis of its critic is tested (`momus.inference.family`), as the
         critic's headline always is. Others are reported beside it, and no finding is made of them.
@@ -86,7 +86,7 @@ class Statistic:
     effect: Literal["hedges_g", "log_ratio", "difference"] = "difference"
     prepare: Callable[[Floats], Floats] | None = None
     ties: Function | None = None
-    band: float | None = None
+    band: bool = True
     decides: bool = True
     label: str = ""
     direction: Direction = ()
@@ -98,15 +98,14 @@ class Statistic:
     def ratio(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals, see `mean`: rows are [numerator, denominator], or [value, 1] for a mean.
 
-        Its effect is Hedges' g, unless another one or a band of the difference is given.
+        Its effect is Hedges' g, unless another one is given.
 
         Parameters
         ----------
         others
             Further attributes, by name.
         """
-        if "band" not in others:
-            others.setdefault("effect", "hedges_g")
+        others.setdefault("effect", "hedges_g")
         return cls(name, rows, "value", mean, label=label, direction=direction, **others)
 
     @classmethod

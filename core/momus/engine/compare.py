@@ -37,6 +37,7 @@ from momus.runs.texts import Texts, check_named, read_texts
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
+from momus.verdicts.atlas import check_register
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
@@ -112,6 +113,7 @@ def compare(
     """
     settings = with_options(settings, options)
     check_delta(settings.equivalence)
+    check_register(settings.register)
     if jobs is not None and jobs < 1:
         raise UsageError(f"jobs is {jobs}, expected a number of at least 1", hint="leave it out to use one process")
     timed = Timed(reporter or default_reporter())

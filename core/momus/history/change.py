@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.inference.ranking import Distances
+from momus.inference.spread import LEAST, ratio_interval
 from momus.numeric.types import Floats
 from momus.verdicts.verdict import Verdict
 
@@ -41,8 +42,9 @@ class Gap:
         Standard errors on each side, from the interval of the verdict, which may be asymmetric.
     freedom
         Degrees of freedom.
-    unit
-        Human band; 1 to measure the effect itself.
+    unit, unit_below, unit_above, correlation
+        Human band with its standard errors, and the correlation of its error with that of the effect; 1 without an
+        error, to measure the effect itself.
     signed
         Whether the effect has a sign, so that the distance is its size.
     """
@@ -53,11 +55,14 @@ class Gap:
     freedom: float
     unit: float
     signed: bool
+    unit_below: float = 0.0
+    unit_above: float = 0.0
+    correlation: float = 0.0
 
     @classmethod
     def of(cls, verdict: Verdict, effect: bool = False) -> Gap | str:
         """From a headline verdict, in human bands or (``effect``) in units of the effect; or why there is none."""
-        from scipy.stats import t
+        from scipy.stats import norm, t
 
         v = verdict
         if v.effect is None:
@@ -69,8 +74,12 @@ class Gap:
         freedom = v.freedom or NORMAL
         reach = float(t.isf(v.alpha / 2, freedom))
         sides = max(v.effect - v.effect_low, 0.0) / reach, max(v.effect_high - v.effect, 0.0) / reach
-        unit = 1.0 if effect or not v.band else v.band
-        return cls(v.effect, *sides, freedom, unit, v.effect_kind != "distance")
+        signed = v.effect_kind != "distance"
+        if effect or not v.band:
+            return cls(v.effect, *sides, freedom, 1.0, signed)
+        normal = float(norm.isf(0.025))
+        errors = (v.band - (v.band_low or v.band)) / normal, ((v.band_high or v.band) - v.band) / normal
+        return cls(v.effect, *sides, freedom, v.band, signed, *errors, v.band_correlation)
 
     @property
     def value(self) -> float:
@@ -84,11 +93,18 @@ class Gap:
         return self._within(float(t.isf(level / 2, self.freedom)))
 
     def _within(self, reach: float) -> tuple[float, float]:
+        from scipy.stats import norm, t
+
         low, high = self.effect - reach * self.below, self.effect + reach * self.above
-        if not self.signed:
-            return max(low, 0.0) / self.unit, max(high, 0.0) / self.unit
-        inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-        return inner / self.unit, max(abs(low), abs(high)) / self.unit
+        inner, outer = max(low, 0.0), max(high, 0.0)
+        if self.signed:
+            inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+            outer = max(abs(low), abs(high))
+        # the error of the band is normal: as far into its tail as the effect is into that of Student's t
+        of_unit = min(float(norm.isf(t.sf(reach, self.freedom))), FARTHEST)
+        least = max(self.unit - of_unit * self.unit_below, LEAST * self.unit)
+        units = self.unit, least, self.unit + of_unit * self.unit_above
+        return ratio_interval((self.value * self.unit, inner, outer), units, self.correlation)
 
     def p_above(self, limit: float) -> float:
         """p of the hypothesis that the distance is at most ``limit``: the smallest level whose interval lies above.

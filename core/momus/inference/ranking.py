@@ -114,7 +114,7 @@ def ranked(distances: Distances, confidence: float = 0.95) -> Ranks:
 
 
 def average(parts: list[Distances], bands: Floats) -> Distances:
-    """The mean over axes of distance ÷ band.
+    """The mean over axes of distance ÷ band, where bands are numbers (axes,), or one for each model (axes, K).
 
     The mean, not the root of the mean square: one axis with a huge distance, and its noise, would decide the latter.
     """

@@ -225,7 +225,8 @@ def _ranking(
     axes: Sequence[Axis], verdicts: Sequence[Verdict], real: Corpus, generated: Sequence[Corpus], settings: Settings
 ) -> Ranking:
     corpora = [real, *generated]
-    bands = {v.critic: v.band for v in verdicts if v.headline and v.band}
+    of_row = {(v.critic, v.generated): v.band or 0.0 for v in verdicts if v.headline}
+    bands = {axis.critic: [of_row.get((axis.critic, c.name), 0.0) for c in generated] for axis in axes}
     return ranks(
         axes,
         real.name,

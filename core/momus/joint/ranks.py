@@ -80,7 +80,7 @@ def ranks(
     models: Sequence[str],
     prompts: Mapping[str, Names],
     groups: Mapping[str, Names] | None = None,
-    bands: Mapping[str, float] | None = None,
+    bands: Mapping[str, float | Sequence[float]] | None = None,
     confidence: float = 0.95,
     resamples: int = 999,
     seed: int = 0,
@@ -100,8 +100,8 @@ def ranks(
     prompts, groups
         By corpus, the prompt and the group of each document, or None.
     bands
-        By critic, the distance between human texts, in units of the effect; axes without one do not count over all
-        axes.
+        By critic, the human band in units of the effect, of all models or of each; axes without one do not count over
+        all axes.
 
     >>> from momus.critic.statistic import Statistic, mean
     >>> rng, ones = np.random.default_rng(0), np.ones(50, dtype=bool)
@@ -140,11 +140,12 @@ def ranks(
         sizes = bootstrap.documents
         ranked_here = ranked(distances, confidence)
         rows += _rows(critic, bootstrap.axis.name, models, distances, ranked_here, sizes, units, confidence)
-        if not bands.get(critic, 0.0) > 0:
+        if not np.min(bands.get(critic, 0.0)) > 0:
             excluded[critic] = f"it has no band, so it does not count over {ALL_AXES}"
     counted = [critic for critic in found if critic not in excluded]
     if counted:
-        parts, of = [found[c] for c in counted], np.array([bands[c] for c in counted])
+        # Hedges' g has another unit for each model, and so have their bands: (axes, models)
+        parts, of = [found[c] for c in counted], np.array([np.broadcast_to(bands[c], len(models)) for c in counted])
         distances = average(parts, of)
         overall = replace(ranked(distances, confidence), nearest=nearest_on_average(parts, of))
         sizes = np.min([bootstraps[c].documents for c in counted], axis=0)

@@ -69,8 +69,6 @@ class Law:
     reordered
         Faster computation of the number for pieces in many orders, without joining them, if there is one; it may differ
         from ``function``, but by much less than texts differ.
-    band
-        The largest difference that passes as human variation; None if nothing is known.
     decides
         Whether it is in the family by which the axis of its critic is tested, as the critic's headline always is.
     label, direction, unit
@@ -93,7 +91,6 @@ class Law:
     align: int = 1
     orders: int = 2
     reordered: Reordered | None = None
-    band: float | None = None
     decides: bool = True
     label: str = ""
     direction: Direction = ()

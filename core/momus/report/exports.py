@@ -122,7 +122,7 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     heads = tuple(h.replace("95", f"{100 * confidence:g}") for h in HEADS)
     summary = (
         f"Compared with human text, this text differs on {totals.differs} of {axes(totals.tested)}, and is beyond "
-        f"human variation on {totals.beyond}. A gap of 1 is as far as human text lies from human text."
+        f"human variation on {totals.beyond}. A gap of 1 is as far as one human author usually lies from another."
     )
     blocks = [
         HEADING,
@@ -135,7 +135,10 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     return "\n\n".join([BEGIN, *(b for b in blocks if b), END]) + "\n"
 
 
-CARD = Kind("a card in Markdown", lambda path: path.suffix in ("", ".md", ".markdown", ".mdx", ".txt"))
+CARD = Kind(
+    "a card in Markdown",
+    lambda path: path.suffix in ("", ".md", ".markdown", ".mdx", ".txt") and path.read_bytes()[:1] not in (b"{", b"["),
+)
 
 
 def write_card(path: Path, section: str) -> bool:

@@ -170,8 +170,8 @@ def bands_words(verdicts: Sequence[Verdict]) -> str:
     if sources == {"groups"}:
         return f"estimated from {max(v.band_groups for v in verdicts)} groups of real text"
     if "groups" in sources:
-        return "estimated from groups of real text where that is possible, else a default"
-    return "defaults fixed beforehand, since the real text has no groups to estimate it from"
+        return "estimated from groups of real text where that is possible, else measured on other texts"
+    return "measured on other texts, since the real text has no groups to estimate it from"
 
 
 def examples_words(examples: Sequence[Shown]) -> str:

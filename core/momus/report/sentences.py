@@ -30,7 +30,9 @@ def label(v: Verdict) -> str:
 
 
 def mark(cell: Cell) -> str:
-    """Stars of a cell: ``**`` beyond human variation, ``*`` differs, empty if not told apart."""
+    """Signs of a cell: ``**`` beyond human variation, ``*`` differs, ``=`` within human variation; else empty."""
+    if cell.row.finding == "within human variation":
+        return "*=" if cell.differs else "="
     return "" if not cell.differs else "**" if cell.row.finding == "beyond human variation" else "*"
 
 
@@ -73,6 +75,8 @@ def says_what(cell: Cell) -> str:
         return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
     if not v.differs:
         power = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
+        if v.finding == "within human variation":
+            return f"within human variation ({bands(v)})"
         return f"not told apart from human text{power}"
     sizes = [s for s in (_versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
@@ -215,9 +219,11 @@ def legend(answer: Answer) -> list[str]:
     cells = [c for axis in answer.axes for c in axis.cells]
     sources = {c.row.band_source for c in cells if c.row.gap is not None}
     unknown = any(c.row.gap is None and c.row.p_adjusted is not None for c in cells)
-    default = " (default bands)" if "default" in sources else ""
-    lines = [f"Human bands{default}: 1 is as far as human text lies from human text."] if sources else []
-    lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, * differs")
+    registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
+    named = registers.pop() if len(registers) == 1 else ""
+    default = f" (default: {named or 'other texts'})" if "default" in sources else ""
+    lines = [f"Human bands{default}: 1 is as far as one author usually lies from another."] if sources else []
+    lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
     if any(over_refits(c.row) for c in cells):
         lines.append("± standard deviation over refits of the critic")
     if any(c.row.p_adjusted is None for c in cells):

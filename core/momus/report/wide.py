@@ -170,10 +170,10 @@ def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
     sources = {v.band_source for v in speaking(verdicts) if v.gap is not None}
     groups = max((v.band_groups for v in verdicts), default=0)
     bands = [
-        f"÷ band (human band): 1 is as far as real text of some groups lies from real text of others ({groups} groups)."
+        f"÷ band (human band): 95 % of pairs of groups of real text lie no farther apart than 1 ({groups} groups)."
         if "groups" in sources
         else "",
-        "* default band, since the real text has no groups: |g| 0.2, 10 % in perplexity, distance 0.08."
+        "* default band, since the real text has no groups: how far groups of other human texts lie apart."
         if "default" in sources
         else "",
     ]

@@ -43,8 +43,10 @@ def band(v: Verdict) -> str:
     """Say where the human band of a row comes from."""
     if v.band is None:
         return "no human band is known"
-    source = f"from {v.band_groups} groups of real text" if v.band_source == "groups" else "default"
-    return f"human band {number(v.band)} ({source})"
+    span = "" if v.band_low is None else f", {number(v.band_low)} to {number(v.band_high)}"
+    atlas = f"default, {v.band_register or 'median of its kind'}: {v.band_groups} groups"
+    source = f"from {v.band_groups} groups of real text" if v.band_source == "groups" else atlas
+    return f"human band {number(v.band)}{span} ({source})"
 
 
 def effective(v: Verdict) -> str:

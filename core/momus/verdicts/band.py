@@ -1,178 +1,199 @@
-"""The human band: how far real texts of some groups lie from real texts of others.
+"""The human band: how far one human author (book, site) usually lies from another.
 
-A difference of two corpora has no scale of its own. Random halves of one corpus are no unit either: their difference
-shrinks with the number of documents. The band is the 95 % quantile of the same effect between disjoint sets of groups
-(authors, books, sites) of the real text. Without groups, it is a default that was chosen before any comparison.
+A difference of two corpora has no scale. The band is the distance that 95 % of pairs of authors do not
+exceed: of means and other values 1.96 √2 τ, where τ is their standard deviation between authors without the chance of
+documents; of distances the 95 % quantile, less chance (`momus.inference.spread`). It is a property of people: more
+authors, or more documents of each, make it more certain and not smaller. Where real text does not say who wrote what,
+the band comes from the atlas, in which it was measured on other texts (`momus.verdicts.atlas`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Statistic
-from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, supremum, total_variation
-from momus.inference import Design
-from momus.inference.pooling import Rows, Tables, pooled
+from momus.critic import Counted, Rows, RunningTextCritic, Statistic
+from momus.critic.scores import Scores
+from momus.critic.statistic import jensen_shannon, mean, perplexity
+from momus.inference.intervals import hedges_factor
+from momus.inference.pooling import NARROW
+from momus.inference.pooling import Rows as Table
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.samples import Samples, sums_by
-from momus.inference.witness import cross_fitted, witness_of
+from momus.inference.samples import sums_by
+from momus.inference.spread import LEAST, PAIR, Form, Halves, Spread, of_distances, of_ratios, of_values
 from momus.numeric.types import Floats, Ints
+from momus.verdicts.atlas import Band, default_band, kind_of
+from momus.verdicts.statistics import all_statistics
+from momus.verdicts.verdict import Verdict
 
-SPLITS = 200
-QUANTILE = 0.95
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
 LEAST_GROUPS = 8
 """Smallest number of groups of real text that a band is estimated from."""
-DENSE = 1 << 20
-"""Largest number of sums by group that are kept dense, 8 MB."""
+CELLS = 1 << 19
+"""Pooled values that distances are computed of at a time."""
 _BAND = 6
-"""Number that keeps the random stream of the splits apart."""
-SMALL = 0.2
-"""Hedges' g that is called small (Cohen 1988, section 2.2.3); the other defaults are what it amounts to."""
-DEFAULTS = {"hedges_g": SMALL, "log_ratio": float(np.log(1.1))}
-DISTANCES = {total_variation: 0.08, kolmogorov_smirnov: 0.08, supremum: 0.01, jensen_shannon: 0.005}
-"""Two normal distributions with g = 0.2 have a total variation and a KS distance of 2Φ(0.1) − 1 = 0.08, and a
-Jensen–Shannon divergence of 0.005 nats. The largest difference of one word's share: 1 in 100 words."""
-
-
-@dataclass(frozen=True)
-class Band:
-    """A human band, in units of the effect.
-
-    Attributes
-    ----------
-    value
-        Largest effect that passes as human variation.
-    source
-        ``groups`` of real text, or ``default``.
-    groups, splits
-        Groups of real text that it was estimated from, and random splits of them; 0 for a default.
-    """
-
-    value: float
-    source: Literal["groups", "default"] = "default"
-    groups: int = 0
-    splits: int = 0
-
-
-def default_band(statistic: Statistic) -> Band | None:
-    """The default band of a statistic: what it declares, or what fits its kind of effect; None if nothing does.
-
-    >>> default_band(Statistic("tvd", "x", "distance", total_variation))
-    Band(value=0.08, source='default', groups=0, splits=0)
-    """
-    value = statistic.band
-    if value is None:
-        kinds = DISTANCES.get(statistic.function) if statistic.kind == "distance" else DEFAULTS.get(statistic.effect)
-        value = kinds
-    return None if value is None else Band(value)
+"""Number that keeps the random stream of the halves apart."""
 
 
 @dataclass
 class HumanBands:
-    """Bands of the statistics of one critic, estimated at most once per statistic and pair of sizes.
+    """Spreads of the statistics of one critic between the groups of real text, each estimated at most once.
 
     Parameters
     ----------
     groups
         The group of each scored real document, or None; empty if there are none.
     seed
-        Seeds the splits.
+        Seeds the halves of groups.
     """
 
     groups: Sequence[str | None]
     seed: int = 0
-    _known: dict[tuple[str, int], Band] = field(default_factory=dict)
+    _known: dict[str, Spread | None] = field(default_factory=dict)
 
-    def of(self, statistic: Statistic, rows: Rows | Counted, generated_groups: Sequence[str | None]) -> Band | None:
-        """The band of a statistic, whose rows of scored real documents are given."""
-        numbers = _numbers(self.groups)
-        if numbers is None:
-            return default_band(statistic)
-        half = (int(numbers.max()) + 1) // 2
-        others = len({g for g in generated_groups if g is not None})
-        size = min(half, others) if others >= 2 else half
-        key = statistic.name, size
-        if key not in self._known:
-            effects = np.abs(_effects(statistic, rows, numbers, (half, size), self.seed))
-            finite = effects[np.isfinite(effects)]
-            value = float(np.quantile(finite, QUANTILE)) if len(finite) else 0.0
-            estimated = Band(value, "groups", int(numbers.max()) + 1, len(finite))
-            usable = len(finite) >= SPLITS / 2 and estimated.value > 0
-            self._known[key] = estimated if usable else (default_band(statistic) or estimated)
-        return self._known[key]
+    @cached_property
+    def _numbers(self) -> Ints | None:
+        """A number for the group of each document; None unless all have one and there are enough."""
+        if not self.groups or any(g is None for g in self.groups):
+            return None
+        names, numbers = np.unique(np.asarray(self.groups, dtype=object), return_inverse=True)
+        return numbers if len(names) >= LEAST_GROUPS else None
 
+    @cached_property
+    def _halves(self) -> Halves | None:
+        assert self._numbers is not None
+        return Halves.of(self._numbers, LEAST_GROUPS, [self.seed, _BAND])
 
-def _numbers(groups: Sequence[str | None]) -> Ints | None:
-    """A number for the group of each document; None unless all have one and there are enough."""
-    if not groups or any(g is None for g in groups):
-        return None
-    names, numbers = np.unique(np.asarray(groups, dtype=object), return_inverse=True)
-    return numbers if len(names) >= LEAST_GROUPS else None
+    def of(self, statistic: Statistic, rows: Rows) -> Spread | None:
+        """The spread of a statistic on its own scale, from the rows of the scored real documents.
 
+        On the log scale for ratios and perplexities. None where groups are unknown, too few or too small, or do not
+        differ, and for statistics that have no band.
+        """
+        numbers = self._numbers
+        if numbers is None or not statistic.band:
+            return None
+        if statistic.name not in self._known:
+            spread = self._estimated(statistic, rows, numbers)
+            usable = spread is not None and spread.groups >= LEAST_GROUPS and spread.value > 0
+            self._known[statistic.name] = spread if usable else None
+        return self._known[statistic.name]
 
-def _effects(s: Statistic, table: Rows | Counted, numbers: Ints, sizes: tuple[int, int], seed: int) -> Floats:
-    """The effect between disjoint random sets of groups, (splits,)."""
-    k = int(numbers.max()) + 1
-    if isinstance(table, Counted) and table.on_disk and (s.kind != "distance" or witness_of(s) is not None):
-        rows: Rows = table.summed(numbers, k, np.ones(len(numbers))).matrix
-        by_group = rows
-    else:
-        rows = table.matrix if isinstance(table, Counted) else table
-        by_group = sums_by(numbers, k, rows, np.ones(len(numbers)))  # (groups, V)
-    if sparse.issparse(by_group) and k * by_group.shape[1] <= DENSE:
-        by_group = by_group.toarray()  # few groups: rows are selected faster
-    rng = np.random.default_rng([seed, _BAND])
-    orders = [rng.permutation(k) for _ in range(SPLITS)]
-    sets = [(o[: sizes[0]], o[sizes[0] : sum(sizes)]) for o in orders]
-    witness = witness_of(s) if s.kind == "distance" else None
-    if witness is not None:
-        design = Design.documents(*sizes)
-        samples = (Samples(Tables.of(by_group[a], by_group[b]), design) for a, b in sets)
-        return np.array([cross_fitted(x, witness, seed) for x in samples])
-    # weights of the groups in each split, (groups, splits) for both sides
-    sides = [np.zeros((k, SPLITS), dtype=np.float32) for _ in range(2)]
-    for column, pair in enumerate(sets):
-        for side, chosen in zip(sides, pair, strict=True):
-            side[chosen, column] = 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        real, generated = both_values(s, Prepared(*(pooled(by_group, side) for side in sides)))
-    if s.kind == "distance":  # without a witness, the excess over the distance of random halves of the documents
-        return np.asarray(generated - _chance(s, rows, seed))
-    if s.effect == "log_ratio":
-        return np.asarray(np.log(generated) - np.log(real))
-    if s.effect == "hedges_g" and not sparse.issparse(rows):
-        x, size = np.asarray(rows, dtype=np.float64)[:, :2].T
-        # deviations from the ratio of all real text, see `hedges_factor`
-        residuals = (x - x.sum() / size.sum() * size) / size.mean()
-        return np.asarray((generated - real) / _deviation(residuals, numbers, sides))
-    return np.asarray(generated - real)
+    def _estimated(self, s: Statistic, rows: Rows, numbers: Ints) -> Spread | None:
+        if s.kind == "value" and s.prepare is None and isinstance(rows, np.ndarray) and rows.shape[1] == 2:
+            if s.function is perplexity:
+                return of_ratios(np.asarray(rows, dtype=np.float64), numbers)
+            if s.function is mean:
+                return of_ratios(np.asarray(rows, dtype=np.float64), numbers, log=s.effect == "log_ratio")
+        halves = self._halves
+        if halves is None:
+            return None
+        sums = [_sums(rows, part, 2 * len(halves.groups)) for part in halves.parts]
+        k, documents = len(halves.groups), halves.documents
+        if s.kind == "distance":
+            form: Form = "square" if s.function is jensen_shannon else "linear"
+            return of_distances(lambda i, a, b: _between(s, sums[i], a, b), k, documents, form, [self.seed, _BAND])
+        values = np.stack([_values(s, side).reshape(k, 2) for side in sums])
+        return of_values(np.log(values) if s.effect == "log_ratio" else values, documents)
 
 
-def _deviation(x: Floats, numbers: Ints, sides: Sequence[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]) -> Floats:
-    """Pooled standard deviation of documents in each split, (splits,); NaN where it is 0 but for rounding."""
-    centred = x - x.mean()
-    sums = sums_by(
-        numbers, int(numbers.max()) + 1, np.column_stack([np.ones(len(x)), centred, centred**2]), np.ones(len(x))
-    )
-    squares, freedom = np.zeros(SPLITS), np.full(SPLITS, -2.0)
-    for side in sides:
-        n, total, square = pooled(sums, side).T
-        squares += square - total**2 / n
-        freedom += n
-    deviation = np.sqrt(np.maximum(squares, 0.0) / np.maximum(freedom, 1))
-    return np.asarray(np.where(deviation > 1e-12 * np.abs(x).max(initial=0.0), deviation, np.nan))
+def with_bands(
+    critic: Critic[Any],
+    verdicts: Sequence[Verdict],
+    real: Scores,
+    generated: Scores,
+    bands: HumanBands | None,
+    keys: Sequence[str],
+    register: str = "",
+) -> list[Verdict]:
+    """Give each verdict its human band: that of real text whose groups are seen to differ, else that of the atlas."""
+    laws = isinstance(critic, RunningTextCritic)
+    statistics = {} if laws else {s.name: s for s in all_statistics(critic, keys)}
+    rows = real.test_rows() if statistics and bands is not None and real.n_scored else {}
+    with_band = []
+    for v in verdicts:
+        s, band = statistics.get(v.statistic), None
+        if s is not None and bands is not None and s.rows in rows:
+            spread = bands.of(s, rows[s.rows])
+            band = None if spread is None else _band_of(v, spread, rows[s.rows], generated.test_rows().get(s.rows))
+        if laws or (s is not None and s.band):
+            # groups that are not seen to differ say little of people
+            kind = "" if s is None or band is not None else kind_of(s)
+            if band is None or band.low <= LEAST * band.value * (1 + 1e-9):
+                band = default_band(critic.name, v.statistic, kind, register) or band
+        with_band.append(
+            v
+            if band is None
+            else replace(
+                v,
+                band=band.value,
+                band_low=band.low,
+                band_high=band.high,
+                band_source=band.source,
+                band_groups=band.groups,
+                band_register=band.register,
+                band_correlation=band.correlation,
+            )
+        )
+    return with_band
 
 
-def _chance(s: Statistic, rows: Rows, seed: int) -> float:
-    """Mean distance of random halves of the documents."""
-    n = rows.shape[0]
-    rng = np.random.default_rng([seed, _BAND, 1])
-    labels = rng.permuted(np.tile((np.arange(n) < n // 2).astype(np.float32), (32, 1)), axis=1).T
-    with np.errstate(divide="ignore", invalid="ignore"):
-        distances = both_values(s, Prepared(pooled(rows, labels), pooled(rows, 1 - labels)))[1]
-    return float(np.nanmean(distances))
+def _band_of(v: Verdict, spread: Spread, real: Rows, generated: Rows | None) -> Band | None:
+    """A band in units of the effect from a spread on the scale of the statistic; None where Hedges' g has no unit."""
+    scale = 1.0
+    if v.effect_kind == "hedges_g":
+        if v.effect and v.difference:
+            scale = v.effect / v.difference
+        elif isinstance(real, np.ndarray) and isinstance(generated, np.ndarray):
+            scale = hedges_factor((real, generated), (np.ones(len(real)), np.ones(len(generated))))[0]
+        if not (scale > 0 and np.isfinite(scale)):
+            return None
+    correlation = 0.0
+    if v.effect and v.effect_low is not None and v.effect_high is not None and v.effect_high > v.effect_low:
+        error = (v.effect_high - v.effect_low) * math.sqrt(0.5) / PAIR
+        # an error of the mean of real text moves the effect the other way
+        correlation = -spread.correlation * float(np.sign(v.effect)) * min(1.0, spread.error * scale / error)
+    value, low, high = (scale * x for x in (spread.value, spread.low, spread.high))
+    return Band(value, low, high, "groups", spread.groups, "", correlation)
+
+
+def _sums(rows: Rows, parts: Ints, size: int) -> Table:
+    """Sums of the rows of each half, (size, V); documents of none have number −1."""
+    if isinstance(rows, Counted):
+        return rows.summed(parts, size, np.ones(len(parts))).matrix
+    held = np.flatnonzero(parts >= 0)
+    return sums_by(parts[held], size, rows[held], np.ones(len(held)))
+
+
+def _dense(rows: Table) -> Floats:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+
+
+def _between(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:
+    """The distance of each pair of halves, some pairs at a time."""
+    step = max(CELLS // max(sums.shape[1], NARROW), 1)
+    found = []
+    for i in range(0, len(one), step):
+        sides = Prepared(_dense(sums[one[i : i + step]]), _dense(sums[other[i : i + step]]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.append(both_values(s, sides)[1])
+    return np.concatenate(found)
+
+
+def _values(s: Statistic, sums: Table) -> Floats:
+    """The value of each half, some at a time."""
+    step = max(CELLS // max(sums.shape[1], NARROW), 1)
+    found = []
+    for i in range(0, sums.shape[0], step):
+        side = _dense(sums[i : i + step])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.append(np.asarray(s.function(side if s.prepare is None else s.prepare(side)), dtype=np.float64))
+    return np.concatenate(found)

@@ -22,7 +22,7 @@ from momus.inference.pvalues import Prepared, both_values
 from momus.inference.relabelling import FIRST, STAGES
 from momus.inference.testing import NOISE
 from momus.numeric.types import Floats
-from momus.verdicts.band import HumanBands, default_band
+from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.judge_laws import judge_laws
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
@@ -83,7 +83,7 @@ def judge(
     family
         Number of headline rows in the table whose p-values will be adjusted together, see `compare_rows`.
     bands
-        Human bands of the real text; None uses the defaults.
+        Human bands of the real text; None uses those of the atlas.
     """
     settings = with_options(settings, options)
     if isinstance(critic, RunningTextCritic):
@@ -115,7 +115,7 @@ def verdicts_of(
     """
     alpha = 1 - settings.confidence
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
-    verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys)
+    verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys, settings.register)
     return with_leading([within(v, settings.equivalence) for v in verdicts])
 
 
@@ -218,40 +218,6 @@ def worded(critic: Critic[Any], verdicts: Sequence[Verdict], keys: Sequence[str]
     """Give each verdict what readers are told of its statistic."""
     words = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}
     return [replace(v, wording=words[v.statistic]) for v in verdicts]
-
-
-def with_bands(
-    critic: Critic[Any],
-    verdicts: Sequence[Verdict],
-    real: Scores,
-    generated: Scores,
-    bands: HumanBands | None,
-    keys: Sequence[str],
-) -> list[Verdict]:
-    """Give each verdict its human band: of real text with groups, else (or without rows) the default."""
-    if isinstance(critic, RunningTextCritic):
-        declared = {law.name: law.band for law in critic.laws()}
-        return [
-            replace(v, band=declared[v.statistic], band_source="default") if declared.get(v.statistic) else v
-            for v in verdicts
-        ]
-    found = []
-    statistics = {s.name: s for s in all_statistics(critic, keys)}
-    rows = real.test_rows() if bands is not None and real.n_scored else {}
-    for v in verdicts:
-        s = statistics.get(v.statistic)
-        if s is None:
-            band = None
-        elif bands is None or s.rows not in rows:
-            band = default_band(s)
-        else:
-            table = rows[s.rows]
-            band = bands.of(s, table, generated.scored_groups)
-        if band is None:
-            found.append(v)
-        else:
-            found.append(replace(v, band=band.value, band_source=band.source, band_groups=band.groups))
-    return found
 
 
 def _check_headline(critic: Critic[Any], names: Sequence[str]) -> None:

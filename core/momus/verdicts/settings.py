@@ -37,6 +37,9 @@ class Settings:
         Critics or metadata fields within bins of which every headline row is compared again.
     subgroups
         Critics or metadata fields by whose values every headline row is compared again, in subgroups.
+    register
+        The row of the atlas of human bands that serves where real text has no groups (`momus.verdicts.atlas`); empty
+        for the median over all.
     refits
         Number of bootstrap resamples of the fitting text on which to refit each critic, to report the spread of the
         differences.
@@ -64,6 +67,7 @@ class Settings:
     adjust: tuple[str, ...] = ()
     subgroups: tuple[str, ...] = ()
     refits: int = 0
+    register: str = ""
 
 
 def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings:

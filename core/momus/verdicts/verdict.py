@@ -13,6 +13,7 @@ from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import Method, TestResult, benjamini_hochberg, holm
+from momus.inference.spread import ratio_interval
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -23,7 +24,8 @@ KEYS = (
     *("critic", "axis", "statistic", "unit", "generated", "real_value", "generated_value", "difference", "low", "high"),
     *("effect", "effect_kind", "p", "p_adjusted", "q", "mde", "n_real", "n_generated", "unscored_real"),
     *("unscored_generated", "headline", "reference", "effect_low", "effect_high", "equivalence_low"),
-    *("equivalence_high", "band", "band_source", "band_groups", "standard_error", "freedom", "effective_real"),
+    *("equivalence_high", "band", "band_low", "band_high", "band_source", "band_groups", "band_register"),
+    *("band_correlation", "standard_error", "freedom", "effective_real"),
     *("effective_generated", "left_out_real", "left_out_generated", "alpha", "delta", "equivalent", "refit_spread"),
     *("leads", "p_axis", "p_axis_adjusted", "p_in_axis", "method", "wording", "selection"),
 )
@@ -72,10 +74,14 @@ class Verdict:
         ``hedges_g``, ``log_ratio``, ``difference`` or ``distance`` (the difference), with its interval.
     equivalence_low, equivalence_high
         Interval of the effect at level 1 − 2α.
-    band, band_source, band_groups
-        The human band, in units of the effect: real text differs from real text of other groups by no more in 95 % of
-        cases (source ``groups``; `momus.verdicts.band`), or a stated default (source ``default``). None where no
-        default applies.
+    band, band_low, band_high
+        The human band, in units of the effect, with its 95 % interval: 95 % of pairs of human authors differ by no more
+        (`momus.verdicts.band`). None where it is not known.
+    band_source, band_groups, band_register
+        Whether it was estimated from the ``groups`` of the real text or is a ``default``; from how many groups; and
+        the row of the atlas that a default is (`momus.verdicts.atlas`).
+    band_correlation
+        Correlation of the errors of the effect and of the band, to which the same groups contribute.
     p, p_adjusted, q
         The p-value of the test; adjusted (see `adjust`); Benjamini–Hochberg q over all rows.
     p_axis, p_axis_adjusted, p_in_axis, leads
@@ -120,8 +126,12 @@ class Verdict:
     p_axis_adjusted: float | None = None
     q: float | None = None
     band: float | None = None
+    band_low: float | None = None
+    band_high: float | None = None
     band_source: str = ""
     band_groups: int = 0
+    band_register: str = ""
+    band_correlation: float = 0.0
     alpha: float = ALPHA
     delta: float | None = None
     equivalent: bool | None = None
@@ -179,7 +189,7 @@ class Verdict:
 
     @property
     def gap(self) -> float | None:
-        """Size of the effect in human bands: 0 as near as text can be, 1 as far as other human text."""
+        """Size of the effect in human bands: 1 is as far as one human author usually lies from another."""
         if self.effect is None or not self.band:
             return None
         size = max(self.effect, 0.0) if self.effect_kind == "distance" else abs(self.effect)
@@ -187,30 +197,33 @@ class Verdict:
 
     @property
     def gap_interval(self) -> tuple[float, float] | None:
-        """Interval of `gap`; its lower end is 0 where the interval of the effect holds 0."""
-        if self.effect_low is None or self.effect_high is None or not self.band:
+        """Interval of `gap`, from those of the effect and of the band; from 0 where that of the effect holds 0."""
+        if self.effect is None or self.effect_low is None or self.effect_high is None or not self.band:
             return None
         low, high = self.effect_low, self.effect_high
         inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-        return inner / self.band, max(abs(low), abs(high)) / self.band
+        size = max(self.effect, 0.0) if self.effect_kind == "distance" else abs(self.effect)
+        band = self.band, self.band_low or self.band, self.band_high or self.band
+        return ratio_interval((size, inner, max(abs(low), abs(high))), band, self.band_correlation)
 
     @property
     def finding(self) -> Finding:
-        """What the row shows: whether texts differ, and if so whether by more than human texts do.
+        """What the row shows, decided in this order.
 
-        A difference is *within* human variation if its whole interval lies inside the human band, *beyond* if it lies
-        outside, also after its widening for the `selection` of rows that differ, and *undecided* in between. Without a
-        band it only *differs*.
+        *Within* human variation if the whole interval of the gap lies below 1: a test of equivalence, whether or not
+        the texts differ. *Not told apart* if equality is not rejected. Of texts that differ: *beyond* human variation
+        if the whole interval lies above 1, also after its widening for the `selection` of rows that differ; *undecided*
+        in between, and *differs* without a band.
         """
         if self.p_adjusted is None:
             return "not tested"
+        interval = self.gap_interval
+        if interval is not None and interval[1] <= 1:
+            return "within human variation"
         if not self.differs:
             return "not told apart"
-        interval = self.gap_interval
         if interval is None:
             return "differs"
-        if interval[1] <= 1:
-            return "within human variation"
         low = (self.gap or 0.0) - self.selection * ((self.gap or 0.0) - interval[0])
         return "beyond human variation" if low > 1 else "undecided"
 

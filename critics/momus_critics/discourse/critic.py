@@ -43,7 +43,7 @@ from momus_critics.discourse.classes import (
     Moves,
     sentence_classes,
 )
-from momus_critics.keyness.testing import GAP_BAND, largest_gap
+from momus_critics.keyness.testing import largest_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
@@ -197,7 +197,6 @@ class Discourse(
                 "distance",
                 largest_gap,
                 uneven="itself",
-                band=GAP_BAND,
                 label="largest gap of an opening (Cohen’s h of shares of sentences)",
             ),
             *(

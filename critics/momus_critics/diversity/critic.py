@@ -42,8 +42,6 @@ WORDS_OF = "words"
 """Value of ``of`` for vectors of words."""
 WORDS = 30
 """Words of an answer that are shown."""
-BAND = 0.05
-"""Without groups of real text, a mean similarity that differs by as much passes as human variation."""
 
 
 class Diversity(
@@ -235,7 +233,6 @@ class Diversity(
                 "similarity of answers to a prompt",
                 ("more varied between answers", "more alike between answers"),
                 effect="difference",
-                band=BAND,
             ),
             Statistic.ratio(
                 "distinct",

@@ -25,15 +25,12 @@ from momus_critics.keyness import evidence
 from momus_critics.keyness.latents import TermLatents, term_latents
 from momus_critics.keyness.process import TermProcess
 from momus_critics.keyness.terms import frequent_terms, key_of
-from momus_critics.keyness.testing import GAP_BAND, higher_criticism, largest_gap, mean_gap
+from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import Prose, ProseCritic
 
 PHRASE = 3
 """Tokens from which a term counts as a phrase."""
-BAND = 14.0
-"""Without groups of real text, so much Higher Criticism beyond chance passes as human variation: 95 % of random halves
-of 65 novels, each in up to six passages of 6,000 characters, differ by less."""
 
 
 class Keyness(
@@ -191,7 +188,7 @@ class Keyness(
                 higher_criticism,
                 ties=mean_gap,
                 uneven="itself",
-                band=BAND,
+                band=False,
                 label="Higher Criticism of words and phrases",
             ),
             Statistic(
@@ -200,7 +197,6 @@ class Keyness(
                 "distance",
                 largest_gap,
                 uneven="itself",
-                band=GAP_BAND,
                 label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
             ),
             Statistic.relative(

@@ -10,9 +10,6 @@ PRIOR = 0.1
 """Size of the prior, as a share of the counts of both texts together."""
 LARGEST_SHARE = 0.5
 """Higher Criticism looks at this share of the smallest p-values (α₀ of Donoho & Jin 2004)."""
-GAP_BAND = 0.5
-"""Without groups of real text, so large a gap passes as human variation: one that Cohen (1988, section 6.2.3) calls
-medium."""
 CHUNK = 128
 """Resamples whose p-values are sorted together, which bounds memory."""
 

@@ -51,14 +51,9 @@ class LawPoints(Ragged):
     stream: RunningText
 
 
-EXPONENT_BAND = 0.05
-"""Difference of exponents that passes as human variation, chosen beforehand; real text with groups is not used here,
-because each exponent takes a fit of the whole text."""
 ERROR_LABEL = "mean distance ε from the fitted line"
 ERROR: Direction = ("closer to a straight line", "further from a straight line")
 """What is said of the error of a law."""
-CORRELATION_BAND = 0.02
-"""Difference of mean correlations that passes as human variation, chosen beforehand."""
 
 
 class ScalingLaw(RunningTextCritic[LawPoints]):
@@ -128,7 +123,6 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         name: str,
         function: Callable[[RunningText], float],
         reordered: Reordered | None = None,
-        band: float | None = None,
         label: str = "",
         direction: Direction = (),
     ) -> Law:
@@ -142,7 +136,6 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
             align=self.align,
             orders=self.reorderings,
             reordered=reordered,
-            band=band,
             decides=name == self.reporting.headline,
             label=label,
             direction=direction,
@@ -155,13 +148,10 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
                 "exponent",
                 lambda stream: self.line(stream).slope,
                 self._reordered("slope"),
-                EXPONENT_BAND,
                 self.label,
                 self.direction,
             ),
-            self.law(
-                "error", lambda stream: self.line(stream).error, self._reordered("error"), None, ERROR_LABEL, ERROR
-            ),
+            self.law("error", lambda stream: self.line(stream).error, self._reordered("error"), ERROR_LABEL, ERROR),
         )
 
     def reordered_curve(self) -> Callable[[Sequence[RunningText]], ReorderedCurve] | None:

@@ -16,7 +16,7 @@ from momus.parameters import OneOf, Range
 from momus.text.running import RunningText
 from momus_critics.figures import percent
 from momus_critics.laws import curves
-from momus_critics.laws.base import CORRELATION_BAND, ERROR, ERROR_LABEL, EXPONENT_BAND, ScalingLaw
+from momus_critics.laws.base import ERROR, ERROR_LABEL, ScalingLaw
 from momus_critics.laws.curves import Curve, Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
 
@@ -226,14 +226,12 @@ class LongRange(ScalingLaw):
             self.law(
                 "correlation",
                 self.correlation,
-                band=CORRELATION_BAND,
                 label=f"mean correlation at lags up to {NEAR}",
                 direction=("less clustered in rare words", "more clustered in rare words"),
             ),
             self.law(
                 "exponent",
                 lambda stream: self.decay(stream).slope,
-                band=EXPONENT_BAND,
                 label=self.label,
                 direction=self.direction,
             ),

@@ -35,10 +35,6 @@ from momus_critics.repetition import evidence
 from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, copies_of
 from momus_critics.repetition.process import CopyProcess
 
-BAND = float(np.log(1.25))
-"""Without groups of real text, up to a quarter as much repetition again passes as human variation: 95 % of random
-halves of 65 novels, each in up to six passages of 6,000 characters, differ by no more than 0.22 on the log scale."""
-
 
 class Repetition(
     ProseCritic[Copies],
@@ -178,7 +174,6 @@ class Repetition(
                 "copied",
                 "copied words, relative to real text",
                 ("less repetitive", "more repetitive"),
-                band=BAND,
             ),
             *(
                 Statistic.share(

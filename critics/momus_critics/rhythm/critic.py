@@ -26,9 +26,6 @@ from momus_critics.rhythm.process import LengthProcess
 
 LEAST_SPREAD = 1e-3
 """Added to the spread, so that its logarithm is finite for documents whose sentences are all of one length."""
-CORRELATION_BAND = 0.04
-"""Without groups of real text, such differences pass as human variation: 95 % of random halves of 65 novels, each in up
-to six passages of 6,000 characters, differ by less."""
 
 
 def spread(pooled: Floats) -> Floats:
@@ -142,7 +139,6 @@ class Rhythm(
                 "neighbours",
                 "correlation of neighbouring sentence lengths",
                 ("more changeable between sentences", "steadier between sentences"),
-                band=CORRELATION_BAND,
             ),
             Statistic.relative(
                 "sentence_length",

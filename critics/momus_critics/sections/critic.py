@@ -36,8 +36,6 @@ ACCURATE = 0.6
 """Accuracy on held-out sections below which verdicts are doubtful."""
 TITLED = 0.9
 """Share of sections with a title from which a text counts as titled."""
-SMALL = 0.08
-"""Difference in the headline that is called small, in √nats: a fifth of its standard deviation in real text."""
 BODIES, BOTH = "bodies", "titles and bodies"
 
 
@@ -301,7 +299,6 @@ class Sections(
                 "fault_evidence",
                 "evidence of faults of order",
                 self.reporting.directions["latent_ppl"],
-                band=SMALL,
                 unit="√nats",
             ),
             Statistic.share(

@@ -1,149 +1,164 @@
-"""Human bands: the variation between groups of real text, known in simulations; defaults without groups."""
+"""Human bands: the spread between groups of real text in units of the effect, and the atlas without groups."""
+
+import json
+from importlib.resources import files
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from momus.critic import Statistic
-from momus.critic.statistic import (
-    entropy,
-    jensen_shannon,
-    kolmogorov_smirnov,
-    mean,
-    mean_gap,
-    perplexity,
-    supremum,
-    total_variation,
-)
-from momus.verdicts.band import DEFAULTS, LEAST_GROUPS, SPLITS, Band, HumanBands, default_band
+from momus.critic import Counted, Scores, Statistic
+from momus.critic.statistic import entropy, kolmogorov_smirnov, mean, perplexity, total_variation
+from momus.errors import UsageError
+from momus.inference.spread import PAIR
+from momus.verdicts.atlas import atlas, check_register, default_band, kind_of
+from momus.verdicts.band import LEAST_GROUPS, HumanBands
+from momus.verdicts.judge import judge
+from momus_critics.length import Length
 
 G = Statistic("mean", "x", "value", mean, effect="hedges_g")
-PLAIN = Statistic("plain", "x", "value", mean)
 PPL = Statistic("ppl", "x", "value", perplexity, scale="log", effect="log_ratio")
+RATE = Statistic.relative("rate", "x", "rate")
 TVD = Statistic("tvd", "x", "distance", total_variation)
+VARIETY = Statistic("variety", "x", "value", entropy)
 
 
 def grouped(rng, groups, documents, between, within=1.0, middle=0.0):
-    """Values of documents, and the names of their groups."""
+    """Rows of documents, and the names of their groups."""
     of_group = np.repeat(np.arange(groups), documents)
     values = middle + rng.normal(0, between, groups)[of_group] + rng.normal(0, within, groups * documents)
-    return values, [f"g{k}" for k in of_group.tolist()]
+    return np.column_stack([values, np.ones(len(values))]), [f"g{k}" for k in of_group.tolist()]
 
 
-def ones(x):
-    return np.column_stack([x, np.ones(len(x))])
+@pytest.mark.parametrize(("statistic", "truth"), [(G, 0.5), (PPL, 0.5), (RATE, np.sqrt(np.log1p(0.05**2)))])
+def test_bands_of_ratios_are_on_the_scale_that_is_compared(statistic, truth):
+    rng, found = np.random.default_rng(0), []
+    for seed in range(20):
+        rows, names = grouped(rng, 80, 10, 0.5, middle=10.0)
+        found.append(HumanBands(names, seed).of(statistic, rows).value)
+    assert np.median(found) == pytest.approx(PAIR * truth, rel=0.08)
 
 
-@pytest.mark.parametrize("others", [None, 12], ids=["halves", "as many as generated"])
-@pytest.mark.parametrize("between", [0.0, 0.5])
-def test_the_band_is_the_quantile_of_differences_between_groups(between, others):
-    """Means of a and b groups of m documents differ by N(0, (τ² + σ²/m)(1/a + 1/b)); mean band over 12 texts."""
-    rng, k, m = np.random.default_rng(0), 80, 10
-    generated = [] if others is None else [f"x{i}" for i in range(others)] * 3
-    spread = np.sqrt((between**2 + 1 / m) * (1 / 40 + 1 / (others or 40)))
-    truth = {"plain": 1.96 * spread, "mean": 1.96 * spread / np.sqrt(1 + between**2), "ppl": 1.96 * spread}
-    found = {name: [] for name in truth}
-    for seed in range(12):
-        values, names = grouped(rng, k, m, between, middle=2.0)
-        bands = HumanBands(names, seed)
-        for s in (PLAIN, G, PPL):
-            band = bands.of(s, ones(values), generated)
-            assert (band.source, band.groups, band.splits) == ("groups", k, SPLITS)
-            found[s.name].append(band.value)
-    for name, values in found.items():
-        assert np.mean(values) == pytest.approx(truth[name], rel=0.08), name
+def test_bands_of_other_values_come_from_halves_of_groups():
+    """Entropy of words, whose shares differ between groups."""
+    rng, found = np.random.default_rng(1), {}
+    for concentration in (20.0, 1e6):
+        shares = rng.dirichlet(np.full(10, concentration / 10), 24).repeat(10, axis=0)
+        rows = rng.multinomial(300, shares).astype(float)
+        found[concentration] = HumanBands([f"g{i // 10}" for i in range(240)]).of(VARIETY, rows)
+        if concentration == 20.0:
+            p = rng.dirichlet(np.full(10, 2.0), (20_000, 2))
+            differences = np.abs(np.diff(-(p * np.log(p)).sum(axis=2), axis=1))
+            assert found[concentration].value == pytest.approx(np.quantile(differences, 0.95), rel=0.35)
+    assert found[1e6] is None or found[1e6].value < 0.05 * found[20.0].value
 
 
-def test_human_text_of_other_groups_passes_in_95_of_100_cases():
-    """400 real texts of 40 groups, 20 of which are compared with 20 new groups of the same kind."""
-    rng, passed = np.random.default_rng(1), 0
-    for seed in range(400):
-        values, names = grouped(rng, 40, 6, 0.5)
-        band = HumanBands(names, seed).of(G, ones(values), [f"n{i}" for i in range(20)])
-        new, _ = grouped(rng, 20, 6, 0.5)
-        half = values[:120]
-        deviation = np.sqrt((half.var(ddof=1) + new.var(ddof=1)) / 2)
-        passed += abs(new.mean() - half.mean()) / deviation <= band.value
-    assert 0.91 <= passed / 400 <= 0.975
-
-
-def test_the_band_does_not_shrink_with_documents_per_group():
+def test_distances_and_statistics_without_a_band():
     rng = np.random.default_rng(2)
-    found = {}
-    for m in (5, 500):
-        values, names = grouped(rng, 24, m, 1.0)
-        found[m] = HumanBands(names).of(PLAIN, ones(values), []).value
-    assert found[500] > 0.5 * found[5]
-    # halves of 6,000 independent documents with the same variance would differ by much less
-    assert found[500] > 5 * 1.96 * np.sqrt(2 * 2 / 6000)
+    rows = rng.multinomial(100, np.repeat(rng.dirichlet(np.full(12, 1.0), 20), 6, axis=0)).astype(float)
+    bands = HumanBands([f"g{i // 6}" for i in range(120)])
+    assert bands.of(TVD, rows).documents == 3
+    assert bands.of(TVD, rows) is bands.of(TVD, rows)
+    assert HumanBands(bands.groups).of(TVD, rows) == bands.of(TVD, rows), "the seed repeats it"
+    assert bands.of(Statistic("test", "x", "distance", total_variation, band=False), rows) is None
 
 
-def test_bands_of_distances_are_larger_where_groups_differ():
-    """Words of documents: groups with shares around 1/12, or all with these shares."""
-    rng = np.random.default_rng(3)
-    middle = np.full(12, 1 / 12)
-    for s in (TVD, Statistic("gap", "x", "distance", mean_gap)):  # with a witness, and without one
-        values = []
-        for concentration in (10.0, 1e6):
-            shares = np.repeat(rng.dirichlet(concentration * middle, 20), 5, axis=0)
-            rows = rng.multinomial(100, shares).astype(float)
-            names = [f"g{i // 5}" for i in range(100)]
-            values.append(HumanBands(names).of(s, rows, []).value)
-        assert values[0] > 2 * values[1]
-        if s is TVD:  # nearly the distance of halves with whole shares
-            halves = [rng.dirichlet(10 * middle, (10, 2)).mean(axis=0) for _ in range(400)]
-            distances = [np.abs(h[0] - h[1]).sum() / 2 for h in halves]
-            assert values[0] == pytest.approx(np.quantile(distances, 0.95), rel=0.3)
-
-
-def test_bands_are_computed_once_per_statistic_and_sizes():
-    values, names = grouped(np.random.default_rng(4), 20, 5, 1.0)
-    bands = HumanBands(names)
-    first = bands.of(G, ones(values), [])
-    assert bands.of(G, ones(values), ["a", None, "a"]) is first, (
-        "one group of generated text is no size to compare with"
-    )
-    assert bands.of(G, ones(values), ["a", "b"]).value > first.value
-    assert bands.of(G, ones(values), [f"{i}" for i in range(500)]) is first, "halves at most"
-    assert HumanBands(names).of(G, ones(values), []) == first, "the seed repeats it"
-    assert HumanBands(names, 1).of(G, ones(values), []) != first
-
-
-def test_halves_of_an_odd_number_of_groups_leave_one_out():
-    values, names = grouped(np.random.default_rng(6), 21, 5, 1.0)
-    bands = HumanBands(names)
-    halves = bands.of(G, ones(values), [])
-    assert bands.of(G, ones(values), [f"n{i}" for i in range(10)]) is halves
-    assert bands.of(G, ones(values), [f"n{i}" for i in range(9)]).value != halves.value
-
-
-def test_without_groups_bands_are_defaults():
-    values, names = grouped(np.random.default_rng(5), LEAST_GROUPS - 1, 5, 1.0)
+def test_without_enough_groups_there_is_no_estimate():
+    rows, names = grouped(np.random.default_rng(5), LEAST_GROUPS - 1, 5, 1.0)
     for groups in ((), names, [*names[:-1], None]):
-        assert HumanBands(groups).of(G, ones(values), []) == Band(0.2, "default")
+        assert HumanBands(groups).of(G, rows) is None
     enough, names = grouped(np.random.default_rng(5), LEAST_GROUPS, 5, 1.0)
-    assert HumanBands(names).of(G, ones(enough), []).source == "groups"
+    assert HumanBands(names).of(G, enough).groups == LEAST_GROUPS
+    assert HumanBands(names).of(G, np.ones((40, 2))) is None, "text without any variation says nothing"
 
 
-def test_a_band_of_equal_groups_is_the_default():
-    """Real text without any variation says nothing about human variation."""
-    names = [f"g{i // 4}" for i in range(80)]
-    assert HumanBands(names).of(G, ones(np.full(80, 2.0)), []) == Band(0.2, "default")
+def scores(rows, groups=(), name="real"):
+    n = len(rows)
+    table = {"latent_nll": rows, "tokens": rows, "length": Counted.of_values(np.arange(n) % 4)}
+    ids = [f"{name} {i}" for i in range(n)]
+    return Scores("length", name, ids, [None] * n, rows[:, 0], np.ones(n, dtype=int), [None] * n, table, groups=groups)
 
 
-def test_defaults_belong_together():
-    """g = 0.2 of normal values is a distance of 2Φ(0.1) − 1 and a divergence of 0.005 nats."""
-    assert (default_band(G).value, default_band(PPL).value) == (0.2, pytest.approx(np.log(1.1)))
-    assert DEFAULTS["hedges_g"] == 0.2
-    x = np.linspace(-8, 8, 4001)
-    p, q = (stats.norm.pdf(x, m)[None] for m in (0.0, 0.2))
-    for function in (total_variation, kolmogorov_smirnov):
-        assert default_band(Statistic("d", "x", "distance", function)).value == pytest.approx(
-            float(function(p, q)[0]), abs=0.001
-        )
-    divergence = default_band(Statistic("d", "x", "distance", jensen_shannon)).value
-    assert divergence == pytest.approx(float(jensen_shannon(p, q)[0]), abs=0.0002)
-    assert default_band(Statistic("d", "x", "distance", supremum)).value == 0.01
-    assert default_band(Statistic("d", "x", "distance", mean_gap)) is None
-    assert default_band(Statistic("e", "x", "value", entropy)) is None
-    assert default_band(Statistic("e", "x", "value", entropy, band=0.3)) == Band(0.3)
+def verdict(real, generated, **options):
+    table = judge(Length(), real, generated, permutations=199, bands=HumanBands(real.groups), **options)
+    return next(v for v in table if v.statistic == "latent_nll")
+
+
+def test_a_gap_is_the_difference_in_units_of_the_band():
+    """Whatever the deviation of the generated text, in which Hedges' g is told."""
+    rng = np.random.default_rng(6)
+    rows, names = grouped(rng, 40, 8, 1.0)
+    spread = HumanBands(names).of(Statistic("latent_nll", "latent_nll", "value", mean, effect="hedges_g"), rows)
+    for deviation in (0.2, 5.0):
+        other = np.column_stack([rng.normal(4, deviation, 200), np.ones(200)])
+        v = verdict(scores(rows, names), scores(other, name="g"))
+        assert (v.band_source, v.band_groups) == ("groups", 40)
+        assert v.gap == pytest.approx(abs(v.difference) / spread.value)
+        assert v.gap_interval[0] < v.gap < v.gap_interval[1]
+        assert v.band_low < v.band < v.band_high
+
+
+def test_another_author_is_within_and_not_beyond():
+    """400 documents of 40 authors against another 40: shown to be alike, as no test of equality could show."""
+    findings = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        real, other = (scores(*grouped(rng, 40, 5, 0.7), name) for name in ("real", "g"))
+        findings.append(verdict(real, other, seed=seed))
+    from momus.verdicts.verdict import adjust
+
+    found = [adjust([v], "none")[0].finding for v in findings]
+    assert found.count("within human variation") >= 20
+    assert "beyond human variation" not in found
+
+
+def test_the_atlas_serves_without_groups():
+    rng = np.random.default_rng(7)
+    rows, _ = grouped(rng, 40, 5, 0.7)
+    real, other = scores(rows), scores(rows + np.array([0.5, 0]), name="g")
+    v = verdict(real, other)
+    default = default_band("length", "latent_nll")
+    assert (v.band, v.band_low, v.band_high) == (default.value, default.low, default.high)
+    assert (v.band_source, v.band_register) == ("default", default.register)
+    register = next(iter(atlas()["bands"]["length"]["latent_nll"]))
+    chosen = verdict(real, other, register=register)
+    assert chosen.band == atlas()["bands"]["length"]["latent_nll"][register][0]
+    assert chosen.band_register == register
+
+
+def test_rows_of_the_atlas_are_intervals_of_known_registers():
+    content = json.loads(files("momus.verdicts").joinpath("atlas.json").read_text(encoding="utf-8"))
+    rows = [by for of_critic in content["bands"].values() for by in of_critic.values()]
+    assert rows
+    for by in [*rows, *content["kinds"].values()]:
+        assert set(by) <= set(content["registers"])
+        for value, low, high, groups in by.values():
+            assert 0 < low <= value <= high
+            assert groups >= LEAST_GROUPS
+    for register in content["registers"].values():
+        assert {"source", "group", "document", "groups", "documents"} <= set(register)
+
+
+def test_default_bands_are_medians_over_registers():
+    by = atlas()["bands"]["length"]["mean_length"]
+    band = default_band("length", "mean_length")
+    assert band.value == np.median([row[0] for row in by.values()])
+    assert (band.low, band.high) == (min(r[0] for r in by.values()), max(r[0] for r in by.values()))
+    assert default_band("length", "mean_length", register="novels") == band, "passages of novels are cut to a length"
+    assert all(name in band.register for name in by)
+
+
+def test_a_statistic_that_was_not_measured_has_the_median_of_its_kind():
+    assert kind_of(G) == "hedges_g"
+    assert kind_of(PPL) == "log_ratio"
+    assert kind_of(TVD) == "total variation"
+    assert kind_of(Statistic("ks", "x", "distance", kolmogorov_smirnov)) == "Kolmogorov-Smirnov"
+    assert kind_of(VARIETY) == kind_of(Statistic("d", "x", "distance", lambda p, q: p[:, 0])) == ""
+    assert default_band("mine", "mean", "hedges_g").value > 0
+    assert default_band("mine", "mean") is None
+
+
+def test_registers_are_checked():
+    for name in ("", *atlas()["registers"]):
+        check_register(name)
+    with pytest.raises(UsageError, match="no register 'poems'"):
+        check_register("poems")

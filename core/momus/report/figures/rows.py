@@ -101,7 +101,7 @@ class Rows:
 def overview_rows(answer: Answer) -> Rows:
     """Describe the overview: the gap of each corpus on each axis, the largest at the top; filled where texts differ.
 
-    0 is as near as human text to itself, 1 as far as other human texts.
+    1 is as far as one human author usually lies from another.
 
     >>> overview_rows(Answer((), ())).label
     'distance from human text'

@@ -1,0 +1,333 @@
+"""Human bands: the gap of one generator and the findings, against K = 8 … 256 human authors, through `judge`.
+
+* ``simulated``: authors with normal or skewed effects, ten documents each, an intraclass correlation of 0.25. A
+  generator of 200 documents at gaps 0, 0.5, 1, 1.5 and 2; other human text: one new author, or 25 of eight documents.
+* ``novels``: K novels of ten passages; other human text: passages of one other novel or of 20; a generator: sections of
+  20 proposals.
+* ``families``: null splits of single chapters of different novels, tested by all statistics of four critics; how often
+  any headline row, any other row, and any row at all differs after Holm's adjustment within its family.
+
+Each replication is a line of JSON in --out, and a run resumes behind the last one.
+
+Run:  python benchmarks/validity/bands.py [--studies simulated,novels,families] [--replications 1000] [--out DIR]
+      [--write docs/validity.md]
+Data: ``litbank`` and ``sectioned`` under MOMUS_DATA, else ../shared/data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from atlas import novels, proposals
+from texts_in_groups import Row, kept
+
+from momus import Corpus
+from momus.calibration.rates import Rate
+from momus.critic import Critic, LogPrior, Reporting, Scores, Statistic, StatisticsMixin
+from momus.critic.powers import headline_of
+from momus.critic.registry import make_critics
+from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
+from momus.inference.spread import PAIR
+from momus.numeric.types import Floats
+from momus.verdicts.band import HumanBands
+from momus.verdicts.judge import judge
+from momus.verdicts.verdict import Verdict, adjust
+
+SIZES = (8, 16, 32, 64, 128, 256)
+SKEWED = (8, 32, 128)
+GAPS = (0.0, 0.5, 1.0, 1.5, 2.0)
+EACH, CORRELATION, BINS, COLUMNS = 10, 0.25, 20, 300
+GENERATED, LENGTH = 200, 100
+PROSE = ("stopword-share", "symbol-share", "type-token", "rhythm", "unigram")
+FAMILIES = ("length", "type-token", "stopword-share", "symbol-share")
+MARKERS = "<!-- bands-and-families -->", "<!-- end of bands-and-families -->"
+SHORT = {"within human variation": "within", "beyond human variation": "beyond", "undecided": "undecided"}
+
+
+class Simulated(Critic[Floats], StatisticsMixin):
+    """Statistics of simulated rows; it reads no text."""
+
+    name, axis = "simulated", "simulated"
+    reporting = Reporting(headline="mean")
+
+    def fit(self, real: Corpus) -> Simulated:
+        """Learn nothing."""
+        return self
+
+    def project(self, batch: Corpus) -> Floats:
+        """Read nothing."""
+        return np.zeros(len(batch))
+
+    def log_prior(self, latents: Floats) -> LogPrior:
+        """Zero for all."""
+        return LogPrior.of_vectors(latents)
+
+    def sufficient_statistics(self, latents: Floats) -> dict[str, Any]:
+        """None: rows are simulated."""
+        return {}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """A mean, a rate on the log scale, and two distances."""
+        return (
+            Statistic("mean", "value", "value", mean, effect="hedges_g"),
+            Statistic.relative("rate", "rate", "rate"),
+            Statistic("ks", "bins", "distance", kolmogorov_smirnov),
+            Statistic("tvd", "words", "distance", total_variation),
+        )
+
+
+CRITIC = Simulated()
+ZIPF = (1 / np.arange(1, COLUMNS + 1)) / (1 / np.arange(1, COLUMNS + 1)).sum()
+
+
+def effects(rng: np.random.Generator, k: int, law: str) -> Floats:
+    """Effects of authors with mean 0 and variance 1."""
+    return np.asarray(rng.normal(size=k) if law == "normal" else rng.exponential(size=k) - 1)
+
+
+def scores(rng: np.random.Generator, effect: Floats, shares: Floats, each: int, name: str, grouped: bool) -> Scores:
+    """Rows of simulated documents of some authors; ``effect`` and ``shares`` (authors, COLUMNS) are theirs."""
+    n, k = len(effect) * each, len(effect)
+    author = np.repeat(np.arange(k), each)
+    x = effect[author] + rng.normal(size=n) * np.sqrt(1 / CORRELATION - 1)
+    weights = rng.integers(LENGTH // 2, 2 * LENGTH, n).astype(float)
+    rate = rng.poisson(weights * 0.1 * np.exp(0.3 * x - 0.02))
+    edges = np.linspace(-5, 5, BINS - 1)
+    rows = {
+        "value": np.column_stack([x, np.ones(n)]),
+        "rate": np.column_stack([rate, weights]).astype(float),
+        "bins": np.eye(BINS)[np.searchsorted(edges, x)],
+        "words": rng.multinomial(LENGTH, shares[author]).astype(float),
+        "latent_nll": np.column_stack([x**2, np.ones(n)]),
+    }
+    ids = [f"{name} {i}" for i in range(n)]
+    groups = [f"{name} {a}" for a in author] if grouped else []
+    ones = np.ones(n, dtype=np.int64)
+    return Scores("simulated", name, ids, [None] * n, x**2, ones, [None] * n, rows, groups=groups)
+
+
+def words(rng: np.random.Generator, k: int) -> Floats:
+    """Shares of words of authors."""
+    return np.asarray(rng.dirichlet(300 * ZIPF, k))
+
+
+def simulated(k: int, law: str, replication: int) -> Row:
+    """Gaps and findings of generators at all gaps, and of other human text, against the same K authors."""
+    rng = np.random.default_rng([replication, k, len(law)])
+    real = scores(rng, effects(rng, k, law), words(rng, k), EACH, "real", True)
+    bands = HumanBands(real.groups, replication)
+    others = {}
+    for gap in GAPS:
+        shares = np.tile(_tilted(gap), (GENERATED, 1))
+        own = effects(rng, GENERATED, law) + gap * PAIR
+        others[f"gap {gap:g}"] = scores(rng, own, shares, 1, "g", False)
+    others["one author"] = scores(rng, effects(rng, 1, law), words(rng, 1), GENERATED, "g", False)
+    others["25 authors"] = scores(rng, effects(rng, 25, law), words(rng, 25), GENERATED // 25, "g", True)
+    return {name: of_pair(CRITIC, real, other, bands, replication) for name, other in others.items()}
+
+
+def _tilted(gap: float) -> Floats:
+    tilted = ZIPF * np.exp(gap * np.linspace(-1, 1, COLUMNS))
+    return np.asarray(tilted / tilted.sum())
+
+
+def of_pair(critic: Critic[Any], real: Scores, other: Scores, bands: HumanBands, seed: int) -> dict[str, Any]:
+    """By statistic: gap, finding, and where its band comes from."""
+    rows = judge(critic, real, other, permutations=199, resamples=99, seed=seed, bands=bands)
+    return {v.statistic: [v.gap, _finding(v), v.band_source] for v in adjust(rows, "none")}
+
+
+def _finding(v: Verdict) -> str:
+    return SHORT.get(v.finding, "differs" if v.differs else "equal")
+
+
+def pieces(groups: list[tuple[str, list[str]]], each: int) -> tuple[list[str], list[str]]:
+    """Documents of some groups, and their groups."""
+    rows = [(text, name) for name, texts in groups for text in texts[:each]]
+    return [t for t, _ in rows], [g for _, g in rows]
+
+
+def of_novels() -> tuple[list[Critic[Any]], list[tuple[Scores, Scores]]]:
+    """Critics that are fitted on 20 novels; scores of the passages of 80 others, and of the sections of proposals."""
+    groups = [g for g in novels() if len(g[1]) >= EACH]
+    order = np.random.default_rng(0).permutation(len(groups))
+    fit, rest = ([groups[i] for i in part] for part in (order[:20], order[20:]))
+    other = [g for g in proposals() if len(g[1]) >= EACH][:60]
+    corpora = []
+    for name, part in (("fit", fit), ("real", rest), ("g", other)):
+        found, names = pieces(part, EACH)
+        corpora.append(Corpus.from_texts(found, [f"{name} {i}" for i in range(len(found))], None, name, names))
+    critics = [c.fit(corpora[0]) for c in make_critics(PROSE, {})]
+    return critics, [(c.score(corpora[1]), c.score(corpora[2])) for c in critics]
+
+
+def real_novels(
+    k: int, critics: Sequence[Critic[Any]], tables: Sequence[tuple[Scores, Scores]]
+) -> Callable[[int], Row]:
+    """Headlines of all critics between K novels and other text, by number of the replication."""
+    codes = np.unique(np.asarray(tables[0][0].groups, dtype=object), return_inverse=True)[1]
+    proposals_of = np.unique(np.asarray(tables[0][1].groups, dtype=object), return_inverse=True)[1]
+
+    def once(replication: int) -> Row:
+        rng = np.random.default_rng([replication, k])
+        order = rng.permutation(int(codes.max()) + 1)
+        drawn = rng.permutation(int(proposals_of.max()) + 1)[:20]
+        row: Row = {}
+        for critic, (novels_of, others) in zip(critics, tables, strict=True):
+            real = novels_of.take(np.flatnonzero(np.isin(codes, order[:k])), "real")
+            bands = HumanBands(real.scored_groups, replication)
+            texts = {
+                "one novel": _plain(novels_of.take(np.flatnonzero(codes == order[k]), "g")),
+                "20 novels": novels_of.take(np.flatnonzero(np.isin(codes, order[k : k + 20])), "g"),
+                "20 proposals": others.take(np.flatnonzero(np.isin(proposals_of, drawn)), "g"),
+            }
+            for name, other in texts.items():
+                row.setdefault(name, {})[critic.name] = of_pair(critic, real, other, bands, replication)
+        return row
+
+    return once
+
+
+def family_alarms(critics: Sequence[Critic[Any]], tables: Sequence[Scores]) -> Callable[[int], Row]:
+    """Whether any headline row, any other row, or any row differs in a null split, by its number."""
+    codes = np.unique(np.asarray(tables[0].groups, dtype=object), return_inverse=True)[1]
+
+    def once(k: int) -> Row:
+        rng = np.random.default_rng([k, 2])
+        # one chapter of each novel: independent documents, half of them called generated
+        chosen = np.array([rng.choice(np.flatnonzero(codes == n)) for n in rng.permutation(int(codes.max()) + 1)])
+        half = len(chosen) // 2
+        verdicts = []
+        for critic, s in zip(critics, tables, strict=True):
+            sides = [_plain(s.take(rows, name)) for rows, name in ((chosen[:half], "real"), (chosen[half:], "g"))]
+            verdicts += judge(critic, *sides, permutations=1999, seed=k, family=len(critics))
+        rows = adjust(verdicts)
+        headline, other = (any(v.differs for v in rows if v.headline is kind) for kind in (True, False))
+        return {"headline rows": headline, "other rows": other, "the whole table": headline or other}
+
+    return once
+
+
+def _plain(s: Scores) -> Scores:
+    """Scores without groups."""
+    return Scores(s.critic, s.corpus, s.ids, s.prompts, s.nll, s.steps, s.reasons, s.rows)
+
+
+def resumed(path: Path, replications: int, once: Callable[[int], Row]) -> list[Row]:
+    """Append the replications that a file lacks, and return all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        for k in range(len(kept(path)), replications):
+            file.write(json.dumps(once(k)) + "\n")
+            file.flush()
+    return kept(path)[:replications]
+
+
+def shares_of(rows: Sequence[list[Any]], *findings: str) -> str:
+    """Shares of findings, such as .02 / .91."""
+    return " / ".join(f"{np.mean([r[1] == f for r in rows]):.3f}".lstrip("0") for f in findings)
+
+
+def tables_of_simulations(rows: dict[tuple[str, int], list[Row]]) -> list[str]:
+    """Gaps of one generator; findings by true gap, and of other human text; replications in the last row."""
+    lines: list[str] = []
+    for law in dict.fromkeys(law for law, _ in rows):
+        of_size = {k: found for (of_law, k), found in rows.items() if of_law == law}
+        rule = "|---|" + "---:|" * len(of_size)
+
+        def table(head: str, cells: dict[str, list[str]], of_size: Any = of_size, rule: str = rule) -> None:
+            lines.extend(["", f"| {head} | " + " | ".join(f"K = {k}" for k in of_size) + " |", rule])
+            lines.extend(f"| {name} | " + " | ".join(of_name) + " |" for name, of_name in cells.items())
+
+        gaps = {
+            f"{s}, {g}": [
+                f"{np.median([r[g][s][0] for r in f if r[g][s][0] is not None]):.2f}" for f in of_size.values()
+            ]
+            for s in ("mean", "rate", "ks", "tvd")
+            for g in ("gap 1", "gap 1.5")
+        }
+        table(f"{law} authors: median gap of one generator", gaps)
+        truth = {
+            name: [shares_of([r[name]["mean"] for r in found], "within", "beyond") for found in of_size.values()]
+            for name in [f"gap {g:g}" for g in GAPS]
+        }
+        table(f"{law} authors: *within* / *beyond*, of the mean", truth)
+        people = {
+            f"{name}, {s}": [shares_of([r[name][s] for r in found], "within", "beyond") for found in of_size.values()]
+            for name in ("one author", "25 authors")
+            for s in ("mean", "rate", "ks", "tvd")
+        }
+        people["replications"] = [f"{len(found):,}" for found in of_size.values()]
+        table(f"{law} authors: other human text, *within* / *beyond*", people)
+    return lines[1:]
+
+
+def table_of_novels(rows: dict[int, list[Row]], critics: Sequence[Critic[Any]]) -> list[str]:
+    """Median gap, and findings, of the headlines on novels."""
+    heads = " | ".join(f"K = {k}" for k in rows)
+    lines = ["", f"| novels: within / beyond (median gap) | {heads} |", "|---|" + "---:|" * len(rows)]
+    for name in ("one novel", "20 novels", "20 proposals"):
+        for critic in critics:
+            cells = []
+            for of_size in rows.values():
+                found = [r[name][critic.name][headline_of(critic)] for r in of_size]
+                gaps = [f[0] for f in found if f[0] is not None]
+                cells.append(f"{shares_of(found, 'within', 'beyond')} ({np.median(gaps):.2f})")
+            lines.append(f"| {name}, {critic.name} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def main() -> None:
+    """Measure all, print the tables, and write them into a page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", default="simulated,novels,families")
+    parser.add_argument("--replications", type=int, default=1000)
+    parser.add_argument("--real", type=int, default=200, help="replications on novels")
+    parser.add_argument("--out", type=Path, default=Path("runs/bands"))
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    a = parser.parse_args()
+    studies, lines = a.studies.split(","), []
+    if "simulated" in studies:
+        found = {
+            (law, k): resumed(a.out / f"{law}-{k}.jsonl", a.replications, lambda i, k=k, law=law: simulated(k, law, i))
+            for law, sizes in (("normal", SIZES), ("skewed", SKEWED))
+            for k in sizes
+        }
+        lines += tables_of_simulations(found)
+    if "novels" in studies:
+        critics, tables = of_novels()
+        of_size = {
+            k: resumed(a.out / f"novels-{k}.jsonl", a.real, real_novels(k, critics, tables)) for k in (8, 16, 32, 48)
+        }
+        lines += [*table_of_novels(of_size, critics), "", f"{a.real:,} replications each."]
+    if "families" in studies:
+        groups = [g for g in novels() if len(g[1]) >= EACH]
+        corpora = []
+        for name, part in (("fit", groups[:20]), ("real", groups[20:])):
+            texts, names = pieces(part, EACH)
+            corpora.append(Corpus.from_texts(texts, [f"{name} {i}" for i in range(len(texts))], None, name, names))
+        critics = [c.fit(corpora[0]) for c in make_critics(FAMILIES, {})]
+        rows = resumed(
+            a.out / "families.jsonl", a.replications, family_alarms(critics, [c.score(corpora[1]) for c in critics])
+        )
+        lines += ["", "| family | any row differs (null splits) |", "|---|---:|"]
+        for name in ("headline rows", "other rows", "the whole table"):
+            r = Rate.of(sum(row[name] for row in rows), len(rows))
+            lines.append(f"| {name} | {r.share:.3f} [{r.low:.3f}, {r.high:.3f}] |")
+        lines += ["", f"{len(rows):,} replications."]
+    text = "\n".join(lines).strip()
+    print(text)
+    if a.write:
+        page = a.write.read_text(encoding="utf-8")
+        before, rest = page.split(MARKERS[0], 1)
+        after = rest.split(MARKERS[1], 1)[1]
+        a.write.write_text(f"{before}{MARKERS[0]}\n{text}\n{MARKERS[1]}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,361 @@
+"""How far one group of human documents lies from another: the spread of a statistic between authors, books or sites.
+
+Documents of K groups scatter for two reasons: groups differ, with standard deviation τ, and so do the documents of one
+group. The values of groups scatter by both, so the second is taken off: what remains falls neither with K nor with the
+number of documents. It is told as the 95 % quantile of the difference between two groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from momus.numeric.types import Floats, Ints
+
+CONFIDENCE = 0.95
+PAIR = 1.959963984540054 * math.sqrt(2)
+"""95 % of differences between two values of standard deviation 1 are smaller, if these are normal."""
+LEAST = 0.1
+"""Lower end of the interval of a spread, relative to the spread, so that what is divided by it stays finite."""
+SPLITS = 4
+"""Random halves of each group that are averaged."""
+PAIRS = 400
+"""Pairs of groups whose distance is measured, if there are so many."""
+RESAMPLES = 199
+MOST_GROUPS = 256
+"""Groups whose halves are compared, drawn at random from more."""
+Form = Literal["linear", "square"]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The distance that 95 % of pairs of groups do not exceed.
+
+    Attributes
+    ----------
+    value
+        0 where groups are not seen to differ.
+    low, high
+        95 % interval.
+    groups
+        Groups it was estimated from.
+    documents
+        Documents of a group that were compared with others at once; 0 where the number does not matter.
+    error
+        Standard error of the mean of the groups.
+    correlation
+        Of the errors of that mean and of the spread: groups on the long side of a skewed distribution raise both.
+    """
+
+    value: float
+    low: float
+    high: float
+    groups: int
+    documents: int = 0
+    error: float = 0.0
+    correlation: float = 0.0
+
+    @property
+    def new_group(self) -> float:
+        """How far a group that was not seen lies from the mean of all groups, in 95 % of cases.
+
+        The half width t √(τ² + SE²) of the prediction interval, with K − 2 degrees of freedom (Higgins, Thompson &
+        Spiegelhalter 2009, equation 12).
+        """
+        from scipy.stats import t
+
+        reach = float(t.ppf((1 + CONFIDENCE) / 2, max(self.groups - 2, 1)))
+        return reach * math.hypot(self.value / PAIR, self.error)
+
+
+def between(values: Floats, variances: Floats, freedom: float, documents: int = 0) -> Spread:
+    """The spread of K values, each known with an error.
+
+    τ² solves Σ (θ − μ)²/(τ² + v) = median of χ² with K − 1 degrees of freedom: the estimator of Paule & Mandel (1982),
+    without a bias of the median. The ends of the interval solve it for the quantiles of χ² (Viechtbauer 2007), with
+    fewer degrees of freedom where values have heavier tails than a normal distribution (Box 1953), and are moved apart
+    by the uncertainty of the variances (Zou & Donner 2008).
+
+    Parameters
+    ----------
+    values, variances
+        θ of each group and v, the variance of its error: (K,) each.
+    freedom
+        Degrees of freedom of the variances.
+
+    >>> rng = np.random.default_rng(0)
+    >>> spread = between(rng.normal(0, 2, 400) + rng.normal(0, 1, 400), np.ones(400), 1e6)
+    >>> round(spread.value / PAIR, 1), spread.low / PAIR < 2 < spread.high / PAIR
+    (2.0, True)
+    """
+    from scipy.stats import chi2
+
+    k = len(values)
+    tau2 = _solved(values, variances, float(chi2.median(k - 1)))
+    total = tau2 + variances
+    weights = 1 / np.where(total > 0, total, 1.0)
+    mean = float(weights @ values / weights.sum())
+    nu, correlation = _tails((values - mean) * np.sqrt(weights))
+    tail = (1 - CONFIDENCE) / 2
+    low, high = (_solved(values, variances, (k - 1) * float(chi2.ppf(q, nu)) / nu) for q in (1 - tail, tail))
+    # variance of the error of a value, averaged with the weights that the values have, and its interval
+    error = max(k / float(weights.sum()) - tau2, 0.0)
+    least, most = (error * freedom / float(chi2.ppf(q, freedom)) for q in (1 - tail, tail))
+    low = max(tau2 - math.hypot(tau2 - low, most - error), 0.0)
+    high = tau2 + math.hypot(high - tau2, error - least)
+    value = PAIR * math.sqrt(tau2)
+    error = 1 / math.sqrt(float(weights.sum()))
+    low, high = max(PAIR * math.sqrt(low), LEAST * value), PAIR * math.sqrt(high)
+    return Spread(value, low, high, k, documents, error, correlation)
+
+
+def _solved(values: Floats, variances: Floats, target: float) -> float:
+    """τ² for which Σ (θ − μ)²/(τ² + v) is the target; 0 if it is smaller without any τ."""
+    from scipy.optimize import brentq
+
+    squares = float(((values - values.mean()) ** 2).sum())
+    if squares <= 1e-24 * max(float((values**2).max(initial=0.0)), 1e-300):
+        return 0.0
+
+    def excess(tau2: float) -> float:
+        w = 1 / (tau2 + variances)
+        return float(w @ (values - float(w @ values) / float(w.sum())) ** 2) - target
+
+    floor = 1e-9 * squares / len(values)
+    return 0.0 if excess(floor) <= 0 else float(brentq(excess, floor, 2 * squares / target, rtol=1e-9))
+
+
+def _tails(z: Floats) -> tuple[float, float]:
+    """Degrees of freedom of the variance of K standardised values, and the correlation of its error with the mean's.
+
+    K − 1, fewer for a kurtosis above the normal one; skewness ÷ √(kurtosis − 1), 0 for normal values.
+    """
+    k = len(z)
+    squares = float((z**2).sum()) / k
+    if not squares or k < 4:
+        return k - 1.0, 0.0
+    skewness = float((z**3).mean()) / squares**1.5 * math.sqrt(k * (k - 1)) / (k - 2)
+    excess = float((z**4).mean()) / squares**2 * (k + 1) / (k - 1) - 3  # 0 on average for normal values
+    # small samples of skewed values hide their kurtosis, which for gamma distributions is 3/2 of squared skewness
+    excess = max(excess, 1.5 * (skewness**2 - 6 * k * (k - 1) / ((k - 2) * (k + 1) * (k + 3))), 0.0)
+    correlation = skewness / math.sqrt(max(excess + 2, skewness**2))
+    return (k - 1) / (1 + excess / 2 * (k - 1) / k), correlation
+
+
+def of_ratios(rows: Floats, numbers: Ints, log: bool = False) -> Spread | None:
+    """The spread of Σx/Σw between groups of documents with rows [x, w]; None if too few hold two documents.
+
+    The rate x/w of a document of length w has the same variance in all groups, and any mean: a group has the variance
+    of the rate ÷ its effective number of documents.
+
+    Parameters
+    ----------
+    numbers
+        The group of each document, from 0.
+    log
+        Whether logarithms of ratios are compared. A ratio of standard deviation c times its mean has a logarithm of
+        standard deviation √log(1 + c²) if it is log-normal; so groups without any x count too.
+    """
+    x, w = np.asarray(rows, dtype=np.float64).T
+    k = int(numbers.max()) + 1
+    sums, weights, squares, cubes = (np.bincount(numbers, v, k) for v in (x, w, w**2, w**3))
+    held = weights > 0
+    safe = np.where(held, weights, 1.0)
+    ratios = sums / safe
+    residuals = np.bincount(numbers, (x - ratios[numbers] * w) ** 2, k)
+    # expected sum of squared residuals of a group, in variances of the rate
+    expected = squares - 2 * cubes / safe + squares**2 / safe**2
+    several = held & (expected > 1e-9 * squares)
+    freedom = float((np.bincount(numbers, minlength=k) - 1)[several].sum())
+    if several.sum() < 2 or freedom < 4:
+        return None
+    rate = float(residuals[several].sum() / expected[several].sum())
+    values, variances = ratios[held], rate * squares[held] / weights[held] ** 2
+    spread = between(values, variances, freedom)
+    mean = float(sums.sum() / weights.sum())
+    if not log:
+        return spread
+    if not mean > 0:
+        return None
+    scaled = [PAIR * math.sqrt(math.log1p((v / PAIR / mean) ** 2)) for v in (spread.value, spread.low, spread.high)]
+    return replace(spread, value=scaled[0], low=scaled[1], high=scaled[2], error=spread.error / mean)
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Random halves of groups of documents, of equal size in all groups.
+
+    Attributes
+    ----------
+    documents
+        Documents of a half, h.
+    groups
+        Numbers of the groups with 2h documents or more.
+    parts
+        For each split, the half of each document: 2g or 2g + 1 for the g-th of these groups, −1 for none: (splits, n).
+    """
+
+    documents: int
+    groups: Ints
+    parts: Ints
+
+    @classmethod
+    def of(cls, numbers: Ints, least: int, seed: Sequence[int]) -> Halves | None:
+        """Halves as large as half of the groups of two documents or more (and ``least`` of them) can give.
+
+        None if there are fewer groups.
+        """
+        sizes = np.bincount(numbers)
+        sizes = np.sort(sizes[sizes > 1])[::-1]
+        if len(sizes) < least:
+            return None
+        h = int(sizes[max(least, -(-len(sizes) // 2)) - 1]) // 2
+        rng, parts = np.random.default_rng(list(seed)), []
+        groups = rng.permutation(np.flatnonzero(np.bincount(numbers) >= 2 * h))[:MOST_GROUPS]
+        place = np.full(int(numbers.max()) + 1, -1)
+        place[groups] = np.arange(len(groups))
+        for _ in range(SPLITS):
+            order = rng.permutation(len(numbers))
+            order = order[np.argsort(numbers[order], kind="stable")]
+            # rank of each document within its group, in random order
+            starts = np.searchsorted(numbers[order], np.arange(len(place)))
+            rank = np.empty(len(numbers), dtype=np.int64)
+            rank[order] = np.arange(len(numbers)) - starts[numbers[order]]
+            parts.append(np.where((rank < 2 * h) & (place[numbers] >= 0), 2 * place[numbers] + (rank >= h), -1))
+        return cls(h, groups, np.array(parts))
+
+
+def of_values(values: Floats, documents: int) -> Spread | None:
+    """The spread between groups of a value of a half of each, measured for random halves: (splits, groups, 2)."""
+    kept = np.isfinite(values).all(axis=(0, 2))
+    values = values[:, kept]
+    k = values.shape[1]
+    if k < 4:
+        return None
+    # variance of the mean of both halves, if documents are independent within a group
+    error = float(((values[..., 0] - values[..., 1]) ** 2).mean()) / 4
+    return between(values.mean(axis=(0, 2)), np.full(k, error), float(k), documents)
+
+
+def circulant(k: int, pairs: int = PAIRS) -> tuple[Ints, Ints]:
+    """Pairs of K groups: all, or as many with every group as often as any other.
+
+    >>> [len(circulant(k)[0]) for k in (4, 256)]
+    [6, 512]
+    """
+    if k * (k - 1) // 2 <= pairs:
+        one, other = np.triu_indices(k, 1)
+        return one, other
+    steps = np.unique(np.linspace(1, (k - 1) // 2, -(-pairs // k)).astype(np.int64))
+    one = np.tile(np.arange(k), len(steps))
+    return one, (one + np.repeat(steps, k)) % k
+
+
+def of_distances(
+    distance: Callable[[int, Ints, Ints], Floats], k: int, documents: int, form: Form, seed: Sequence[int]
+) -> Spread:
+    """The spread of K groups by a distance without sign: the 95 % quantile of that between two groups.
+
+    Halves of two groups are farther apart than the groups, and so are both halves of one. What chance adds is taken
+    off: in squares for distances that grow linearly with the difference, which is right where the differences of groups
+    and those of samples of them are distributed alike.
+
+    Parameters
+    ----------
+    distance
+        Distances between halves in a split, from its number and two arrays of numbers of halves: half j of group g is
+        number 2g + j.
+    form
+        Whether the distance grows with the difference of shares or with its square.
+    """
+    one, other = circulant(k)
+    groups = np.arange(k)
+    # each split has other halves; two of the four pairs of halves suffice
+    across = np.column_stack([distance(split, 2 * one, 2 * other + split % 2) for split in range(SPLITS)])
+    within = np.column_stack([distance(split, 2 * groups, 2 * groups + 1) for split in range(SPLITS)])
+    defined = np.asarray(np.isfinite(within).all(axis=1))
+    kept = np.isfinite(across).all(axis=1) & defined[one] & defined[other]
+    if not kept.any():
+        return Spread(0.0, 0.0, 0.0, 0, documents)
+    power = 2.0 if form == "linear" else 1.0
+    squares = _Squares(one[kept], other[kept], across[kept] ** power, np.where(defined[:, None], within, 0.0) ** power)
+    k, here = int(defined.sum()), float(squares(defined[:, None].astype(np.float64))[0])
+    drawn = np.random.default_rng([*seed, 1]).multinomial(k, defined / k, RESAMPLES).T.astype(np.float64)
+    error = float(np.nanstd(squares(drawn), ddof=1)) * math.sqrt(k / max(k - 1, 1))
+    if not here > 0 or not math.isfinite(error):
+        return Spread(0.0, 0.0, 0.0, k, documents)
+    value, low, high = (x ** (1 / power) for x in _positive(here, error, k))
+    return Spread(value, max(low, LEAST * value), high, k, documents)
+
+
+class _Squares:
+    """Squares of distances of pairs of groups (pairs, splits), and of the halves of each group (K, splits)."""
+
+    def __init__(self, one: Ints, other: Ints, across: Floats, within: Floats) -> None:
+        self.one, self.other = one, other
+        self.across, self.within = across.mean(axis=1), within.mean(axis=1)
+        order = np.argsort(across, axis=None)
+        self.sizes, self.pair = across.ravel()[order], np.repeat(np.arange(len(one)), across.shape[1])[order]
+
+    def __call__(self, weights: Floats) -> Floats:
+        """The square of the spread under weights of groups, (K, B): (B,); NaN where one group has all the weight."""
+        of_pairs = weights[self.one] * weights[self.other]
+        steps = np.cumsum(of_pairs[self.pair], axis=0)
+        quantile = self.sizes[(steps < CONFIDENCE * steps[-1]).sum(axis=0)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            across = self.across @ of_pairs / of_pairs.sum(axis=0)
+            return np.asarray(quantile * (1 - self.within @ weights / weights.sum(axis=0) / across))
+
+
+def _positive(here: float, error: float, k: int) -> tuple[float, float, float]:
+    """An estimate with its interval: of a variance, by χ², and no shorter below than that of a normal estimate."""
+    from scipy.stats import chi2, t
+
+    tail = (1 - CONFIDENCE) / 2
+    nu = min(max(2 * (here / error) ** 2, 1.0), k - 1.0) if error else k - 1.0
+    low, high = (here * nu / float(chi2.ppf(q, nu)) for q in (1 - tail, tail))
+    return here, max(min(low, here - float(t.ppf(1 - tail, k - 1)) * error), 0.0), high
+
+
+def ratio_interval(
+    size: tuple[float, float, float], band: tuple[float, float, float], correlation: float = 0.0
+) -> tuple[float, float]:
+    """Interval of a size ÷ band, from the interval of each: (estimate, low, high) with 0 ≤ low < high.
+
+    The ends are the ratios r for which size − r · band has an interval that ends at 0 (method of variance estimates
+    recovery; Zou & Donner 2008, Donner & Zou 2012).
+
+    Parameters
+    ----------
+    correlation
+        Of the errors of both; a negative one makes the interval wider, and a positive one is not relied on.
+
+    >>> ratio_interval((2.0, 1.0, 3.0), (1.0, 1.0, 1.0))  # a band without an error
+    (1.0, 3.0)
+    >>> low, high = ratio_interval((2.0, 1.0, 3.0), (1.0, 0.5, 2.0))
+    >>> round(low, 2), round(high, 2)
+    (0.75, 5.1)
+    """
+    (estimate, low, high), (value, least, most) = size, band
+    if least == value == most:
+        return low / value, high / value
+    estimate = min(max(estimate, low), high)  # a distance may be estimated outside of the interval of its test
+    against = min(correlation, 0.0)
+    return (
+        _end(estimate, estimate - low, value, most - value, against, -1.0),
+        _end(estimate, high - estimate, value, value - least, against, 1.0),
+    )
+
+
+def _end(size: float, margin: float, value: float, spread: float, correlation: float, side: float) -> float:
+    """The root r of size − r value + side √(margin² + r² spread² − 2 correlation r margin spread) = 0."""
+    a, c = value**2 - spread**2, size**2 - margin**2
+    b = size * value - correlation * margin * spread
+    root = math.sqrt(max(b**2 - a * c, 0.0))
+    if side > 0:
+        return (b + root) / a if a > 0 else math.inf
+    return max(c, 0.0) / (b + root) if b + root > 0 else 0.0
