@@ -97,7 +97,8 @@ def encoder(device: str, sections: int) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from momus_adapters.transformers.encoder import autocast, padded, sorted_batches, tokenize
+    from momus.critic.resources import token_batches
+    from momus_adapters.transformers.encoder import autocast, padded, tokenize
     from momus_adapters.transformers.posterior import TransformersPosterior
 
     rng = np.random.default_rng(0)
@@ -122,7 +123,7 @@ def encoder(device: str, sections: int) -> None:
         tuned = time.perf_counter() - start
     network, tokenizer, pad = critic.network()
     rows = tokenize(tokenizer, texts, 256)
-    ready = [padded([rows[i] for i in b], pad, device) for b in sorted_batches([len(r) for r in rows], 64)]
+    ready = [padded([rows[i] for i in b], pad, device) for b in token_batches([len(r) for r in rows], 64 * 256)]
 
     def bare() -> None:
         with torch.inference_mode(), autocast(device, "auto"):

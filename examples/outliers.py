@@ -19,8 +19,9 @@ from scipy.stats import binomtest
 from shared import GENERATED, REAL, corpus, figure, options, run
 
 from momus import Corpus
-from momus.critic import Critic, Scores
+from momus.critic import Critic
 from momus.critic.registry import critic_class
+from momus.critic.scores import Scores
 from momus.runs.examples import find_outliers
 
 

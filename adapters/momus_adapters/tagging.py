@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from momus.critic.resources import resource
 from momus.estimator import Estimator
 from momus_adapters.persons.parsing import load_pipeline
 
@@ -25,16 +26,6 @@ class SpacyTagger(Estimator):
 
     def __init__(self, *, model: str = "") -> None:
         self.model = model
-        self._nlp: Any = None
-
-    @property
-    def nlp(self) -> Any:
-        """The pipeline, loaded once."""
-        if self._nlp is None:
-            nlp = load_pipeline(self.model)
-            nlp.select_pipes(disable=[name for name in UNUSED if name in nlp.pipe_names])
-            self._nlp = nlp
-        return self._nlp
 
     def tag(self, documents: Sequence[Sequence[str]]) -> list[list[str]]:
         """Tag each token of each document; a document's tags do not depend on the others.
@@ -44,7 +35,7 @@ class SpacyTagger(Estimator):
         MissingExtraError
             spaCy or the pipeline is not installed.
         """
-        nlp = self.nlp
+        nlp = resource(_load, self.model)
         from spacy.tokens import Doc
 
         tagged: list[list[str]] = []
@@ -57,3 +48,10 @@ class SpacyTagger(Estimator):
                 tags += [token.pos_ for token in doc]
             tagged.append(tags)
         return tagged
+
+
+def _load(model: str) -> Any:
+    """A pipeline of the components that parts of speech need."""
+    nlp = load_pipeline(model)
+    nlp.select_pipes(disable=[name for name in UNUSED if name in nlp.pipe_names])
+    return nlp

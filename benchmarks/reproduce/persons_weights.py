@@ -53,7 +53,9 @@ class Watched(Linker):
         name = next(n for n, table in TABLES.items() if table is weights)
         right = self._mention(of, candidates) if isinstance(of, Mention) else self._quotation(name, of, candidates)
         if len(right) > 1 and any(right):
-            self.seen[name].append((np.array(candidates.rows, dtype=np.float64), np.array(right)))
+            self.seen[name].append(
+                (np.array([[row.get(f, 0.0) for f in weights] for row in candidates.rows]), np.array(right))
+            )
         return super().decide(weights, of, candidates)
 
     def _mention(self, m: Mention, candidates: Candidates) -> list[bool]:

@@ -14,7 +14,7 @@ from scipy import stats
 from titles_texts import read_records
 
 import momus
-from momus.critic import Scores
+from momus.critic.scores import Scores
 from momus.verdicts.judge import judge
 from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.sections import Sections

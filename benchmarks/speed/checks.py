@@ -1,9 +1,8 @@
 """Time of the checks of texts (copies, openings, groups, order, languages, scripts), and of MinHash beside peers.
 
 Three texts are compared: one to fit on, a real and a generated one. Their words are found first, and not timed with
-the checks. With several trees (folders of this repository at other commits with `momus.runs`), their runs take
-turns, each in a separate
-process, and what their checks found is compared.
+the checks. With several trees (folders of this repository at other commits that have `momus.runs`), their runs take
+turns, each in a separate process, and what their checks found is compared.
 
 Run:  python benchmarks/speed/checks.py [--tree now=. --tree before=../other] [--documents 5000] [--text PATH]
       python benchmarks/speed/checks.py --peers

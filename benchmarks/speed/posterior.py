@@ -19,7 +19,8 @@ import numpy as np
 import torch
 
 import momus
-from momus_adapters.transformers.encoder import autocast, padded, sorted_batches, tokenize
+from momus.critic.resources import token_batches
+from momus_adapters.transformers.encoder import autocast, padded, tokenize
 from momus_adapters.transformers.posterior import TransformersPosterior
 
 
@@ -44,7 +45,8 @@ def main() -> None:
     texts = part.section_texts.to_pylist()
     rows = tokenize(tokenizer, texts, 128)
     tokens = sum(map(len, rows))
-    ready = [padded([rows[i] for i in b], pad, a.device) for b in sorted_batches([len(r) for r in rows], a.batch)]
+    batches = token_batches([len(r) for r in rows], a.batch * 128)
+    ready = [padded([rows[i] for i in b], pad, a.device) for b in batches]
     unsorted = [padded(rows[i : i + a.batch], pad, a.device) for i in range(0, len(rows), a.batch)]
 
     def bare(batches: list[dict[str, torch.Tensor]]) -> None:

@@ -42,7 +42,8 @@ from scipy import sparse
 from yardsticks import HELD, YARDSTICKS, Floats, agreement, gain, held_out, reliability, some_prompts, wilson
 
 from momus import Corpus
-from momus.critic import AggregatedPosteriorMixin, Counted, Critic, Rows
+from momus.critic import Counted, Critic, Rows
+from momus.critic.powers import AggregatedPosteriorMixin
 from momus.critic.rows import aligned
 
 CRITICS = ("unigram", "rank-frequency", "topics", "coreference", "passages")

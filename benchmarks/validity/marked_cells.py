@@ -1,8 +1,8 @@
 """What is printed has a level: false marks of whole tables, directions of causes, outliers of new authors.
 
-``arrows``: tables of 20 axes through `momus.verdicts.judge`, `adjust` and `momus.report`. The headline of each axis is
-a KS distance, and its direction is told by the mean. Means are equal and spreads are not, so every axis differs and
-every arrow is false. *Unadjusted* is an arrow wherever the interval of one cell excludes 0.
+``arrows``: tables of 20 axes through `momus.verdicts.judge`, `adjust` and `momus.report`. An axis has
+a KS distance and a mean. Means are equal and spreads are not, so every axis differs and every arrow is false.
+*Unadjusted* is an arrow wherever the interval of one cell excludes 0.
 ``causes``: `momus.joint.attribution` where the cause of a difference is measured with a reliability of 0.5 or 0.9, and
 its effect with one of 0.9; and where two correlated axes have a cause each.
 ``authors``: the choice of outliers among documents of new authors, where real text has few authors.
@@ -22,7 +22,9 @@ from null_and_power import write_between
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values, kolmogorov_smirnov, mean
+from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values
+from momus.critic.reporting import Reporting
+from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
 from momus.joint.attribution import attribution_of
 from momus.joint.axes import Axis
@@ -42,8 +44,7 @@ class Spread(Critic[Values], StatisticsMixin):
 
     name = "spread"
     axis = "a number"
-    headline = "ks"
-    told = "mean"
+    reporting = Reporting(headline="ks")
 
     def fit(self, real: Corpus) -> Spread:
         """Learn nothing: scores are drawn."""
@@ -211,7 +212,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
     a = parser.parse_args(arguments)
     r = 20 if a.quick else a.replications
-    measured = {"arrows": lambda: arrows(max(r // 5, 10)), "causes": lambda: causes(r), "authors": lambda: authors(r)}
+    measured = {
+        "arrows": lambda: arrows(max(r // 5, 10)),
+        "causes": lambda: causes(r),
+        "authors": lambda: authors(r),
+    }
     for part in a.parts:
         table = measured[part]()
         print(table, flush=True)

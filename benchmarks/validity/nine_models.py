@@ -27,8 +27,9 @@ from null_and_power import write_between
 from studies import data, novels
 
 from momus import Corpus
-from momus.critic import Critic, Scores
+from momus.critic import Critic
 from momus.critic.registry import make_critics
+from momus.critic.scores import Scores
 from momus.inference import holm
 from momus.verdicts.judge import judge
 

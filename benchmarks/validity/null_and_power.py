@@ -37,9 +37,9 @@ from momus.calibration.rates import Rate, curves, detectable, family_wise, rate
 from momus.calibration.view import on_axis, rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
-from momus.files import read_sealed
 from momus.progress import default_reporter
 from momus.report.figures.svg import draw, standalone
+from momus.schema import read_json
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)
@@ -108,7 +108,7 @@ def kept(out: Path) -> dict[tuple[str, str], list[Cell]]:
             newest: dict[tuple[Any, ...], Cell] = {}
             files = sorted((out / f"{study.name}-{kind}" / "cells").rglob("*.json"), key=lambda p: p.stat().st_mtime)
             for path in files:
-                c = Cell(**read_sealed(path))
+                c = read_json(path, Cell, "measure the cell again", sealed=True)
                 newest[c.critic, c.n_real, c.n_generated, c.defect, c.strength] = c
             if newest:
                 order = list(DEFECTS)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         Draws,
         Gaussians,
         LogPrior,
-        Scores,
         SimplexDraws,
         StateSequences,
         Statistic,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         Values,
     )
     from momus.critic.registry import load_critic
+    from momus.critic.scores import Scores
     from momus.engine.compare import compare
     from momus.engine.score_dataset import score_dataset
     from momus.errors import MomusError
@@ -48,7 +48,6 @@ _HOMES = {
         "Draws",
         "Gaussians",
         "LogPrior",
-        "Scores",
         "SimplexDraws",
         "StateSequences",
         "Statistic",
@@ -56,6 +55,7 @@ _HOMES = {
         "Values",
     ),
     "momus.critic.registry": ("load_critic",),
+    "momus.critic.scores": ("Scores",),
     "momus.errors": ("MomusError",),
     "momus.reading": ("ReadingOptions", "read_corpus"),
     "momus.text.corpus": ("Corpus", "Document", "Section"),

@@ -101,6 +101,16 @@ class Series:
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
 
+    def __post_init__(self) -> None:
+        """Check that there is one number for each point."""
+        for name in ("x", "low", "high"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(self.y):
+                raise UsageError(
+                    f"series {self.label!r}: {len(values)} numbers in {name}, and {len(self.y)} in y",
+                    hint="give one number for each point",
+                )
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -130,6 +140,14 @@ class Heatmap:
     diverging: bool = True
     note: str = ""
 
+    def __post_init__(self) -> None:
+        """Check the shape."""
+        if len(self.values) != len(self.rows) or any(len(row) != len(self.columns) for row in self.values):
+            raise UsageError(
+                f"heat map {self.name!r}: values are no {len(self.rows)} rows of {len(self.columns)} columns",
+                hint="give one value for each row and column",
+            )
+
 
 @dataclass(frozen=True)
 class Edge:
@@ -151,6 +169,12 @@ class Graph:
     edges: Sequence[Edge]
     label: str
     note: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that edges join nodes."""
+        strange = {end for edge in self.edges for end in (edge.source, edge.target)} - {*self.nodes}
+        if strange:
+            raise UsageError(f"graph {self.name!r}: no node {min(strange)!r}", hint="name the ends of all edges")
 
 
 @dataclass(frozen=True)

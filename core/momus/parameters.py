@@ -26,6 +26,7 @@ MEANINGS: Mapping[str, tuple[str, Sequence[str]]] = {
     "n_states": ("number K of discrete states of z", ("k", "number", "states", "buckets", "clusters", "n_clusters")),
     "n_topics": ("number K of topics", ("k", "topics")),
     "n_components": ("number of components of a model of features", ("k", "components")),
+    "n_dimensions": ("number of dimensions of a continuous z", ("dimensions", "factors", "n_factors")),
     "order": ("n of the n-grams", ("n", "ngram")),
     "vocabulary_size": ("most words or terms that are kept", ("features", "terms", "most_words", "max_features")),
     "min_count": ("fewest occurrences of a word, or documents of a term", ("least", "least_count", "min_df")),

@@ -18,6 +18,7 @@ from momus.critic import (
     Statistic,
     StatisticsMixin,
     TokenCritic,
+    resource,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin
@@ -89,7 +90,6 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         aggregated=False,
     )
     sequence = True
-    _model: NGramText | None = None
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 10), "per": OneOf("words", "tokens")}
 
@@ -147,10 +147,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
 
     def _scorer(self) -> TextScorer:
         if self.scorer == "ngram":
-            if self._model is None:
-                self._model = NGramText(self.order, self.tokenizer)
-                self._model.restore(self.vocabulary_, self.ngrams_[:2], self.ngrams_[2])
-            return self._model
+            return resource(_counted, self, self.ngrams_)
         device = {"device": self.device} if self.scorer == "transformers" else {}
         return open_scorer(self.scorer, {**device, **(self.options or {})}, own=("ngram",))
 
@@ -212,3 +209,10 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         return [
             Note(f"P_c: {self.order}-gram model of the real text" if self.scorer == "ngram" else f"P_c: {self.opened_}")
         ]
+
+
+def _counted(critic: Perplexity, ngrams: Ints) -> NGramText:
+    """The n-gram model of a fitted critic; the counts, contexts and symbols are the rows of ``ngrams``, (3, N)."""
+    model = NGramText(critic.order, critic.tokenizer)
+    model.restore(critic.vocabulary_, ngrams[:2], ngrams[2])
+    return model

@@ -8,7 +8,6 @@ from typing import Self
 import numpy as np
 
 from momus.critic import (
-    AggregatedPosteriorMixin,
     Counted,
     Counts,
     EvidenceMixin,
@@ -23,6 +22,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin
+from momus.critic.powers import AggregatedPosteriorMixin
 from momus.critic.reporting import Reporting
 from momus.critic.scores import AGGREGATED
 from momus.critic.statistic import supremum, total_variation

@@ -90,10 +90,10 @@ def test_processes_give_the_same(resolver):
 
 def test_without_spacy_the_other_critics_go_on(monkeypatch):
     import momus
+    from momus.critic.resources import release
     from momus.engine import chosen
-    from momus_critics.coreference import critic
 
-    critic._loaded.cache_clear()
+    release()
     monkeypatch.setitem(sys.modules, "spacy", None)
     monkeypatch.setattr(chosen, "critic_names", lambda: ["length", "coreference"])
     texts = [f"Anna saw him. He ran {'on ' * i}" for i in range(40)]

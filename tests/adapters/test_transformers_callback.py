@@ -99,7 +99,7 @@ def test_training_is_watched_and_not_disturbed(tokenizer, critics, real, tmp_pat
         assert torch.equal(a, b)
     frame = callback.frame()
     assert sorted(set(frame["step"])) == [0, 4, 8, 12]
-    assert callback.planned == 4
+    assert callback.repeated.planned == 4
     assert {looks.number for looks in callback.sequences.values()} == {4}
     assert set(frame["critic"]) == {"unigram", "length"}
     assert (frame["n_real"] == 60).all()
@@ -185,7 +185,7 @@ def test_looks_are_planned_resumed_or_left_out(tokenizer, critics, real):
     options = {"permutations": 99, "resamples": 9}
     callback = CriticCallback(critics[1:], real, lambda model, step: [LINE] * 4, every=5, **options)
     callback.on_train_begin(None, state_at(0), None)
-    assert callback.planned == 2  # steps 5 and 10 of 12
+    assert callback.repeated.planned == 2  # steps 5 and 10 of 12
     kept = Looks(planned=2)
     kept.add(p=0.3)
     callback.sequences = {"length": Looks.from_json(kept.to_json())}

@@ -25,7 +25,7 @@ def saved(encoder, folder, kind):
     with torch.no_grad():
         for name, weight in network.named_parameters():
             if name.endswith(("word_embeddings.weight", "pooler.dense.weight", "classifier.weight")):
-                weight.mul_(30)
+                weight.mul_(3)
     network.save_pretrained(folder)
     transformers.AutoTokenizer.from_pretrained(encoder).save_pretrained(folder)
     return str(folder)

@@ -6,10 +6,11 @@ import torch
 
 import momus
 from momus import Corpus
+from momus.critic.resources import token_batches
 from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter
 from momus.errors import UsageError
 from momus.numeric.temperature import calibration_error, softmax
-from momus_adapters.transformers.encoder import TransformersEmbedder, autocast, padded, sorted_batches, tokenize
+from momus_adapters.transformers.encoder import TransformersEmbedder, autocast, padded, tokenize
 from momus_adapters.transformers.posterior import TransformersPosterior
 from momus_critics.sections import Sections
 
@@ -75,7 +76,7 @@ def test_frozen_layers_stay(encoder, corpus):
     from transformers import AutoModel
 
     before = AutoModel.from_pretrained(encoder).state_dict()
-    after = found._network.base_model.state_dict()
+    after = found.network()[0].base_model.state_dict()
     assert torch.equal(before["encoder.layer.0.output.dense.weight"], after["encoder.layer.0.output.dense.weight"])
     assert not torch.equal(before["encoder.layer.1.output.dense.weight"], after["encoder.layer.1.output.dense.weight"])
 
@@ -105,8 +106,9 @@ def test_embeddings_do_not_depend_on_the_batch(encoder):
 
 def test_batches_are_sorted_and_complete():
     lengths = np.random.default_rng(0).integers(1, 50, 101)
-    batches = sorted_batches(lengths, 8)
+    batches = token_batches(lengths, 200)
     assert sorted(np.concatenate(batches).tolist()) == list(range(101))
+    assert max(len(b) * lengths[b].max() for b in batches) <= 200
     spread = [lengths[b].max() - lengths[b].min() for b in batches]
     assert np.mean(spread) < 8
     inputs = padded([np.array([5, 6]), np.array([7])], 0, "cpu")
@@ -137,7 +139,7 @@ def test_errors_say_what_to_do(options, said, corpus):
 def test_unknown_adapters_are_named():
     assert "transformers" in adapter_names("posterior")
     with pytest.raises(UsageError, match="posterior is 'crystal ball'"):
-        make_adapter("posterior", "crystal ball", {}, own=("linear",))
+        make_adapter("posterior", "crystal ball", {}, builtin=("linear",))
     with pytest.raises(UsageError, match="precision is 'half'"):
         autocast("cpu", "half")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from momus.cli import main
-from momus.cli.new import LONGEST, write_critic
+from momus.cli.new import LONGEST, Kind, write_critic
 
 LONG = "x" * 20 + "-" + "y" * (LONGEST - 21)
 
@@ -60,9 +60,33 @@ def test_it_writes_a_package(package):
     assert "{{" not in "".join((package / f).read_text() for f in expected)
 
 
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_is_whole(kind, tmp_path):
+    written = write_critic("mine", tmp_path / "mine", kind)
+    assert sorted(p.name for p in written) == [
+        "README.md",
+        "__init__.py",
+        "py.typed",
+        "pyproject.toml",
+        "test_critic.py",
+    ]
+    for path in written:
+        text = path.read_text()
+        assert "{{" not in text
+        assert "{%" not in text
+        if path.suffix == ".py":
+            compile(text, str(path), "exec")
+    code, output = execute("-m", "ruff", "check", "--no-cache", ".", folder=tmp_path / "mine")
+    assert code == 0, output
+    code, output = execute("-m", "ruff", "format", "--no-cache", "--check", ".", folder=tmp_path / "mine")
+    assert code == 0, output
+
+
 @pytest.mark.slow
-def test_its_own_tests_pass(package):
-    code, output = execute("-m", "pytest", "-p", "no:cacheprovider", folder=package)
+@pytest.mark.parametrize("kind", Kind)
+def test_its_own_tests_pass(kind, tmp_path):
+    write_critic("mine", tmp_path, kind)
+    code, output = execute("-m", "pytest", "-p", "no:cacheprovider", folder=tmp_path)
     assert code == 0, output
     assert "passed" in output
     assert "failed" not in output
@@ -116,9 +140,10 @@ def test_its_tests_find_a_critic_that_does_not_see_what_it_claims(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize("name", ["mine", "a", "none", LONG])
-def test_ruff_and_mypy_are_content(name, tmp_path):
-    write_critic(name, tmp_path / name)
+def test_ruff_and_mypy_are_content(name, kind, tmp_path):
+    write_critic(name, tmp_path / name, kind)
     for command in (["ruff", "check", "--no-cache", "."], ["ruff", "format", "--no-cache", "--check", "."]):
         code, output = execute("-m", *command, folder=tmp_path / name)
         assert code == 0, output
@@ -229,4 +254,4 @@ def test_templates_go_with_the_wheel(tmp_path):
     assert sorted(held) == sorted(
         str(p.relative_to(root / "core")) for p in (root / "core" / "momus" / "scaffold").rglob("*.j2")
     )
-    assert len(held) == 5
+    assert len(held) == 11

@@ -137,7 +137,7 @@ def test_wrong_orders_are_errors():
         ChainProcess(kinds=5, order=0)
     with pytest.raises(UsageError, match="order is 12"):
         ChainProcess(kinds=40, order=12)
-    with pytest.raises(UsageError, match="smoothing is"):
+    with pytest.raises(UsageError, match="discounting is"):
         ChainProcess(kinds=5, discounting="none")
 
 

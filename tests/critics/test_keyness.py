@@ -171,3 +171,21 @@ def test_unusual_terms_are_marked():
     fit = Corpus.from_texts([*["the cat sat on the mat and so it was"] * 30, *["the odd zebra came"] * 2])
     marked = Keyness(min_count=2).fit(fit).explain(Corpus.from_texts(["The cat and the zebra sat on the mat"]))
     assert "zebra" in "".join(s.text for s in marked.steps if s.marked)
+
+
+def test_a_heading_before_every_document_is_found_by_the_largest_gap():
+    """A single term among many, which Higher Criticism misses."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{i}" for i in range(400)])
+    p = 1 / np.arange(1, 401)
+
+    def texts(n, start=""):
+        return [start + " ".join(rng.choice(words, 40, p=p / p.sum())) for _ in range(n)]
+
+    real, generated = Corpus.from_texts(texts(100), name="real"), Corpus.from_texts(texts(100, "# The "), name="g")
+    critic = Keyness().fit(Corpus.from_texts(texts(100)))
+    critic.settle([real, generated])
+    found = {v.statistic: v for v in judge(critic, critic.score(real), critic.score(generated), resamples=19)}
+    assert found["largest_gap"].p_in_axis < 0.001
+    assert found["largest_gap"].low > 0.5
+    assert found["largest_gap"].method.critical < found["largest_gap"].generated_value

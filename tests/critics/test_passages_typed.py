@@ -109,12 +109,16 @@ def critic():
     return Passages(piece_length=15, n_states=4).fit(titled(80, 0))
 
 
-def test_titles_of_the_fitted_text_make_types_and_the_headline(critic):
-    assert headline_of(critic) == "fault_evidence"
+def test_titles_of_the_fitted_text_make_types_and_a_statistic_that_decides(critic):
+    named = {s.name: s for s in critic.statistics()}
+    assert named["fault_evidence"].decides
+    assert headline_of(critic) == "misplacement"
     assert set(critic.typed_.types_) == {*PARTS, "<other>"}
     assert critic.notes()[-1].text.startswith("5 section types learned from the titles")
-    assert headline_of(Passages(piece_length=15, n_states=4).fit(running(titled(80, 0)))) == "misplacement"
-    assert headline_of(Passages(piece_length=15, n_states=4, titles="never").fit(titled(80, 0))) == "misplacement"
+    for untyped, texts in (("auto", running(titled(80, 0))), ("never", titled(80, 0))):
+        without = Passages(piece_length=15, n_states=4, titles=untyped).fit(texts)
+        assert "fault_evidence" not in {s.name for s in without.statistics()}
+        assert headline_of(without) == "misplacement"
 
 
 def test_faults_of_order_are_found_and_order_is_not(critic):

@@ -68,7 +68,7 @@ def test_stopwords():
     assert all(len(stopwords(language)) > 90 for language in LANGUAGES)
     assert {"the", "of", "is"} <= stopwords("en")
     assert {"nicht", "und"} <= stopwords("de")
-    with pytest.raises(MomusError, match="`words`"):
+    with pytest.raises(MomusError, match="`stopwords`"):
         StopwordShare(language="xx").fit(Corpus.from_texts(["a", "b"]))
     mine = StopwordShare(stopwords=["foo"]).fit(Corpus.from_texts(["foo bar", "bar"]))
     assert mine.project(Corpus.from_texts(["foo the foo"])).hits.tolist() == [2]

@@ -268,7 +268,7 @@ def test_density_is_that_of_the_normal_distribution():
 def test_little_vocabulary_and_wrong_names_are_errors():
     with pytest.raises(FittingError, match="words of"):
         Topics().fit(Corpus.from_texts(["same words here"] * 20))
-    with pytest.raises(UsageError, match="posterior is 'sharp'"):
+    with pytest.raises(UsageError, match="expectation is 'sharp'"):
         Topics(expectation="sharp").fit(corpus(20, 0))
 
 

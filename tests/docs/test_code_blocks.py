@@ -175,3 +175,7 @@ def test_output_that_differs_is_a_failure_or_is_written(tmp_path):
     for block in (console, python, output):
         updating.run(block)
     assert updating.updates == [("42", "41"), ("8", "7")]
+
+
+def test_writing_a_critic_has_two_thousand_words_at_most():
+    assert len((ROOT / "docs" / "writing-a-critic.md").read_text(encoding="utf-8").split()) <= 2000

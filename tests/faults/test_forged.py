@@ -7,7 +7,7 @@ import random
 import shutil
 import traceback
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -43,12 +43,12 @@ from momus_adapters.study.answers import read_answers
 from momus_adapters.study.build import make_study
 from momus_adapters.study.protocol import Protocol
 from momus_adapters.study.result import analysed
-from momus_adapters.study.store import begin_study, finish_study, read_study
+from momus_adapters.study.store import read_study, study_folder
 
 from .mutations import ODD, _spots
 from .test_sealed import CELL, CRITIC
 
-QUICK, MANY = 60, 5000
+QUICK, MANY = 40, 5000
 """Mutations of the default and of the slow run, over all kinds together."""
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "the", "dog", "ran", "all", "day", "in", "rain", "that", "fell"]
@@ -181,23 +181,28 @@ def texts(folder):
     return found
 
 
-def read_run(folder, other, whole):
+VIEWS = (
+    lambda run, other: comparison_text(run, every=True),
+    lambda run, other: comparison_text(run, wide=True),
+    lambda run, other: json.dumps(comparison_json(run)),
+    lambda run, other: run.to_markdown() + run.to_latex(),
+    lambda run, other: run.to_card("g"),
+    lambda run, other: [read_scores(run.folder / "critics" / result.name) for result in run.results],
+    lambda run, other: listed(run, top=3),
+    lambda run, other: diff_markdown(diff_runs(other, run.folder)),
+    lambda run, other: gate_markdown(gate_run(run.folder, replace(RULES, baseline=str(other)))),
+    lambda run, other: read_timeline(run.folder.parent),
+    lambda run, other: Reuse(run.folder).texts,
+    lambda run, other: render(run),
+)
+"""What shows a run; each mutation is read by two of them."""
+RULES = Rules(max=(Limit("*", 0.5),), max_worse=(Limit("*", 1.0),))
+
+
+def read_run(folder, other, number):
     comparison = read_comparison(folder)
-    comparison_text(comparison, every=True)
-    comparison_text(comparison, wide=True)
-    json.dumps(comparison_json(comparison))
-    comparison.to_markdown()
-    comparison.to_latex()
-    comparison.to_card("g")
-    for result in comparison.results:
-        read_scores(folder / "critics" / result.name)
-    listed(comparison, top=3)
-    diff_markdown(diff_runs(other, folder))
-    gate_markdown(gate_run(folder, Rules(max=(Limit("*", 0.5),), max_worse=(Limit("*", 1.0),), baseline=str(other))))
-    read_timeline(folder.parent)
-    _ = Reuse(folder).texts
-    if whole:
-        render(comparison)
+    for view in {number % len(VIEWS), (5 * number + 3) % len(VIEWS)}:
+        VIEWS[view](comparison, other)
 
 
 def read_rows(folder, critics):
@@ -221,7 +226,7 @@ def targets(tmp_path_factory):
     run, other, found = folder / "runs" / "run", folder / "runs" / "other", {}
     files = [p for p in run.rglob("*.json*") if p.name not in ("manifest.json", "critic.json")]
     files += [run / "texts.parquet"]
-    found["run"] = Target(run, files, lambda: refit_run(run), lambda i: read_run(run, other, i % 10 == 0))
+    found["run"] = Target(run, files, lambda: refit_run(run), lambda i: read_run(run, other, i // 2))
     files = [run / "manifest.json"]
     found["manifest"] = Target(run, files, lambda: None, lambda i: read_comparison(run))
     rows = folder / "rows"
@@ -253,8 +258,8 @@ def study_targets(folder):
     }
     study, _ = make_study(None, corpora, Protocol(items=12, raters=3, words=30))
     drawn = folder / "study"
-    begin_study(study, drawn)
-    finish_study(study, drawn, {})
+    with study_folder(study, drawn, {}):
+        pass
     answers = []
     for content in simulated_answers(study, Truth({"real": 0.0, "a": -1.0})):
         answers.append(folder / f"{content['rater']}.json")

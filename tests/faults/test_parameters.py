@@ -10,6 +10,7 @@ from momus import Critic
 from momus.cli import main
 from momus.conformance.corpora import answers, documents, prose
 from momus.critic import LogPrior, RunningTextCritic
+from momus.critic.hooks import is_fitted
 from momus.critic.registry import critic_class, make_critics
 from momus.errors import MomusError, UsageError
 from momus.estimator import check_params, construct, parameter_names
@@ -163,7 +164,7 @@ class Plugged(Critic):
 def test_plugins_get_the_checks_from_their_annotations(params):
     with pytest.raises(UsageError, match=f"plugged: {next(iter(params))} is"):
         Plugged(**params).fit(documents(24))
-    assert Plugged(depth=9, mode="b", names=["x"], scale=object()).fit(documents(24)).is_fitted
+    assert is_fitted(Plugged(depth=9, mode="b", names=["x"], scale=object()).fit(documents(24)))
 
 
 TOML = {

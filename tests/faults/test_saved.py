@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 
 import momus
 from momus import Corpus
+from momus.critic.base import notes_of
 from momus.critic.registry import critic_class
 from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
 from momus.errors import MomusError, StoreError
@@ -75,7 +76,7 @@ def check(source, folder, change, seed):
     try:
         critic = momus.load_critic(folder)
         after = critic.score(corpus(6, 1)).nll
-        critic.notes()
+        notes_of(critic)
     except MomusError:
         return "refused", what
     except Exception as error:

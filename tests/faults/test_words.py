@@ -20,7 +20,7 @@ from momus.schema import SEAL, seal
 from momus_adapters.study.answers import Answers, read_answers
 from momus_adapters.study.protocol import Protocol
 from momus_adapters.study.result import analysed
-from momus_adapters.study.store import begin_study, finish_study, read_study
+from momus_adapters.study.store import read_study, study_folder
 
 from ..adapters.study.studies import study
 
@@ -53,8 +53,8 @@ CHANGES = {
 def test_a_changed_study_is_refused(what, digests, tmp_path):
     folder = tmp_path / "study"
     made = study()
-    begin_study(made, folder)
-    finish_study(made, folder, {})
+    with study_folder(made, folder, {}):
+        pass
     assert read_study(folder).name == made.name
     content, key = (json.loads((folder / name).read_text()) for name in ("study.json", "key.json"))
     CHANGES[what](content)

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from momus import Corpus, compare, read_comparison
-from momus.critic import Critic, LogPrior, Scores, Values
+from momus.critic import Critic, LogPrior, Values
 from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.scores import Scores
 from momus.report.exports import comparison_json
 from momus.report.terminal import comparison_text
 from momus.report.words import parts_sentence

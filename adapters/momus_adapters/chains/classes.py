@@ -7,13 +7,14 @@ text: class shares, or a Markov chain of classes for sequences.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
 from momus.critic.reporting import Reporting
@@ -185,10 +186,8 @@ class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
         if named is not None:
             named.device = self.device
             return named
-        if getattr(self, "_built_", None) is None:
-            arrays = getattr(self, "estimator_", None)
-            self._built_ = self._from_parameters() if arrays is None else Rebuilt(arrays.build())
-        return self._built_
+        arrays = getattr(self, "estimator_", None)
+        return self._from_parameters() if arrays is None else resource(_rebuilt, arrays)
 
     def _from_parameters(self) -> Any:
         """The constructor's classifier; a name is resolved and called."""
@@ -201,7 +200,7 @@ class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
                     f"the folder holds no classifier, and {classifier!r} is not called with options from a folder",
                     hint="fit the critic again, or name a callable without options",
                 )
-            classifier = resolve(classifier, "classifier")(**(self.classifier_options or {}))
+            classifier = resource(_called, classifier, self.classifier_options or {})
         for attribute in ("predict_proba", "classes_"):
             if not hasattr(classifier, attribute):
                 raise UsageError(
@@ -278,6 +277,14 @@ class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
         named = type(self)(**params)
         vars(named).update(state)
         super(DocumentClasses, named).save(folder)
+
+
+def _rebuilt(saved: SavedEstimator) -> Rebuilt:
+    return Rebuilt(saved.build())
+
+
+def _called(name: str, options: Mapping[str, Any]) -> Any:
+    return resolve(name, "classifier")(**options)
 
 
 def _is_sklearn(classifier: Any) -> bool:

@@ -23,7 +23,7 @@ from momus.text.corpus import Corpus
 from momus_adapters.logs.fields import known, mapping, not_an_object, one_or_all, value_at
 
 if TYPE_CHECKING:
-    from momus.critic import Scores
+    from momus.critic.scores import Scores
 
 SCHEMA = "0.3.0"
 """The version of the schema that is written."""

@@ -62,15 +62,15 @@ NOUN = {
     "the last one of this noun": 1.32,
 }
 
-NOT_NEW = (0, 0, 0, 0, 0)
-"""Features of a new person, for any other candidate."""
+Features = dict[str, float]
+"""Features of a candidate by the names of their weights; those that are not there are 0."""
 
 
 class Candidates(NamedTuple):
-    """Entities that may be meant, and their features: one row per entity, in the order of the weights."""
+    """Entities that may be meant, and the features of each."""
 
     numbers: list[int]
-    rows: list[list[float]]
+    rows: list[Features]
 
 
 def of_pronoun(known: Entities, m: Mention, speaker: int) -> Candidates:
@@ -79,7 +79,7 @@ def of_pronoun(known: Entities, m: Mention, speaker: int) -> Candidates:
     barred = _barred(known, token)
     reflexive = token.lower_.endswith(("self", "selves"))
     numbers: list[int] = []
-    rows: list[list[float]] = []
+    rows: list[Features] = []
     for number, head in known.recent(m.head).items():
         e = known.all[number]
         # a subject is not the object of its verb, and the narrator is not “he” to himself
@@ -88,22 +88,22 @@ def of_pronoun(known: Entities, m: Mention, speaker: int) -> Candidates:
         gap, role, last = here - known.sentence[head], known.role.get(head, ""), known.by_head[head]
         numbers.append(number)
         rows.append(
-            [
-                gap,
-                (m.head - head) / 10,
-                role == "subject",
-                role == "owner",
-                e.gender == m.gender != "",
-                log1p(len(e.places)),
-                role == "subject" and token.dep_ in SUBJECTS,
-                number == speaker >= 0,
-                reflexive and gap == 0 and role == "subject",
-                last.form in ("third", "plural"),
-                last.form == "name",
-                last.form == "noun" and len(e.places) == 1,
-                (last.quote >= 0) != (m.quote >= 0),
-                last.form in ("first", "second"),
-            ]
+            {
+                "sentences since the last mention": gap,
+                "tens of tokens since": (m.head - head) / 10,
+                "last mention is a subject": role == "subject",
+                "last mention is an owner": role == "owner",
+                "gender agrees": e.gender == m.gender != "",
+                "log of the number of mentions": log1p(len(e.places)),
+                "both are subjects": role == "subject" and token.dep_ in SUBJECTS,
+                "speaker of this quotation": number == speaker >= 0,
+                "subject of a reflexive": reflexive and gap == 0 and role == "subject",
+                "last mention is a third-person pronoun": last.form in ("third", "plural"),
+                "last mention is a name": last.form == "name",
+                "mentioned once, by a noun": last.form == "noun" and len(e.places) == 1,
+                "only one of the two is in a quotation": (last.quote >= 0) != (m.quote >= 0),
+                "last mention is a first or second person": last.form in ("first", "second"),
+            }
         )
     return Candidates(numbers, rows)
 
@@ -116,7 +116,8 @@ def of_noun(known: Entities, m: Mention, key: NounKey) -> Candidates:
     same_noun = [n for n in known.known(key) if known.before(n, m.head) >= 0]
     newest = max(same_noun, key=lambda n: known.before(n, m.head), default=NEW)
     numbers = [NEW]
-    rows: list[list[float]] = [[1, indefinite, definite, owned, m.plural, *[0] * (len(NOUN) - len(NOT_NEW))]]
+    new = {"indefinite": indefinite, "definite": definite, "owned": owned, "plural": m.plural}
+    rows: list[Features] = [{"new": 1, **{f"new, {kind}": value for kind, value in new.items()}}]
     for number in sorted({*recent, *same_noun[-1:], newest} - {NEW, owner}):
         e = known.all[number]
         if e.disagrees(m):
@@ -127,30 +128,28 @@ def of_noun(known: Entities, m: Mention, key: NounKey) -> Candidates:
         kin = same or any(n == noun for _, n in e.nouns)
         numbers.append(number)
         rows.append(
-            [
-                *NOT_NEW,
-                same and indefinite,
-                same and definite,
-                same and owned,
-                same and not (indefinite or definite or owned),
-                kin and not same,
-                not kin and not indefinite,
-                not kin and definite and noun in GENERIC,
-                not kin and bool(e.words),
-                e.gender == m.gender != "",
-                log1p(here - known.sentence[head]),
-                number in recent,
-                (last.quote >= 0) != (m.quote >= 0),
-                number == newest,
-            ]
+            {
+                "same noun, indefinite": same and indefinite,
+                "same noun, definite": same and definite,
+                "same noun, same owner": same and owned,
+                "same noun, bare": same and not (indefinite or definite or owned),
+                "same noun, other owner": kin and not same,
+                "other noun, not indefinite": not kin and not indefinite,
+                "other noun, “the man” or the like": not kin and definite and noun in GENERIC,
+                "has a name, other noun": not kin and bool(e.words),
+                "gender agrees": e.gender == m.gender != "",
+                "log of sentences since the last mention": log1p(here - known.sentence[head]),
+                "mentioned in the last sentences": number in recent,
+                "only one of the two is in a quotation": (last.quote >= 0) != (m.quote >= 0),
+                "the last one of this noun": number == newest,
+            }
         )
     return Candidates(numbers, rows)
 
 
 def best(weights: dict[str, float], candidates: Candidates) -> int | None:
     """The candidate of the highest score, the first of equal ones; None without candidates."""
-    values = list(weights.values())
-    scores = [sum(w * x for w, x in zip(values, row, strict=True)) for row in candidates.rows]
+    scores = [sum(w * row.get(name, 0.0) for name, w in weights.items()) for row in candidates.rows]
     return candidates.numbers[max(range(len(scores)), key=scores.__getitem__)] if scores else None
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
+from momus.critic.resources import resource
 from momus.estimator import Estimator
 from momus.processes import safe_path
 from momus.text.corpus import Corpus
@@ -32,18 +34,11 @@ class SpacyPersons(Estimator):
     def __init__(self, *, model: str = "", processes: int = 1) -> None:
         self.model = model
         self.processes = processes
-        self._nlp: Any = None
-        self._pool: ProcessPoolExecutor | None = None
-
-    def _pipeline(self) -> Any:
-        if self._nlp is None:
-            self._nlp = load_pipeline(self.model)
-        return self._nlp
 
     @property
     def version(self) -> str:
         """Versions of the rules, of spaCy and of the pipeline."""
-        meta = self._pipeline().meta  # first, since its error says what to install
+        meta = resource(load_pipeline, self.model).meta  # first, since its error says what to install
         import spacy
 
         return f"spacy-persons {RULES}; spacy {spacy.__version__}; {meta['lang']}_{meta['name']} {meta['version']}"
@@ -51,15 +46,10 @@ class SpacyPersons(Estimator):
     def resolve(self, batch: Corpus) -> list[Resolved]:
         """Detect and link mentions, document by document."""
         texts = [document.text for document in batch]
+        nlp = resource(load_pipeline, self.model)  # reports a missing package here rather than in a worker
         if self.processes > 1 and len(texts) > 1:
-            if self._pool is None:
-                self._pipeline()  # report a missing package here rather than in a worker
-                context = get_context("spawn")
-                with safe_path():  # its queues start a process, too
-                    self._pool = ProcessPoolExecutor(self.processes, context, _load_in_worker, (self.model,))
             with safe_path():  # processes start when work is submitted
-                return list(self._pool.map(_resolve_in_worker, texts))
-        nlp = self._pipeline()
+                return list(resource(_workers, self.processes).map(partial(_resolve_in_worker, self.model), texts))
         return [resolve_text(nlp, text) for text in texts]
 
 
@@ -83,16 +73,17 @@ def resolve_doc(doc: Any) -> Resolved:
     return Resolved.of(rows, sentences, range(len(linker.known.all)))
 
 
-_LOADED: list[Any] = []
+def _workers(processes: int) -> ProcessPoolExecutor:
+    """Processes that resolve texts, each on one core."""
+    with safe_path():  # its queues start a process, too
+        return ProcessPoolExecutor(processes, get_context("spawn"), _use_one_core)
 
 
-def _load_in_worker(model: str) -> None:
-    """Load the pipeline in a worker process, which uses one core."""
+def _use_one_core() -> None:
     import torch
 
     torch.set_num_threads(1)
-    _LOADED[:] = [load_pipeline(model)]
 
 
-def _resolve_in_worker(text: str) -> Resolved:
-    return resolve_text(_LOADED[0], text)
+def _resolve_in_worker(model: str, text: str) -> Resolved:
+    return resolve_text(resource(load_pipeline, model), text)

@@ -9,6 +9,7 @@ import re
 from importlib.metadata import version
 from typing import Any
 
+from momus.critic.resources import resource
 from momus.errors import MissingExtraError, PluginError
 from momus.estimator import Estimator
 from momus.text.corpus import Corpus
@@ -37,36 +38,20 @@ class XrennerPersons(Estimator):
 
     def __init__(self, *, model: str = "") -> None:
         self.model = model
-        self._nlp: Any = None
-        self._xrenner: Any = None
-
-    def _load(self) -> None:
-        if self._xrenner is None:
-            try:
-                from xrenner import Xrenner
-            except ImportError as error:
-                raise MissingExtraError(
-                    "resolver 'xrenner' needs xrenner", hint="pip install --no-deps xrenner six xmltodict"
-                ) from error
-            self._nlp = load_pipeline(self.model)
-            self._xrenner = Xrenner(model="eng", rule_based=True, no_seq=True)
-            # otherwise xrenner fails if a chain has lost all mentions
-            self._xrenner.lex.filters["force_single_type_chains"] = False
 
     @property
     def version(self) -> str:
         """Versions of xrenner and of the pipeline."""
-        self._load()
-        meta = self._nlp.meta
+        resource(_rules)  # reports a missing package
+        meta = resource(load_pipeline, self.model).meta
         return f"xrenner {version('xrenner')}; {meta['lang']}_{meta['name']} {meta['version']}"
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
         """Parse documents, pass them to xrenner as CoNLL-U, and read the chains back."""
-        self._load()
         return [self._resolve(document.text) for document in batch]
 
     def _resolve(self, text: str) -> Resolved:
-        doc = parse(self._nlp, text)
+        doc = parse(resource(load_pipeline, self.model), text)
         if doc is None:
             return Resolved.of([], [], [])
         lines, tokens = [], []
@@ -80,7 +65,7 @@ class XrennerPersons(Estimator):
             lines.append("")
             tokens += words
         try:
-            annotated = self._xrenner.analyze("\n".join(lines) + "\n", "conll")
+            annotated = resource(_rules).analyze("\n".join(lines) + "\n", "conll")
         except (ValueError, KeyError, IndexError, AttributeError) as error:
             raise PluginError(f"xrenner fails on the document that begins {text[:40]!r} ({error})") from error
         rows = [row.split("\t") for row in annotated.splitlines() if row and not row.startswith("#")]
@@ -95,3 +80,17 @@ class XrennerPersons(Estimator):
                     if starts.get(entity):
                         mentions.append((starts[entity].pop(), t.idx + len(t.text), entity))
         return Resolved.of(mentions, [s.start_char for s in doc.sents if not s.text.isspace()])
+
+
+def _rules() -> Any:
+    """xrenner with its rules for English."""
+    try:
+        from xrenner import Xrenner
+    except ImportError as error:
+        raise MissingExtraError(
+            "resolver 'xrenner' needs xrenner", hint="pip install --no-deps xrenner six xmltodict"
+        ) from error
+    rules = Xrenner(model="eng", rule_based=True, no_seq=True)
+    # otherwise xrenner fails if a chain has lost all mentions
+    rules.lex.filters["force_single_type_chains"] = False
+    return rules

@@ -93,7 +93,7 @@ class Tensors(Estimator):
     (array([0, 1, 2]), (2, 2))
     """
 
-    nonfinite: ClassVar[tuple[str, ...]] = ("flat_",)
+    may_be_infinite: ClassVar[tuple[str, ...]] = ("flat_",)
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from transformers import TrainerCallback
 
-from momus.critic import Critic, Scores
+from momus.critic import Critic
 from momus.critic.hooks import check_fitted, overlap
+from momus.critic.scores import Scores
 from momus.errors import UsageError
-from momus.inference.sequential import Look, Looks, add_family, spent
+from momus.inference.sequential import Look, Looks
 from momus.outputs import write_text
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.judge import judge
 from momus.verdicts.verdict import Verdict
+from momus_adapters.transformers.repeated import RepeatedTests
 from momus_adapters.transformers.rollouts import Mode, Reward, Rollouts
 from momus_adapters.transformers.training_log import TrainingLog
 
@@ -29,8 +30,6 @@ Generate = Callable[[Any, int], Sequence[str]]
 COLUMNS = ("critic", "statistic", "real_value", "generated_value", "difference", "low", "high", "p")
 ALWAYS = ("p_always", "alarm")
 COUNTS = ("n_real", "n_generated", "unscored_generated")
-SCREEN, FINER, MOST = 0.05, 4, 99_999
-"""A headline p ≤ SCREEN is computed again, with FINER times the permutations that its level needs, at most MOST."""
 
 
 class CriticCallback(TrainerCallback):  # type: ignore[misc]
@@ -83,9 +82,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     history
         One dict per look, critic and statistic: step, epoch, values, difference, interval, p, p_always and alarm (None
         for other than headline statistics), and the numbers of scored and unscored documents.
-    sequences
-        A `momus.inference.sequential.Looks` per critic. To continue the count of looks in another process, save each
-        with ``to_json`` and set it again; without this a resumed training starts to count anew.
     """
 
     def __init__(
@@ -118,9 +114,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         }
         self.seed = seed
         self.history: list[dict[str, Any]] = []
-        self.always_valid, self.alpha, self.planned = always_valid, alpha, looks
-        self.sequences: dict[str, Looks] = {}
-        self._coarse: set[str] = set()
+        self.always_valid = always_valid
+        self.repeated = RepeatedTests(self.settings, alpha, looks)
         self._scores: list[Scores] = []
         self._rollouts = Rollouts(rollouts)
         self._log = TrainingLog()
@@ -128,7 +123,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             raise UsageError(f"every is {every}", hint="give a number of steps, or 0 to look at each evaluation")
         if start and generate is None:
             raise UsageError("start=True without generate", hint="there are no completions before the first step")
-        Looks(alpha, planned=looks)  # refuses a wrong α or number before the training starts
         names = [critic.name for critic in self.critics]
         if len(set(names)) < len(names):
             raise UsageError(f"two critics share a name: {', '.join(names)}", hint="give each critic its own name")
@@ -178,8 +172,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self._rollouts.model = kwargs.get("model")
         self._log.begin(args)
         self._look_at_real()
-        if self.planned is None and self.every and state.max_steps > 0:
-            self.planned = state.max_steps // self.every + self.start or None
+        if self.repeated.planned is None and self.every and state.max_steps > 0:
+            self.repeated.planned = state.max_steps // self.every + self.start or None
         if self.start:
             self.look(kwargs["model"], state)
 
@@ -218,7 +212,24 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             rows = judge(critic, real, generated, **self.settings)
             latent = "latent_ppl" if critic.sequence else "latent_nll"
             verdicts += [v for v in rows if v.headline or v.statistic == latent]
-        looks = self._always(verdicts, scored) if self.always_valid else {}
+        looks = self.repeated.add(self.critics, self._scores, scored, verdicts) if self.always_valid else {}
+        self._record(verdicts, looks, state)
+        return verdicts
+
+    @property
+    def sequences(self) -> dict[str, Looks]:
+        """The looks so far by critic, see `momus.inference.sequential.Looks`; it can be set, to continue their count.
+
+        To continue in another process, save each with ``to_json``; without this a resumed training counts anew.
+        """
+        return self.repeated.sequences
+
+    @sequences.setter
+    def sequences(self, looks: dict[str, Looks]) -> None:
+        self.repeated.sequences = looks
+
+    def _record(self, verdicts: Sequence[Verdict], looks: dict[str, Look], state: Any) -> None:
+        """Add a look to `history`, and write its numbers to the logs of the training."""
         epoch = float(state.epoch or 0.0)
         numbers: dict[str, float] = {}
         for verdict in verdicts:
@@ -229,45 +240,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             self.history.append({"step": int(state.global_step), "epoch": epoch, **columns})
             numbers |= _logged(verdict, look)
         self._log.write(numbers, state)
-        return verdicts
-
-    def _always(self, verdicts: Sequence[Verdict], scored: Sequence[Scores]) -> dict[str, Look]:
-        """Add this look at the headline statistics of all critics."""
-        if not self.sequences:
-            self.sequences = {c.name: Looks(self.alpha, planned=self.planned) for c in self.critics}
-        first = next(iter(self.sequences.values()))
-        # Holm's smallest level at this look
-        level = spent(first.alpha, first.number + 1, first.planned) / len(self.sequences)
-        headlines = {v.critic: v for v in verdicts if v.headline}
-        p: dict[str, float | None] = {}
-        for critic, real, generated in zip(self.critics, self._scores, scored, strict=True):
-            p[critic.name] = self._refined(critic, real, generated, headlines[critic.name], level)
-        return add_family(self.sequences, p)
-
-    def _refined(
-        self, critic: Critic[Any], real: Scores, generated: Scores, verdict: Verdict, level: float
-    ) -> float | None:
-        """p with enough permutations to lie below the level.
-
-        Screening keeps p valid: a value ≤ SCREEN is one of the second test, larger ones are of the first, and each of
-        the two is at most t with probability at most t.
-        """
-        needed = min(math.ceil(FINER / level), MOST + 1) - 1
-        method = verdict.method
-        if verdict.p is None or verdict.p > SCREEN or method.test == "welch" or method.exact:
-            return verdict.p
-        if needed > method.permutations:
-            settings = {**self.settings, "permutations": needed, "resamples": 0}
-            (verdict,) = judge(critic, real, generated, **settings, only_headline=True)
-        smallest = 1 / (verdict.method.permutations + 1)
-        if smallest > level and not verdict.method.exact and critic.name not in self._coarse:
-            self._coarse.add(critic.name)
-            warnings.warn(
-                f"critic {critic.name!r}: with {verdict.method.permutations:,} permutations p ≥ {smallest:.2g}; "
-                f"the level of this look is {level:.2g}. It can raise no alarm alone: plan fewer looks (looks=…)",
-                stacklevel=2,
-            )
-        return verdict.p
 
     def _look_at_real(self) -> None:
         if self._scores:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.hooks import DeviceMixin
+from momus.critic.resources import resource, token_batches
 from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
@@ -21,18 +22,13 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
-from momus_adapters.transformers.encoder import autocast, load, padded, sorted_batches, tokenize
+from momus_adapters.transformers.encoder import autocast, encoder, padded, tokenize
 
 
-class _Network:
-    """A classification network in evaluation mode, with its tokenizer and class names."""
-
-    def __init__(self, kind: str, model: str, precision: str) -> None:
-        self.network, self.tokenizer = load(kind, model)
-        self.network = self.network.eval().double() if precision == "float64" else self.network.eval()
-        self.cast = "float32" if precision == "float64" else precision
-        labels = self.network.config.id2label
-        self.classes = [str(labels[i]) for i in range(len(labels))]
+def class_names(network: Any) -> list[str]:
+    """Names of the classes, from the network's configuration."""
+    labels = network.config.id2label
+    return [str(labels[i]) for i in range(len(labels))]
 
 
 class TransformersClassifier(Estimator):
@@ -45,7 +41,7 @@ class TransformersClassifier(Estimator):
     max_tokens
         Maximum number of tokens read per text.
     batch
-        Texts per batch.
+        Texts of ``max_tokens`` tokens per batch; of shorter ones more.
     temperature
         Divisor of the logits; 1 leaves the model's probabilities unchanged.
     precision
@@ -69,27 +65,25 @@ class TransformersClassifier(Estimator):
         self.temperature = temperature
         self.precision = precision
 
-    def _loaded(self) -> _Network:
-        if getattr(self, "_network_", None) is None:
-            self._network_ = _Network("AutoModelForSequenceClassification", self.model, self.precision)
-        return self._network_
+    def _loaded(self) -> tuple[Any, Any]:
+        """The network and its tokenizer."""
+        return resource(encoder, "AutoModelForSequenceClassification", self.model, self.device, self.precision)
 
     @property
     def classes_(self) -> list[str]:
         """Names of the classes, from the model's configuration."""
-        return self._loaded().classes
+        return class_names(self._loaded()[0])
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
         """Class probabilities, float array (N, K); they do not depend on what else is in the batch."""
         import torch
 
-        loaded = self._loaded()
-        network = loaded.network.to(self.device)
-        ids = tokenize(loaded.tokenizer, list(texts), self.max_tokens)
-        logits = np.zeros((len(ids), len(loaded.classes)))
-        with torch.inference_mode(), autocast(self.device, loaded.cast):
-            for rows in sorted_batches([len(r) for r in ids], self.batch):
-                inputs = padded([ids[i] for i in rows], loaded.tokenizer.pad_token_id, self.device)
+        network, tokenizer = self._loaded()
+        ids = tokenize(tokenizer, list(texts), self.max_tokens)
+        logits = np.zeros((len(ids), network.config.num_labels))
+        with torch.inference_mode(), autocast(self.device, self.precision):
+            for rows in token_batches([len(r) for r in ids], self.batch * self.max_tokens):
+                inputs = padded([ids[i] for i in rows], tokenizer.pad_token_id, self.device)
                 logits[rows] = network(**inputs).logits.double().cpu().numpy()
         return softmax(logits, self.temperature)
 
@@ -130,18 +124,17 @@ class TokenClasses(ClassChain, DeviceMixin):
 
     def fit(self, real: Corpus) -> Self:
         """Learn the Markov chain of classes."""
-        self.classes_ = self._loaded().classes
+        self.classes_ = class_names(self._loaded()[0])
         self.learn_chain(real)
         return self
 
-    def _loaded(self) -> _Network:
-        if getattr(self, "_network_", None) is None:
-            self._network_ = _Network("AutoModelForTokenClassification", self.model, self.precision)
-        return self._network_
+    def _loaded(self) -> tuple[Any, Any]:
+        """The network and its tokenizer."""
+        return resource(encoder, "AutoModelForTokenClassification", self.model, self.device, self.precision)
 
     def _tokens(self, batch: Corpus) -> tuple[list[NDArray[np.int32]], list[Bools]]:
         """Token ids of each document, and a mask of those that are not special tokens."""
-        tokenizer: Any = self._loaded().tokenizer
+        _, tokenizer = self._loaded()
         ids = tokenize(tokenizer, [d.text for d in batch], self.max_tokens)
         special = np.array(sorted(set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}))
         return ids, [~np.isin(r, special) for r in ids]
@@ -154,16 +147,15 @@ class TokenClasses(ClassChain, DeviceMixin):
         """P(z_m | x) of all tokens, float array (N, K), and the offsets of the documents, (n + 1,)."""
         import torch
 
-        loaded = self._loaded()
-        network = loaded.network.to(self.device)
+        network, tokenizer = self._loaded()
         ids, scored = self._tokens(batch)
         probabilities: list[Floats] = [np.zeros((0, len(self.classes_)))] * len(ids)
-        batches = sorted_batches([len(r) for r in ids], self.batch)
+        batches = token_batches([len(r) for r in ids], self.batch * self.max_tokens)
         with stage("classifying tokens", len(ids)) as advance, torch.inference_mode():
             done = 0
             for rows in batches:
-                inputs = padded([ids[i] for i in rows], loaded.tokenizer.pad_token_id, self.device)
-                with autocast(self.device, loaded.cast):
+                inputs = padded([ids[i] for i in rows], tokenizer.pad_token_id, self.device)
+                with autocast(self.device, self.precision):
                     logits = network(**inputs).logits.double().cpu().numpy()
                 # logits are (B, T, K), padded at the end: keep each document's own tokens without the special ones
                 for row, i in zip(logits, rows, strict=True):

@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.resources import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus.progress import stage
 
 SPECIAL = ("cls_token", "sep_token", "pad_token", "unk_token", "mask_token", "bos_token", "eos_token")
@@ -76,8 +77,22 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
     return network, tokenizer
 
 
+def encoder(kind: str, model: str, device: str, precision: str = "float32") -> tuple[Any, Any]:
+    """A network in evaluation mode on its device, and its tokenizer; take it by `momus.critic.resource`.
+
+    Parameters
+    ----------
+    kind, model
+        See `load`.
+    precision
+        ``float64`` doubles the precision of the weights; any other leaves them as they are, see `autocast`.
+    """
+    network, tokenizer = load(kind, model)
+    return (network.double() if precision == "float64" else network).eval().to(device), tokenizer
+
+
 def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU.
+    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU; ``float64``: that of the weights.
 
     Raises
     ------
@@ -86,8 +101,8 @@ def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
     """
     import torch
 
-    if precision not in ("auto", "float32", "bfloat16"):
-        raise UsageError(f"precision is {precision!r}", hint="choose one of auto, float32, bfloat16")
+    if precision not in ("auto", "float32", "bfloat16", "float64"):
+        raise UsageError(f"precision is {precision!r}", hint="choose one of auto, float32, bfloat16, float64")
     on = precision == "bfloat16" or (precision == "auto" and device.startswith("cuda"))
     return torch.autocast(device.split(":")[0], dtype=torch.bfloat16, enabled=on)
 
@@ -101,16 +116,6 @@ def tokenize(tokenizer: Any, texts: Sequence[str], longest: int) -> list[NDArray
         ids = tokenizer(chunk, truncation=True, max_length=longest, return_attention_mask=False)["input_ids"]
         rows.extend(np.asarray(i, dtype=np.int32) for i in ids)
     return rows
-
-
-def sorted_batches(lengths: Sequence[int], size: int) -> list[Ints]:
-    """Row numbers in batches of similar length, the longest first: little padding, and memory peaks in the first batch.
-
-    >>> [b.tolist() for b in sorted_batches([3, 9, 4], 2)]
-    [[1, 2], [0]]
-    """
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
-    return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 def padded(rows: Sequence[NDArray[np.int32]], pad: int, device: str) -> dict[str, Any]:
@@ -139,7 +144,7 @@ class TransformersEmbedder(Estimator):
     max_tokens
         Maximum number of tokens read per text.
     batch
-        Texts per batch.
+        Texts of ``max_tokens`` tokens per batch; of shorter ones more.
     precision
         ``auto``, ``float32`` or ``bfloat16``.
     """
@@ -154,24 +159,17 @@ class TransformersEmbedder(Estimator):
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Load the encoder; nothing is learned."""
-        self._network: Any = None
-        self._load()
+        resource(encoder, "AutoModel", self.model, self.device)
         return self
-
-    def _load(self) -> tuple[Any, Any]:
-        if getattr(self, "_network", None) is None:
-            network, self._tokenizer = load("AutoModel", self.model)
-            self._network = network.eval()
-        return self._network.to(self.device), self._tokenizer
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Unit vectors, float array (N, V)."""
         import torch
 
-        network, tokenizer = self._load()
+        network, tokenizer = resource(encoder, "AutoModel", self.model, self.device)
         rows = tokenize(tokenizer, texts, self.max_tokens)
         out = np.zeros((len(rows), network.config.hidden_size))
-        batches = sorted_batches([len(r) for r in rows], self.batch)
+        batches = token_batches([len(r) for r in rows], self.batch * self.max_tokens)
         with stage("embedding", len(rows)) as advance, torch.inference_mode(), autocast(self.device, self.precision):
             done = 0
             for batch in batches:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.fitted import Fitted
+from momus.critic.resources import resource, token_batches
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError
 from momus.numeric.ragged import offsets_of, owners_of
@@ -16,7 +18,7 @@ from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus_adapters.transformers.encoder import SPECIAL, autocast, load, padded, quiet, sorted_batches, tokenize
+from momus_adapters.transformers.encoder import SPECIAL, autocast, load, padded, quiet, tokenize
 
 Rows = list[NDArray[np.int32]]
 
@@ -97,14 +99,14 @@ class TransformersPosterior(CalibratedPosterior):
             torch.manual_seed(self.seed)
             network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
             rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.max_tokens)
-            self._network, self._pad = network.to(self.device), int(tokenizer.pad_token_id)
+            tuned = _Tuned(network.to(self.device), tokenizer)
             counts = np.bincount(labels[train], minlength=states).astype(np.float64)
             weights = np.maximum(counts, 1.0) ** -self.balance
             self.log_weights_ = np.log(weights / weights.mean())
-            self._freeze()
-            self._train([rows[i] for i in train], labels[train], [rows[i] for i in test], labels[test], rng)
-        self._keep(tokenizer)
-        logits = self._logits([rows[i] for i in test]) - self.log_weights_
+            self._freeze(network)
+            self._train(tuned, [rows[i] for i in train], labels[train], [rows[i] for i in test], labels[test], rng)
+        self._keep(tuned)
+        logits = self._logits(tuned, [rows[i] for i in test]) - self.log_weights_
         self.calibrate(logits, labels[test])
         return self
 
@@ -117,10 +119,10 @@ class TransformersPosterior(CalibratedPosterior):
         state.require(isinstance(state.value("config_"), dict), "config_", "a configuration")
         state.text("tokenizer_")
 
-    def _freeze(self) -> None:
+    def _freeze(self, network: Any) -> None:
         if self.layers < 0:
             return
-        body = self._network.base_model
+        body = network.base_model
         stack: Any = next(
             (m for n, m in body.named_modules() if n.endswith(("encoder.layer", "transformer.layer"))), []
         )
@@ -130,11 +132,16 @@ class TransformersPosterior(CalibratedPosterior):
             for p in block.parameters():
                 p.requires_grad = True
 
-    def _train(self, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator) -> None:
+    def _train(
+        self, tuned: _Tuned, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator
+    ) -> None:
         import torch
 
-        batches = sorted_batches([len(r) for r in rows], self.batch)
-        trainable = [p for p in self._network.parameters() if p.requires_grad]
+        network, pad = tuned.network, tuned.pad
+        # batches of similar length: little padding, and memory peaks in the first one
+        order = np.argsort([-len(r) for r in rows], kind="stable")
+        batches = [order[i : i + self.batch] for i in range(0, len(order), self.batch)]
+        trainable = [p for p in network.parameters() if p.requires_grad]
         optimizer = torch.optim.AdamW(trainable, lr=self.rate, weight_decay=0.01)
         total = self.epochs * len(batches)
         warm = max(1, total // 10)  # the rate rises linearly over the first tenth of the steps, then falls to 0
@@ -145,12 +152,12 @@ class TransformersPosterior(CalibratedPosterior):
         self.losses_, best, state, step = [], np.inf, {}, 0
         with stage("fine-tuning", total) as advance:
             for _ in range(self.epochs):
-                self._network.train()
+                network.train()
                 for b in rng.permutation(len(batches)):
                     batch = batches[b]
-                    inputs = padded([rows[i] for i in batch], self._pad, self.device)
+                    inputs = padded([rows[i] for i in batch], pad, self.device)
                     with autocast(self.device, self.precision):
-                        logits = self._network(**inputs).logits
+                        logits = network(**inputs).logits
                     target = torch.from_numpy(labels[batch]).to(self.device)
                     torch.nn.functional.cross_entropy(logits.float(), target, weight=weight).backward()  # type: ignore[no-untyped-call]
                     torch.nn.utils.clip_grad_norm_(trainable, 1.0)
@@ -158,73 +165,86 @@ class TransformersPosterior(CalibratedPosterior):
                     schedule.step()
                     optimizer.zero_grad(set_to_none=True)
                     advance(step := step + 1)
-                loss = self._loss(held, truth)
+                loss = self._loss(tuned, held, truth)
                 self.losses_.append(loss)
                 if loss < best:
                     best = loss
-                    state = {k: v.detach().cpu().clone() for k, v in self._network.state_dict().items()}
+                    state = {k: v.detach().cpu().clone() for k, v in network.state_dict().items()}
                 elif len(self.losses_) - 1 - int(np.argmin(self.losses_)) >= self.patience:
                     break
-        self._network.load_state_dict(state)
+        network.load_state_dict(state)
 
-    def _loss(self, rows: Rows, truth: Ints) -> float:
+    def _loss(self, tuned: _Tuned, rows: Rows, truth: Ints) -> float:
         from scipy.special import log_softmax
 
-        logits = self._logits(rows) - self.log_weights_
+        logits = self._logits(tuned, rows) - self.log_weights_
         return -float(log_softmax(logits, axis=1)[np.arange(len(truth)), truth].mean())
 
-    def _logits(self, rows: Rows) -> Floats:
+    def _logits(self, tuned: _Tuned, rows: Rows) -> Floats:
         import torch
 
-        network = self._network.eval().to(self.device)
+        network = tuned.network.eval()
         out = np.zeros((len(rows), network.config.num_labels))
         with torch.inference_mode(), autocast(self.device, self.precision):
-            for batch in sorted_batches([len(r) for r in rows], self.batch):
-                logits = network(**padded([rows[i] for i in batch], self._pad, self.device)).logits
+            for batch in token_batches([len(r) for r in rows], self.batch * self.max_tokens):
+                logits = network(**padded([rows[i] for i in batch], tuned.pad, self.device)).logits
                 out[batch] = logits.double().cpu().numpy()
         return out
 
-    def _keep(self, tokenizer: Any) -> None:
+    def _keep(self, tuned: _Tuned) -> None:
         """Store weights, configuration and tokenizer as arrays and text: a saved critic needs no other files."""
-        state = self._network.state_dict()
+        state, tokenizer = tuned.network.state_dict(), tuned.tokenizer
         self.weights_ = np.concatenate([state[k].float().cpu().numpy().ravel() for k in sorted(state)])
-        self.config_ = json.loads(self._network.config.to_json_string(use_diff=False))
+        self.config_ = json.loads(tuned.network.config.to_json_string(use_diff=False))
         self.tokenizer_ = tokenizer.backend_tokenizer.to_str()
         self.special_ = {k: str(v) for k in SPECIAL if (v := getattr(tokenizer, k, None)) is not None}
-        self._tokenizer = tokenizer
-
-    def _restore(self) -> None:
-        """Rebuild the network from a saved critic."""
-        if getattr(self, "_network", None) is not None:
-            return
-        import torch
-        from tokenizers import Tokenizer
-        from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerFast
-
-        with quiet():
-            config = AutoConfig.for_model(self.config_["model_type"])
-            config.update({k: v for k, v in self.config_.items() if k != "model_type"})
-            config.num_labels = len(self.log_weights_)
-            network = AutoModelForSequenceClassification.from_config(config)
-            backend = Tokenizer.from_str(self.tokenizer_)
-            self._tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **self.special_)
-        # the weights are one flat array, in the order of their sorted names
-        state, start = network.state_dict(), 0
-        flat = torch.from_numpy(np.asarray(self.weights_))
-        for name in sorted(state):
-            size = state[name].numel()
-            state[name] = flat[start : start + size].view(state[name].shape).to(state[name].dtype)
-            start += size
-        network.load_state_dict(state)
-        self._network, self._pad = network, int(self._tokenizer.pad_token_id)
 
     def network(self) -> tuple[Any, Any, int]:
         """Return the fine-tuned network in evaluation mode on its device, the tokenizer, and the padding id."""
-        self._restore()
-        return self._network.eval().to(self.device), self._tokenizer, self._pad
+        tuned = self._tuned()
+        return tuned.network, tuned.tokenizer, tuned.pad
+
+    def _tuned(self) -> _Tuned:
+        return resource(_rebuilt, self, self.weights_, self.device)
 
     def predict(self, batch: Corpus) -> Floats:
         """Calibrated probabilities, float array (N, K)."""
-        self._restore()
-        rows = tokenize(self._tokenizer, batch.section_texts.to_pylist(), self.max_tokens)
-        return softmax(self._logits(rows) - self.log_weights_, self.temperature_)
+        tuned = self._tuned()
+        rows = tokenize(tuned.tokenizer, batch.section_texts.to_pylist(), self.max_tokens)
+        return softmax(self._logits(tuned, rows) - self.log_weights_, self.temperature_)
+
+
+@dataclass(frozen=True)
+class _Tuned:
+    """A fine-tuned network with its tokenizer."""
+
+    network: Any
+    tokenizer: Any
+
+    @property
+    def pad(self) -> int:
+        """Id of the padding token."""
+        return int(self.tokenizer.pad_token_id)
+
+
+def _rebuilt(posterior: TransformersPosterior, weights: NDArray[np.floating], device: str) -> _Tuned:
+    """The network of a fitted posterior, from its weights: one flat array, in the order of their sorted names."""
+    import torch
+    from tokenizers import Tokenizer
+    from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedTokenizerFast
+
+    with quiet():
+        config = AutoConfig.for_model(posterior.config_["model_type"])
+        config.update({k: v for k, v in posterior.config_.items() if k != "model_type"})
+        config.num_labels = len(posterior.log_weights_)
+        network = AutoModelForSequenceClassification.from_config(config)
+        backend = Tokenizer.from_str(posterior.tokenizer_)
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **posterior.special_)
+    state, start = network.state_dict(), 0
+    flat = torch.from_numpy(np.asarray(weights))
+    for name in sorted(state):
+        size = state[name].numel()
+        state[name] = flat[start : start + size].view(state[name].shape).to(state[name].dtype)
+        start += size
+    network.load_state_dict(state)
+    return _Tuned(network.eval().to(device), tokenizer)

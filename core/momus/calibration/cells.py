@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, Units, draw, split
 from momus.errors import StoreError
 from momus.files import write_sealed
+from momus.numeric.types import Bools
 from momus.outputs import make_folder
 from momus.schema import read_json
 
@@ -50,11 +52,11 @@ class Cell:
     strength: float
     n_real: int
     n_generated: int
-    p: Sequence[float | None]
-    difference: Sequence[float | None]
-    changed: int
-    places: int
-    usable: int
+    p: tuple[float | None, ...] = ()
+    difference: tuple[float | None, ...] = ()
+    changed: int = 0
+    places: int = 0
+    usable: int = 0
     reason: str = ""
 
     @property
@@ -81,58 +83,80 @@ class Cell:
         return float(np.mean(differences)) if differences else None
 
 
-def measure(
-    judge: SplitJudge,
-    critic: str,
-    defect: str,
-    strength: float,
-    size: tuple[int, int],
-    splits: int,
-    seed: int,
-    changed: tuple[int, int] = (0, 0),
-    replacement: bool = False,
-    begun: Cell | None = None,
-    each: Callable[[Cell], None] | None = None,
-    units: Units | None = None,
-) -> Cell:
-    """Test one size over many splits.
+@dataclass(frozen=True)
+class Draws:
+    """Random splits into two sides, of what a critic can score both unchanged and planted.
 
-    Parameters
+    Attributes
     ----------
+    size
+        Documents (or groups) of the real and of the generated side.
     replacement
         Draw documents (or groups) with replacement if too few can be scored.
-    begun
-        The same cell with fewer splits, to be resumed.
-    each
-        Called with the cell so far, after each split.
     units
         Groups of documents that are split as wholes and counted by ``size``; None: single documents.
     """
-    takes_part = judge.usable if units is None else units.usable(judge.usable)
-    n, usable = len(takes_part), int(takes_part.sum())
-    p, difference = ([], []) if begun is None else (list(begun.p), list(begun.difference))
-    cell = Cell(critic, judge.statistic, defect, strength, *size, p, difference, *changed, usable)  # p grows below
-    too_few = sum(size) > usable
-    if too_few and not (replacement and judge.repeatable and usable):
-        what = "documents" if units is None else "groups"
-        return replace(cell, p=[], difference=[], reason=f"only {usable:,} {what} can be scored")
-    for k in range(len(p), splits):
+
+    judge: SplitJudge
+    size: tuple[int, int]
+    seed: int
+    replacement: bool = False
+    units: Units | None = None
+
+    @cached_property
+    def usable(self) -> Bools:
+        """Which documents (or groups) can be scored."""
+        return self.judge.usable if self.units is None else self.units.usable(self.judge.usable)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether fewer can be scored than the two sides hold."""
+        return sum(self.size) > int(self.usable.sum())
+
+    @property
+    def lacking(self) -> str:
+        """Why nothing can be drawn; empty if something can."""
+        usable = int(self.usable.sum())
+        if not self.too_few or (self.replacement and self.judge.repeatable and usable):
+            return ""
+        return f"only {usable:,} {'documents' if self.units is None else 'groups'} can be scored"
+
+    def test(self, number: int) -> tuple[float | None, float | None]:
+        """Draw the split of this number, and return its p and difference, None where they are undefined."""
+        usable = self.usable
         # order (at least n_real + n_generated,): row numbers of documents, or numbers of groups, the real side first
-        if too_few:
-            order = draw(seed, k, np.flatnonzero(takes_part), sum(size))
+        if self.too_few:
+            order = draw(self.seed, number, np.flatnonzero(usable), sum(self.size))
         else:
-            order = split(seed, k, n)
-            order = order[takes_part[order]]
-        sides = order[: size[0]], order[size[0] : sum(size)]
-        if units is None:
-            split_p, split_difference = judge.test(*sides)
+            order = split(self.seed, number, len(usable))
+            order = order[usable[order]]
+        sides = order[: self.size[0]], order[self.size[0] : sum(self.size)]
+        if self.units is None:
+            p, difference = self.judge.test(*sides)
         else:
-            (real, one), (generated, other) = (units.expand(side, judge.usable) for side in sides)
-            split_p, split_difference = judge.test(real, generated, (one, other))
-        p.append(_finite(split_p))
-        difference.append(_finite(split_difference))
-        if each is not None:
-            each(cell)
+            (real, one), (generated, other) = (self.units.expand(side, self.judge.usable) for side in sides)
+            p, difference = self.judge.test(real, generated, (one, other))
+        return _finite(p), _finite(difference)
+
+
+def measure(cell: Cell, draws: Draws, splits: int, after_split: Callable[[Cell], None] | None = None) -> Cell:
+    """Test the splits that a cell lacks, and return it with them.
+
+    Parameters
+    ----------
+    splits
+        Number of splits that it then has.
+    after_split
+        Called with the cell so far, after each split.
+    """
+    cell = replace(cell, usable=int(draws.usable.sum()), reason="")
+    if draws.lacking:
+        return replace(cell, p=(), difference=(), reason=draws.lacking)
+    for number in range(len(cell.p), splits):
+        p, difference = draws.test(number)
+        cell = replace(cell, p=(*cell.p, p), difference=(*cell.difference, difference))
+        if after_split is not None:
+            after_split(cell)
     return replace(cell, reason="" if cell.tested else MISSING)
 
 

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from momus.critic import Counted, Critic, RunningTextCritic, Scores, Statistic
+from momus.critic import Counted, Critic, RunningTextCritic, Statistic
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned
-from momus.critic.scores import LATENT_NLL, LATENT_PPL
+from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import MomusError
 from momus.inference import Design, ManyTests, compare_rows
 from momus.inference.pooling import Rows

@@ -10,16 +10,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from momus.calibration.cells import Cell, CellFolder, measure
+from momus.calibration.cells import Cell, CellFolder, Draws, measure
 from momus.calibration.judges import SplitJudge, judge_for
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.controls import DEFECTS, Planted
-from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import moved, row_unit, scored_units, settled
+from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
 from momus.estimator import clone
@@ -143,10 +144,12 @@ class Worker:
                         planted = self._planted(defect, strength)
                     if judge is None:
                         judge = self._judge(name, planted.corpus, defect == NULL)
-                    changed = len(planted.changes), planted.count
-                    keep = self._keeper(settings)
-                    options = changed, plan.replacement, begun, keep, units
-                    cell = measure(judge, name, defect, strength, size, splits, plan.seed, *options)
+                    draws = Draws(judge, size, plan.seed, plan.replacement, units)
+                    cell = Cell(name, judge.statistic, defect, strength, *size)
+                    cell = replace(cell, changed=len(planted.changes), places=planted.count)
+                    if begun is not None:
+                        cell = replace(cell, p=begun.p, difference=begun.difference)
+                    cell = measure(cell, draws, splits, self._keeper(settings))
                     self.folder.keep(cell, settings)
                 else:
                     cell = begun.first(splits)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, hidden_groups
-from momus.critic import Note, RunningTextCritic, Scores
+from momus.critic import Note, RunningTextCritic
+from momus.critic.scores import Scores
 from momus.inference.matching import MATCHED
 from momus.numeric.types import Ints
 from momus.text.counting import counted

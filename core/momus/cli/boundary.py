@@ -71,7 +71,12 @@ def safe_streams() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            raw = io.BufferedWriter(_ForAnyReader(stream.fileno(), "w", closefd=False))
+            try:
+                number = stream.fileno()
+            except OSError:  # a stream without a file, as in tests
+                stream.reconfigure(errors="backslashreplace")
+                continue
+            raw = io.BufferedWriter(_ForAnyReader(number, "w", closefd=False))
             safe = io.TextIOWrapper(raw, stream.encoding, "backslashreplace", line_buffering=stream.line_buffering)
             setattr(sys, name, safe)
 

@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from momus.cli.options import Config, config_tables
-from momus.errors import PluginError, UsageError
 from momus.estimator import construct
 
 if TYPE_CHECKING:
-    from momus.conformance import Report
+    from rich.console import Console
 
+    from momus.conformance import Record
 
-def find_class(name: str) -> Any:
-    """Import a critic's class by plug-in name or as ``package.module:Class``, also from the current folder.
-
-    Raises
-    ------
-    PluginError, UsageError
-        The class cannot be imported, or is not a critic.
-    """
-    import sys
-
-    from momus.critic import Critic
-    from momus.critic.registry import critic_class
-
-    if ":" not in name:
-        return critic_class(name)
-    module, _, attribute = name.partition(":")
-    if "" not in sys.path:
-        sys.path.append("")  # last: a file there must not take the place of an installed module
-    try:
-        cls = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # foreign modules may raise anything at import
-        raise PluginError(
-            f"{name} cannot be imported: {type(error).__name__}: {error}", hint="write package.module:Class"
-        ) from error
-    if not (isinstance(cls, type) and issubclass(cls, Critic)):
-        raise UsageError(f"{name} is not a subclass of momus.Critic", hint="name the class of a critic")
-    return cls
+NAME = 40
+"""Width of the column of names."""
 
 
 def check(
-    critic: Annotated[str, typer.Argument(help="package.module:Class, or the name of a registered critic.")],
+    critic: Annotated[
+        str, typer.Argument(help="package.module:Class, ./file.py:Class, or the name of a registered critic.")
+    ],
     corpus: Annotated[str | None, typer.Option(help="Real text to run the checks on; default: synthetic text.")] = None,
     config: Config = None,
     slow: Annotated[
@@ -66,34 +42,38 @@ def check(
     class in the entry-point group momus.critics; `momus critics` then lists it.
     """
     from momus.conformance import check_critic, check_names
-    from momus.progress import default_reporter
+    from momus.critic.registry import critic_class, named
     from momus.reading import read_corpus
-
-    cls = find_class(critic)
-    instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
-    text = read_corpus(corpus) if corpus is not None else None
-    with default_reporter().stage(f"checking {cls.name}"):
-        report = check_critic(instance, text, checks=check_names(slow=slow))
-    _show(report)
-    if not report.ok:
-        raise typer.Exit(1)
-
-
-def _show(report: Report) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
     from momus.visible import safe_console
 
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for name in ("", "check", "detail"):
-        table.add_column(name)
-    for record in report.shown():
-        style = {"failed": "[bold red]failed[/bold red]", "passed": "passed"}.get(record.status, record.status)
-        table.add_row(style, record.name.replace("_", " "), escape(record.detail))
-    console = safe_console(highlight=False)
-    console.print(table)
+    cls = critic_class(named(critic))
+    instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
+    text = read_corpus(corpus) if corpus is not None else None
+    console, names = safe_console(highlight=False), check_names(slow=slow)
+    with console.status(f"checking {cls.name}"):  # shown on terminals only
+        report = check_critic(instance, text, checks=names, on_record=lambda record: _show(record, console))
     counts = ", ".join(f"{n} {status}" for status, n in report.counts.items())
     console.print(f"{report.critic}: {len(report.records)} checks, {counts}")
     if not report.enough:
         console.print("Too few checks apply to this critic for a pass to be meaningful.")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _show(record: Record, console: Console) -> None:
+    """Print the outcome of one check: its status, its name, and in a third column why it failed or does not apply."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    line = Table.grid(padding=(0, 2))
+    for width in (7, NAME, None):
+        line.add_column(width=width)
+    style = {"failed": "[bold red]failed[/bold red]"}.get(record.status, record.status)
+    detail = f"by the same error as {_words(record.by)}" if record.by else record.detail
+    line.add_row(style, _words(record.name), escape(detail))
+    console.print(line)
+    console.file.flush()
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,22 @@ from momus.cli.printing import echo
 
 LONGEST = 40
 """Most letters of a name: lines of the package then stay within 120 letters."""
+
+
+class Kind(StrEnum):
+    """What the critic of a package begins as."""
+
+    COUNTS = "counts"
+    PYRO = "pyro"
+    ENCODER = "encoder"
+
+
+KINDS = {
+    Kind.COUNTS: ("the length of sentences", ("momus", "numpy", "scipy")),
+    Kind.PYRO: ("the length of sentences", ("momus[torch,pyro]", "numpy")),
+    Kind.ENCODER: ("the order of sentences", ("momus[torch]", "numpy", "scipy")),
+}
+"""What each kind of critic asks about, and the packages that it needs."""
 
 new = typer.Typer(name="new", no_args_is_help=True, help="Start a package with a new critic.", rich_markup_mode="rich")
 
@@ -28,27 +45,36 @@ def critic(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write; default: NAME in the current folder.")
     ] = None,
+    kind: Annotated[
+        Kind,
+        typer.Option(
+            help="counts: what is counted in the text; pyro: latents of a Pyro program; encoder: sentences as an "
+            "encoder of transformers sees them."
+        ),
+    ] = Kind.COUNTS,
 ) -> None:
     """Write a small package with a working critic.
 
-    It holds the class (a critic of sentence length, to be changed), its entry
-    point, tests that run the conformance checks, and settings of ruff and mypy.
+    It holds the class (a critic of the length or order of sentences, to be
+    changed), its entry point, tests that run the conformance checks, and settings
+    of ruff and mypy.
 
     Example:
 
       [bold]momus new critic my-critic[/bold]
 
-    Next: `cd my-critic`, `momus check momus_my_critic:MyCritic`, and
-    `pip install --editable .`; then compare texts with --critics my-critic.
+    Next: `cd my-critic`, `momus check momus_my_critic:MyCritic`, and compare
+    texts with -c momus_my_critic:MyCritic; once it is installed by
+    `pip install --editable .`, with -c my-critic.
     """
     folder = out if out is not None else Path(name)
-    written = write_critic(name, folder)
+    written = write_critic(name, folder, kind)
     for path in written:
         echo(f"wrote {path}")
     module, cls = module_name(name), class_name(name)
     echo(
-        f"\nNext:\n  cd {folder}\n  momus check {module}:{cls}\n  pip install --editable .\n"
-        f"  momus compare --critics {name} --real REAL --generated NAME=GENERATED"
+        f"\nNext:\n  cd {folder}\n  momus check {module}:{cls}\n"
+        f"  momus compare -c {module}:{cls} --real REAL --generated NAME=GENERATED"
     )
 
 
@@ -106,7 +132,7 @@ def check_name(name: str) -> None:
         raise UsageError(f"a package {module_name(name)!r} is installed already", hint="choose another name")
 
 
-def write_critic(name: str, folder: Path) -> list[Path]:
+def write_critic(name: str, folder: Path, kind: Kind = Kind.COUNTS) -> list[Path]:
     """Write the package, and return the files written.
 
     Raises
@@ -127,14 +153,24 @@ def write_critic(name: str, folder: Path) -> list[Path]:
     if folder.is_dir() and any(folder.iterdir()):
         raise UsageError(f"{folder} exists and is not empty", hint="name a new folder with --out")
     module = module_name(name)
-    values = {"name": name, "module": module, "cls": class_name(name), "distribution": f"momus-{name}"}
+    about, needs = KINDS[kind]
+    values: dict[str, object] = {
+        "name": name,
+        "module": module,
+        "cls": class_name(name),
+        "distribution": f"momus-{name}",
+    }
+    values |= {"kind": kind.value, "about": about, "needs": needs}
     templates = Environment(
         loader=PackageLoader("momus", "scaffold/critic"),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         autoescape=False,  # the files are code, and names that pass `check_name` need no escapes
     )
-    names = {t: t.removesuffix(".j2").replace("package/", f"{module}/") for t in templates.list_templates(["j2"])}
+    names = {
+        template: template.removeprefix("common/").removesuffix(".j2").replace("package/", f"{module}/")
+        for template in templates.list_templates(filter_func=lambda name: name.startswith("common/"))
+    }
     try:
         with new_folder(folder) as temporary:
             for template, name in sorted(names.items()):

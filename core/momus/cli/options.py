@@ -21,7 +21,8 @@ CriticNames = Annotated[
     typer.Option(
         "--critics",
         "-c",
-        help="Critics, comma-separated (`momus critics` lists them); default: all that can be fitted on the text.",
+        help="Critics, comma-separated (`momus critics` lists them), or classes of yours, as package.module:Class or "
+        "./file.py:Class; default: all that can be fitted on the text.",
     ),
 ]
 Config = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from momus.cli.options import (
     Reading,
     Trust,
     Without,
+    comma_separated,
     config_tables,
     expanded,
 )
@@ -38,6 +39,8 @@ COLUMNS = ("corpus", "id", "critic", "nll", "states", "reason")
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from momus.critic import Critic
+    from momus.critic.scores import Scores
     from momus.progress import Reporter
     from momus.reading import ReadingOptions
     from momus.text.corpus import Corpus
@@ -45,7 +48,12 @@ if TYPE_CHECKING:
 
 @expanded
 def fit(
-    critic: Annotated[str, typer.Argument(help="Name of the critic; `momus critics` lists them.")],
+    critic: Annotated[
+        str,
+        typer.Argument(
+            help="Name of the critic (`momus critics` lists them), or package.module:Class, or ./file.py:Class."
+        ),
+    ],
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to fit on.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the fitted critic into.")],
     config: Config = None,
@@ -76,13 +84,13 @@ def fit(
     before a comparison: `momus compare` fits and saves its own.
     """
     from momus.critic.base import notes_of
-    from momus.critic.registry import make_critics
+    from momus.critic.registry import make_critics, named
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter, reporting
 
     check_place(out, [real, config])
     check_folder(out, CRITIC)
-    (model,) = make_critics([critic], config_tables(config))
+    (model,) = make_critics([named(critic)], config_tables(config))
     if isinstance(model, DeviceMixin):
         model.to(resolve_device(device))
     options = reading.options()
@@ -96,7 +104,7 @@ def fit(
             tell_left_out(fit_in_parts(model, real, options, workers))
         else:
             corpus = _text_to_fit(real, options, sample, sample_seed, reporter)
-            with reporter.stage(f"fitting {critic}"):
+            with reporter.stage(f"fitting {model.name}"):
                 model.fit(corpus)
     model.save(out)
     left_out = model.fitted_on_["left_out"]
@@ -138,6 +146,15 @@ def score(
     device: Device = "auto",
     reading: Annotated[Reading, Without("prompt")] = Reading(),
     csv_as_is: CsvAsIs = False,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            "--critics",
+            "-c",
+            metavar="CLASSES",
+            help="Classes of critics that are not registered, as package.module:Class or ./file.py:Class.",
+        ),
+    ] = None,
     trust: Trust = None,
     share: Share = Share(),
     quiet: Quiet = False,
@@ -162,16 +179,13 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
+    from momus.files import table_kind
+    from momus.progress import Silent, default_reporter
+
+    _name_classes(comma_separated(classes) or ())
     options = reading.options()
     check_place(out, paths)
-    if out is not None and (out.is_dir() or out.suffix not in TABLES):
-        if out.suffix and not out.is_dir():
-            raise UsageError(
-                f"{out}: rows go to a file that ends in {', '.join(TABLES)}, or to a folder",
-                hint="name a folder without such an ending",
-            )
-        if csv_as_is:
-            raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
+    if out is not None and _is_folder(out, csv_as_is):
         score_into_folder(paths, out, share, options, device, trust or (), quiet)
         return
     share.refuse()
@@ -180,49 +194,84 @@ def score(
             f"{len(paths)} paths are given, expected a critic and a text",
             hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… -o ROWS",
         )
-    _score_text(Path(paths[0]), paths[1], out, options, device, csv_as_is, trust or (), quiet)
-
-
-def _score_text(
-    saved: Path,
-    text: str,
-    out: Path | None,
-    options: ReadingOptions,
-    device: str,
-    csv_as_is: bool,
-    trust: Sequence[Path],
-    quiet: bool,
-) -> None:
-    """Score one text by one critic in memory, and print what it has."""
-    import momus as m
-    from momus.critic.effects import is_trusted
-    from momus.critic.splitting import other_splitting
-    from momus.files import table_kind, write_table
-    from momus.numeric.devices import resolve_device
-    from momus.progress import Silent, default_reporter
-    from momus.report.format import number
-
     if out is not None:
         check_output(out, table_kind("a table of scores", COLUMNS))
-    critic = m.load_critic(saved, trust=is_trusted(saved, trust))
-    if splitting := other_splitting(critic):
-        echo(f"Warning: {splitting}", err=True)
-    if isinstance(critic, DeviceMixin):
-        moved(critic, resolve_device(device))
+    critic = _loaded(Path(paths[0]), device, trust or ())
     reporter = Silent() if quiet else default_reporter()
-    corpus = options.read(text, reporter=reporter)
+    corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
     with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
         scores = critic.score(corpus, progress=advance)
     if out is not None:
-        rows = scores.table()
-        if scores.groups:
-            rows = rows.append_column("group", corpus.table["group"])
-        for name in options.keep:
-            column = f"field {name}" if name in rows.column_names else name
-            rows = rows.append_column(column, [corpus.field(name)])
-        write_table(rows, out, as_is=csv_as_is)
+        _write_rows(scores, corpus, options.keep, out, csv_as_is)
+    _tell_scores(critic, scores)
+    if not scores.n_scored:
+        raise typer.Exit(1)
+    shared = overlap(critic, corpus)
+    if shared:
+        echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
+
+
+def _name_classes(locations: Sequence[str]) -> None:
+    """Make classes known to this run that are not registered."""
+    from momus.critic.registry import named
+
+    for location in locations:
+        if ":" not in location:
+            raise UsageError(
+                f"--critics {location} names no class",
+                hint="write package.module:Class or ./file.py:Class; saved critics are named by their folders",
+            )
+        named(location)
+
+
+def _is_folder(out: Path, csv_as_is: bool) -> bool:
+    """Whether rows go to a folder rather than to a file, by its name."""
+    if not out.is_dir() and out.suffix in TABLES:
+        return False
+    if out.suffix and not out.is_dir():
+        raise UsageError(
+            f"{out}: rows go to a file that ends in {', '.join(TABLES)}, or to a folder",
+            hint="name a folder without such an ending",
+        )
+    if csv_as_is:
+        raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
+    return True
+
+
+def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
+    """Read a fitted critic, and say if it was fitted with another splitting into words."""
+    import momus
+    from momus.critic.effects import is_trusted
+    from momus.critic.splitting import other_splitting
+    from momus.numeric.devices import resolve_device
+
+    critic: Critic[Any] = momus.load_critic(folder, trust=is_trusted(folder, trust))
+    if splitting := other_splitting(critic):
+        echo(f"Warning: {splitting}", err=True)
+    if isinstance(critic, DeviceMixin):
+        moved(critic, resolve_device(device))
+    return critic
+
+
+def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, as_is: bool) -> None:
+    """Write one row per document, with its group and the fields that are kept."""
+    from momus.files import write_table
+
+    rows = scores.table()
+    if scores.groups:
+        rows = rows.append_column("group", corpus.table["group"])
+    for name in keep:
+        column = f"field {name}" if name in rows.column_names else name
+        rows = rows.append_column(column, [corpus.field(name)])
+    write_table(rows, out, as_is=as_is)
+
+
+def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
+    """Print the values of the text, and how many documents have none, by reason."""
+    from momus.report.format import number
+
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
         scored = f"{scores.n_scored:,} of {counted(len(scores), 'document')} scored"
@@ -231,11 +280,6 @@ def _score_text(
         echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
     for reason, n in scores.unscored.items():
         echo(f"unscored: {n:,} ({reason})")
-    if not scores.n_scored:
-        raise typer.Exit(1)
-    shared = overlap(critic, corpus)
-    if shared:
-        echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
 
 
 def _tell_reading(corpus: Corpus) -> None:

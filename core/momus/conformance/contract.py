@@ -11,11 +11,12 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, same_scores, same_values, worst
-from momus.critic import RunningTextCritic, Scores
+from momus.critic import RunningTextCritic
 from momus.critic.hooks import row_unit, tokenizer_of
 from momus.critic.portions import fit_portions, is_mergeable, read_portion
+from momus.critic.scores import Scores
 from momus.errors import MomusError, NotFittedError
-from momus.estimator import clone, construct, fitted_state, parameter_names
+from momus.estimator import Estimator, clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus
 
 
@@ -31,7 +32,7 @@ def names_are_set(s: Subject) -> None:
 def construction_stores_parameters(s: Subject) -> None:
     """The constructor stores its parameters unchanged, and does nothing else."""
     critic = type(s.critic)(**s.critic.get_params(deep=False))
-    extra = sorted(set(vars(critic)) - set(parameter_names(type(critic))))
+    extra = sorted(set(vars(critic)) - _parameters(s))
     assert not extra, f"__init__ sets {', '.join(extra)}: set learned attributes in fit instead"
     for key, value in s.critic.get_params(deep=False).items():
         assert same_values(getattr(critic, key), value, exact=True), f"__init__ changes parameter {key!r}"
@@ -84,10 +85,16 @@ def fit_returns_the_critic(s: Subject) -> None:
     assert critic.fit(s.fit_text) is critic, "fit() does not return self"
     learned = set(fitted_state(critic)) - {"fitted_on_", "fitted_hashes_"}
     assert learned, "fit() sets no attribute whose name ends in an underscore"
-    allowed = set(parameter_names(type(critic))) | {"device", "_in_fit"}
+    allowed = _parameters(s) | {"device", "_in_fit"}
     loose = sorted(k for k in vars(critic) if not k.endswith("_") and k not in allowed)
     assert not loose, f"fit() sets {', '.join(loose)}: end the names of fitted attributes in an underscore"
     assert critic.get_params(deep=False) == s.critic.get_params(deep=False), "fit() changes parameters"
+
+
+def _parameters(s: Subject) -> set[str]:
+    """Names of the critic's parameters, and of those of its base classes, which its constructor may fix."""
+    bases = (cls for cls in type(s.critic).__mro__ if issubclass(cls, Estimator))
+    return {name for cls in bases for name in parameter_names(cls)}
 
 
 def refitting_forgets(s: Subject) -> None:

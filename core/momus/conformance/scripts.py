@@ -186,9 +186,9 @@ def documents(script: str) -> Corpus:
     collected = []
     for i in range(DOCUMENTS):
         sections = []
-        for part, title in enumerate(sample.titles):
+        for number, title in enumerate(sample.titles):
             # each section prefers its own three sentences of the eight
-            weights = np.where(np.arange(8) // 3 == part, 4.0, 1.0)
+            weights = np.where(np.arange(8) // 3 == number, 4.0, 1.0)
             chosen = rng.choice(8, int(rng.integers(1, 5)), p=weights / weights.sum())
             sections.append(Section(" ".join(sample.sentences[j] for j in chosen), title))
         if i % 4 == 0:
@@ -203,9 +203,9 @@ def claimed_samples(claimed: Scripts) -> list[str]:
     return [name for name, sample in SAMPLES.items() if all(code in claimed for code in sample.codes)]
 
 
-def together(scripts: list[str], each: int = DOCUMENTS) -> Corpus:
+def together(scripts: list[str], per_script: int = DOCUMENTS) -> Corpus:
     """The first documents of several scripts as one text."""
-    return Corpus.from_documents([documents(name)[i] for name in scripts for i in range(each)], name="scripts")
+    return Corpus.from_documents([documents(name)[i] for name in scripts for i in range(per_script)], name="scripts")
 
 
 LONGEST = 20

@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from momus.conformance import corpora
-from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import row_unit, scored_units
+from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
 from momus.estimator import Estimator, clone, fitted_state
 from momus.numeric.types import Ints

@@ -38,6 +38,7 @@ def check_critic(
     corpus: Corpus | None = None,
     expected_failed_checks: Mapping[str, str] | None = None,
     checks: Iterable[str] | None = None,
+    on_record: Callable[[Record], None] | None = None,
 ) -> Report:
     """Run the conformance checks on a critic; failures are reported, not raised.
 
@@ -51,6 +52,8 @@ def check_critic(
         Names of checks that are expected to fail, with reasons. An expected failure that does not occur is a failure.
     checks
         Names of the checks to run; default: all but the `SLOW` ones.
+    on_record
+        Called with the outcome of each check as soon as it has run.
 
     Raises
     ------
@@ -63,8 +66,13 @@ def check_critic(
         if name not in check_names():
             raise UsageError(f"no check {name!r}", hint=f"choose from {', '.join(check_names())}")
     subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
-    to_run = [c for c in ALL if _name(c) in selected]
-    return Report(getattr(critic, "name", type(critic).__name__), [_run(c, subject, expected) for c in to_run])
+    records = []
+    for check in ALL:
+        if _name(check) in selected:
+            records.append(_run(check, subject, expected))
+            if on_record is not None:
+                on_record(records[-1])
+    return Report(getattr(critic, "name", type(critic).__name__), records)
 
 
 def _run(check: Check, subject: Subject, expected: Mapping[str, str]) -> Record:
@@ -101,10 +109,10 @@ def _described(error: Exception, critic: Critic[Any]) -> str:
     # packages of the critic's classes, without Momus' core
     packages = {_package(cls.__module__) for cls in type(critic).__mro__} - {"momus", *sys.stdlib_module_names}
     calls = list(traceback.walk_tb(error.__traceback__))
-    own = [call for call in calls if _package(call[0].f_globals.get("__name__", "")) in packages]
+    in_packages = [call for call in calls if _package(call[0].f_globals.get("__name__", "")) in packages]
     where = ""
     if calls:
-        frame, line = (own or calls)[-1]
+        frame, line = (in_packages or calls)[-1]
         where = f" ({Path(frame.f_code.co_filename).name}, line {line}, in {frame.f_code.co_name})"
     return f"{type(error).__name__}: {error}{where}"
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, same_scores, worst
-from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic, Scores
+from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic
 from momus.critic.hooks import DeviceMixin, moved, row_unit, scored_units
 from momus.critic.powers import headline_of
+from momus.critic.scores import Scores
 from momus.evidence import Evidence, from_json, to_json
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import judge

@@ -9,20 +9,19 @@ from momus.critic.hooks import DeviceMixin, NotesMixin
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
 from momus.critic.portions import Counts
 from momus.critic.powers import (
-    AggregatedPosteriorMixin,
     EvidenceMixin,
     ExplanationMixin,
     MergeableMixin,
     StatisticsMixin,
 )
 from momus.critic.reporting import Note, Reporting
+from momus.critic.resources import resource
 from momus.critic.rows import Counted, Pooled, Rows
-from momus.critic.scores import LogPrior, Scores
+from momus.critic.scores import LogPrior
 from momus.critic.statistic import Statistic
 from momus.critic.tokens import RunningTextCritic, TokenCritic
 
 __all__ = [
-    "AggregatedPosteriorMixin",
     "Counted",
     "Counts",
     "Critic",
@@ -39,11 +38,11 @@ __all__ = [
     "Reporting",
     "Rows",
     "RunningTextCritic",
-    "Scores",
     "SimplexDraws",
     "StateSequences",
     "Statistic",
     "StatisticsMixin",
     "TokenCritic",
     "Values",
+    "resource",
 ]

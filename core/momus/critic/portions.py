@@ -89,10 +89,10 @@ class Counts:
         """
         arrays: dict[str, Ints] = {}
         tables: dict[str, Counter[Label]] = {}
-        for part in parts:
-            for name, array in part.arrays.items():
+        for counts in parts:
+            for name, array in counts.arrays.items():
                 arrays[name] = arrays[name] + array if name in arrays else array
-            for name, table in part.tables.items():
+            for name, table in counts.tables.items():
                 tables.setdefault(name, Counter()).update(table)
         return cls(arrays, tables)
 
@@ -188,9 +188,9 @@ def read_portion(critic: Critic[Any], texts: TextSource) -> Portion:
         The critic cannot be fitted in parts.
     """
     merging = mergeable(critic)
-    part = as_corpus(texts)
-    usable, lacking = documents_to_fit(critic, part)
-    left_out = len(part) - len(usable)
+    corpus = as_corpus(texts)
+    usable, lacking = documents_to_fit(critic, corpus)
+    left_out = len(corpus) - len(usable)
     if not len(usable):
         return Portion(left_out=left_out, lacking=lacking)
     counts = merging.fit_counts(usable)

@@ -175,11 +175,7 @@ class LawsMixin(ABC):
 
 def headline_of(critic: Critic[Any]) -> str:
     """Name of the statistic whose p decides the verdict of a critic."""
-    headline = critic.reporting.headline or ("latent_ppl" if critic.sequence else "latent_nll")
-    if isinstance(headline, str):
-        return headline
-    names = {s.name for s in critic.statistics()} if isinstance(critic, StatisticsMixin) else set()
-    return next((name for name in headline if name in names), headline[-1])
+    return critic.reporting.headline or ("latent_ppl" if critic.sequence else "latent_nll")
 
 
 POWERS: Mapping[str, type[Any]] = {

@@ -1,20 +1,110 @@
-"""Registered critics: looked up by name, constructed, and read back from disk."""
+"""Critics by name: registered ones, and classes that the user names by where they are.
+
+``package.module:Class`` or ``./file.py:Class`` runs code, so it comes from the user alone: a command line or a call,
+never a folder that is read.
+"""
 
 from __future__ import annotations
 
+import copyreg
+import hashlib
+import importlib
+import importlib.util
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from momus.critic.base import Critic
 from momus.critic.saved import read_critic_json
-from momus.errors import PluginError
+from momus.errors import PluginError, UsageError
 from momus.estimator import construct
-from momus.plugins import CRITICS, load_plugin
+from momus.plugins import CRITICS, load_plugin, registered
+
+_LOCATED: dict[str, tuple[str, type[Any]]] = {}
+"""Where classes are that the user has named in this process, and the classes, by the names of their critics."""
+
+
+def located() -> dict[str, str]:
+    """Where the classes are that the user has named in this process, by the names of their critics."""
+    return {name: location for name, (location, _) in _LOCATED.items()}
+
+
+def named(critic: str) -> str:
+    """The name of a critic that may be given as ``package.module:Class`` or ``./file.py:Class``.
+
+    Its class is then known by that name in this process, and its instances can be sent to other processes.
+
+    Raises
+    ------
+    PluginError
+        The module cannot be imported, or has no such class.
+    UsageError
+        The class is no critic, or its name is that of a registered critic.
+    """
+    if ":" not in critic:
+        return critic
+    location, _, attribute = critic.rpartition(":")
+    if location.endswith(".py"):
+        location = str(Path(location).resolve())
+    try:
+        cls = getattr(_module(location), attribute)
+    except (Exception, SystemExit) as error:  # foreign modules may raise anything at import
+        raise PluginError(
+            f"{critic} cannot be imported: {type(error).__name__}: {error}",
+            hint="write package.module:Class or ./file.py:Class",
+        ) from error
+    if not (isinstance(cls, type) and issubclass(cls, Critic)):
+        raise UsageError(f"{critic} is not a subclass of momus.Critic", hint="name the class of a critic")
+    name = getattr(cls, "name", None)
+    if not isinstance(name, str):
+        raise UsageError(f"{critic} has no name", hint='give the class a `name`, such as name = "mine"')
+    for plugin in registered(CRITICS, name).get(name, ()):
+        if plugin.value != f"{cls.__module__}:{cls.__qualname__}" and plugin.load() is not cls:
+            raise UsageError(
+                f"{critic} is called {name!r}, as a critic of {plugin.distribution!r} is", hint="give it another name"
+            )
+    _LOCATED[name] = f"{location}:{attribute}", cls
+    copyreg.pickle(cls, _by_location)
+    return name
+
+
+def _module(location: str) -> ModuleType:
+    """Import a module by name, also from the current folder, or a file by its path."""
+    if not location.endswith(".py"):
+        if "" not in sys.path:
+            sys.path.append("")  # last: a file there must not take the place of an installed module
+        return importlib.import_module(location)
+    path = Path(location)
+    # the same name in each process: objects of its classes can then be sent between them
+    name = f"momus_file_{path.stem}_{hashlib.blake2b(location.encode(), digest_size=6).hexdigest()}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no Python file")
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def _by_location(critic: Critic[Any]) -> tuple[Any, ...]:
+    """How a critic of a named class is pickled: the class is found first, and then its attributes are read."""
+    return _unfitted, (_LOCATED[critic.name][0],), vars(critic)
+
+
+def _unfitted(location: str) -> Any:
+    return object.__new__(critic_class(named(location)))
 
 
 def critic_class(name: str) -> type[Any]:
-    """Look up the class of a critic, and check that it is one."""
+    """Look up the class of a critic by its name, and check that it is one."""
+    if name in _LOCATED:
+        return _LOCATED[name][1]
     cls = load_plugin(CRITICS, name)
     if not (isinstance(cls, type) and issubclass(cls, Critic)):
         raise PluginError(
@@ -51,6 +141,12 @@ def load_critic(folder: str | Path, *, trust: bool = False) -> Any:
     StoreError
         The folder holds no critic, a damaged one, or one that must be trusted first.
     PluginError
-        No critic of this name is registered.
+        No critic of this name is registered, nor has its class been named in this process.
     """
-    return critic_class(read_critic_json(Path(folder))["critic"]).load(folder, trust=trust)
+    name = read_critic_json(Path(folder))["critic"]
+    if name not in _LOCATED and name not in registered(CRITICS):
+        raise PluginError(
+            f"{folder} holds critic {str(name)[:40]!r}, which is not registered",
+            hint="install its package, or name its class: -c package.module:Class or -c ./file.py:Class",
+        )
+    return critic_class(name).load(folder, trust=trust)

@@ -14,13 +14,16 @@ class Reporting:
     ----------
     headline
         Name of the statistic that is always in the family by which the axis is tested (`Statistic.decides`), speaks
-        for an axis that does not differ, and is ranked and tracked over versions; or several names, of which the first
-        that the fitted critic has counts. Default: ``latent_ppl`` of sequences, otherwise ``latent_nll``.
+        for an axis that does not differ, and is ranked and tracked over versions; default: ``latent_ppl`` of
+        sequences, otherwise ``latent_nll``.
     directions
         What generated text is if its Latent NLL, Latent PPL or posterior entropy is lower, and if it is higher, by the
         name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
     limits
         What the critic cannot see, in one line.
+    layout
+        What of the layout of texts the critic reads, of ``breaks`` and ``spacing`` (`momus.checks.layout`): where texts
+        differ in it, the answer names the axis.
     stepless
         The reason given for documents whose latents have no scored step (M = 0).
     aggregated
@@ -28,9 +31,10 @@ class Reporting:
         turn it off only where the critic's own statistics say the same.
     """
 
-    headline: str | tuple[str, ...] = ""
+    headline: str = ""
     directions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     limits: str = ""
+    layout: tuple[str, ...] = ()
     stepless: str = "no scored step"
     aggregated: bool = True
 

@@ -125,7 +125,7 @@ def align(parts: Sequence[Counted]) -> list[sparse.csr_array]:
 def aligned(parts: Sequence[Counted]) -> list[Counted]:
     """Like `align`, but return `Counted` with the common labels."""
     first = parts[0].labels
-    if all(part.labels is first for part in parts):
+    if all(table.labels is first for table in parts):
         return list(parts)
     # maps[t][j]: the common column of column j of table t
     maps: list[Ints]

@@ -318,7 +318,7 @@ def _taken(arrays: Arrays, key: str) -> np.ndarray[Any, Any]:
 
 def _matrix(arrays: Arrays, key: str, shape: Any) -> sparse.csr_array:
     """A sparse matrix whose indices lie within its shape."""
-    parts = tuple(_taken(arrays, f"{key}.{part}") for part in ("data", "indices", "indptr"))
+    parts = tuple(_taken(arrays, f"{key}.{name}") for name in ("data", "indices", "indptr"))
     sizes = isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and 0 <= n < 2**40 for n in shape)
     try:
         if not sizes or any(p.dtype.kind != "i" for p in parts[1:]):

@@ -86,7 +86,7 @@ def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
     return (filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled), int(lacking.sum())
 
 
-def check_enough(critic: Critic[Any], name: str, usable: int, given: int, lacking: int) -> None:
+def check_enough(critic: Critic[Any], name: str, usable: int, total: int, lacking: int) -> None:
     """Make sure that ``usable`` of the documents given suffice to fit a critic.
 
     Raises
@@ -106,7 +106,7 @@ def check_enough(critic: Critic[Any], name: str, usable: int, given: int, lackin
         )
     raise FittingError(
         f"critic {critic.name!r} needs at least {counted(critic.min_documents, 'document')} with text to be fitted; "
-        f"{name!r} has {usable} of {given}",
+        f"{name!r} has {usable} of {total}",
         hint="give more real text with --fit",
     )
 

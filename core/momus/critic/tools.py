@@ -89,7 +89,7 @@ def adapter_names(role: str) -> list[str]:
     return [n.removeprefix(f"{role}.") for n in registered(ADAPTERS) if n.startswith(f"{role}.")]
 
 
-def make_adapter(role: str, name: str, parameters: Mapping[str, Any], own: Sequence[str] = ()) -> Estimator:
+def make_adapter(role: str, name: str, parameters: Mapping[str, Any], builtin: Sequence[str] = ()) -> Estimator:
     """Construct an adapter by name.
 
     Parameters
@@ -98,7 +98,7 @@ def make_adapter(role: str, name: str, parameters: Mapping[str, Any], own: Seque
         ``posterior`` or ``embedder``.
     parameters
         Keyword parameters of the adapter.
-    own
+    builtin
         Names that the calling critic implements itself; the error message lists them too.
 
     Raises
@@ -110,7 +110,7 @@ def make_adapter(role: str, name: str, parameters: Mapping[str, Any], own: Seque
     """
     known = adapter_names(role)
     if name not in known:
-        raise UsageError(f"{role} is {name!r}", hint=f"choose one of {', '.join([*own, *known])}")
+        raise UsageError(f"{role} is {name!r}", hint=f"choose one of {', '.join([*builtin, *known])}")
     factory = load_plugin(ADAPTERS, f"{role}.{name}")
     if isinstance(factory, type) and issubclass(factory, Estimator):
         return construct(factory, dict(parameters), place=f"{role} {name!r}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
 from momus.critic.powers import LawsMixin
-from momus.critic.registry import make_critics
+from momus.critic.registry import located, make_critics, named
 from momus.errors import MissingExtraError, PluginError, UsageError
 from momus.joint.axes import covariate
 from momus.joint.subgroups import check_values
@@ -80,13 +80,15 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
     if critics is not None and not critics:
         raise UsageError("no critic is chosen", hint="name at least one; `momus critics` lists them")
     critics = [critics] if isinstance(critics, str) else critics
+    if critics is not None:
+        critics = [named(c) if isinstance(c, str) else c for c in critics]
     for c in critics or ():
         if isinstance(c, type):
             raise UsageError(f"{c.__name__} is a class, not a critic", hint=f"pass an instance: {c.__name__}()")
     chosen: list[Critic[Any]] = []
     absent: list[Absent] = []
     warnings = []
-    names = {*critic_names(), *(c.name for c in critics or () if not isinstance(c, str))}
+    names = {*critic_names(), *located(), *(c.name for c in critics or () if not isinstance(c, str))}
     for table in config:
         if table not in names:
             near = difflib.get_close_matches(table, names, n=1)

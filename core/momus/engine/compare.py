@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from momus.checks.layout import KINDS, layout_sentence
 from momus.checks.notes import mixed_prompts_warnings
 from momus.checks.scripts import claiming
 from momus.critic.hooks import DeviceMixin
@@ -180,7 +181,7 @@ def compare(
         comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
         few, *others = texts.analysed
         comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed)
-        comparison.signature = _signature(comparison, texts, settings, command, started)
+        comparison.signature = _signature(comparison, texts, chosen, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
             write_joint(comparison.joint, folder.work / JOINT)
@@ -308,8 +309,22 @@ def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
 
 
+def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
+    """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
+    names = [texts.real.name, *(c.name for c in texts.generated)]
+    layouts = [texts.layouts[name] for name in names if name in texts.layouts]
+    differing = {v.critic for v in comparison.verdicts if v.found}
+    axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
+    return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
+
+
 def _signature(
-    comparison: Comparison, texts: Texts, settings: Settings, command: str | None, started: datetime
+    comparison: Comparison,
+    texts: Texts,
+    critics: Sequence[Critic[Any]],
+    settings: Settings,
+    command: str | None,
+    started: datetime,
 ) -> dict[str, Any]:
     """The provenance of a run, as ``run.json`` holds it."""
     fitting = _fitted_on(comparison.results[0].fitted_on) if not len(texts.fit) else _described(texts, texts.fit, "fit")
@@ -324,6 +339,7 @@ def _signature(
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
+        "layout": _layout(comparison, texts, critics),
         "languages": [
             {**asdict(found), "differs": found.differs(texts.languages["real"])} for found in texts.languages.values()
         ],

@@ -23,11 +23,14 @@ class Job:
         Where critics compute that use a device.
     trusted
         Names of critics that may use adapters.
+    located
+        Where the classes are of critics that are not registered, see `momus.critic.registry.named`.
     """
 
     folder: Path
     device: str = "cpu"
     trusted: tuple[str, ...] = ()
+    located: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.critic import Scores
 from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
+from momus.critic.scores import Scores
 from momus.critic.splitting import icu_of, splitting_of, usable_documents
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset

@@ -8,9 +8,10 @@ from typing import Any, Protocol, TypeVar, cast
 
 import pyarrow as pa
 
-from momus.critic import Critic, RunningTextCritic, Scores
+from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import check_fitted
 from momus.critic.registry import load_critic
+from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.reading import read_memory
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
 from momus.critic.hooks import DeviceMixin
-from momus.critic.registry import critic_class, load_critic
+from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
 from momus.engine.interface import Done, Engine, Job, done_of
@@ -200,7 +200,8 @@ def score_parts(
         if waiting:
             uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in folders)
             trusted = tuple(name for name, path in folders.items() if is_trusted(path, trust))
-            job = Job(folder.path.absolute(), resolve_device(device) if uses_device else "cpu", trusted)
+            where = resolve_device(device) if uses_device else "cpu"
+            job = Job(folder.path.absolute(), where, trusted, tuple(located().values()))
             start = time.perf_counter()
             for done in make_engine(engine, job, workers, address).run(waiting):
                 run.done.append(done)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from momus.critic import Critic, Scores
+from momus.critic import Critic
 from momus.critic.hooks import moved, overlap, scored_units
-from momus.critic.registry import load_critic
-from momus.critic.scores import AGGREGATED
+from momus.critic.registry import load_critic, named
+from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
@@ -43,6 +43,8 @@ class PartScorer:
     def __init__(self, job: Job) -> None:
         self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
+        for location in job.located:
+            named(location)
         self.critics = [
             moved(load_critic(self.folder.critic(name), trust=name in job.trusted), job.device)
             for name in self.plan.critics

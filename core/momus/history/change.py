@@ -134,7 +134,7 @@ def p_above(lower: Callable[[float], float], limit: float, freedom: float, colum
     from scipy.optimize import brentq
     from scipy.stats import t
 
-    if lower(0.0) <= limit:
+    if not lower(0.0) > limit:  # nor is NaN, of a value that does not exist
         return 1.0
     if lower(FARTHEST) > limit:
         return 0.0

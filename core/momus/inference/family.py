@@ -62,7 +62,8 @@ def _scores(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Float
     −c + s/(2 + 2s), where c contrasts are as extreme as this one and s ≥ 0 is its strength: by rank, then by strength.
     """
     if isinstance(contrast, RatioContrast):
-        here, values, two_sided, tie = abs(contrast.here), np.abs(null), False, contrast.tie
+        two_sided, tie = contrast.ratio.transforms, contrast.tie
+        here, values = (contrast.here, null) if two_sided else (abs(contrast.here), np.abs(null))
         units = contrast.samples.design.units
         freedom = float(units[0] - 1 if contrast.samples.design.together else sum(units) - 2)
         strengths = strength_of_t(np.append(values, here), max(freedom, 1.0))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Scores, Statistic
+from momus.critic import Counted, Statistic
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned, place
-from momus.critic.scores import LATENT_NLL, LATENT_PPL
+from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import UsageError
 from momus.inference.adjustment import Column
 from momus.inference.pooling import Rows

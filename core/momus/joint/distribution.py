@@ -14,7 +14,8 @@ from momus.numeric.types import Floats
 from momus.verdicts.statistics import NLL, PPL, shown_statistic
 
 if TYPE_CHECKING:
-    from momus.critic import Critic, Scores
+    from momus.critic import Critic
+    from momus.critic.scores import Scores
 
 NAME = "distribution"
 BINS = 30

@@ -141,11 +141,14 @@ class Answer:
         Largest gap first; axes that were not tested last.
     ranked_axes
         Number of axes that count for the mean distance and the ranks.
+    layout
+        What to doubt first: in which layout texts differ, and the axes that read it; empty where they do not.
     """
 
     corpora: tuple[CorpusAnswer, ...]
     axes: tuple[AxisAnswer, ...]
     ranked_axes: int = 0
+    layout: str = ""
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -179,7 +182,8 @@ def answer_of(comparison: Comparison) -> Answer:
     axes.sort(key=lambda a: -a.size)  # stable: axes of one size stay in the order of the critics
     ranking = comparison.joint.ranking
     corpora = _corpora(comparison, [cell.row for of_axis in cells.values() for cell in of_axis])
-    return Answer(corpora, tuple(axes), 0 if ranking is None else ranking.counted)
+    layout = str(comparison.signature.get("layout", ""))
+    return Answer(corpora, tuple(axes), 0 if ranking is None else ranking.counted, layout)
 
 
 def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[CorpusAnswer, ...]:

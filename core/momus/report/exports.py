@@ -135,7 +135,10 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     return "\n\n".join([BEGIN, *(b for b in blocks if b), END]) + "\n"
 
 
-CARD = Kind("a card in Markdown", lambda path: path.suffix in ("", ".md", ".markdown", ".mdx", ".txt"))
+CARD = Kind(
+    "a card in Markdown",
+    lambda path: path.suffix in ("", ".md", ".markdown", ".mdx", ".txt") and path.read_bytes()[:1] not in (b"{", b"["),
+)
 
 
 def write_card(path: Path, section: str) -> bool:

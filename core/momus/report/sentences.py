@@ -107,7 +107,8 @@ def _also(cell: Cell) -> str:
 
 def first_sentences(answer: Answer) -> list[str]:
     """The answer in two or three sentences: nearest text, number of axes beyond human variation, largest gap."""
-    sentences = [_nearest(answer)] if len(answer.corpora) > 1 else [_single(answer.corpora[0])]
+    sentences = [answer.layout] if answer.layout else []
+    sentences.append(_nearest(answer) if len(answer.corpora) > 1 else _single(answer.corpora[0]))
     largest = answer.largest
     if largest is not None:
         sentences.append(_largest(answer, largest))

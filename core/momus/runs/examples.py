@@ -18,7 +18,8 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from momus.critic import Critic, Scores
+    from momus.critic import Critic
+    from momus.critic.scores import Scores
 
 EXCERPT = 600
 """Characters of a document that are shown where its critic cannot mark it."""

@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy import sparse
 
-from momus.critic import Counted, Pooled, Rows, Scores
+from momus.critic import Counted, Pooled, Rows
+from momus.critic.scores import Scores
 from momus.files import plain
 from momus.numeric.types import Floats, Ints
 from momus.schema import build, parse_json

@@ -63,6 +63,12 @@ class LanguagesRecord(TypedDict):
     differs: bool
 
 
+class Seconds(TypedDict):
+    """Seconds by kind of stage, and in all."""
+
+    total: float
+
+
 class RunRecord(TypedDict):
     """The provenance of a run; of the settings, those that readers need (`momus.verdicts.settings.Settings`)."""
 
@@ -83,7 +89,7 @@ class RunRecord(TypedDict):
     checks: list[CheckRecord]
     languages: list[LanguagesRecord]
     warnings: list[str]
-    seconds: NotRequired[dict[str, float]]
+    seconds: Seconds
 
 
 def contradiction(record: RunRecord) -> str:

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from momus.critic import Counted, Pooled, Scores
+from momus.critic import Counted, Pooled
+from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.numeric.types import Bools, Floats, Ints
 from momus.runs.packing import (
@@ -94,10 +95,13 @@ class StoredText:
         Raises
         ------
         StoreError
-            A record was changed since the parts were opened.
+            A record was changed since the parts were opened, or has nothing of this critic.
         """
         for part in range(len(self.plan)):
-            yield self._record(part)["critics"][critic]
+            critics = self._record(part)["critics"]
+            if critic not in critics:
+                raise StoreError(f"{self.folder.record(part)}: critics.{critic} is missing", hint=AGAIN)
+            yield critics[critic]
 
     def _record(self, part: int) -> dict[str, Any]:
         record = self.folder.finished(part, self.plan.belongs(part))
@@ -315,8 +319,11 @@ class StoredText:
         for record in self.records(critic):
             content = record["summary"]
             if content is not None:
-                pooled, from_rows = summary_from_json(content)
-                total = (pooled, from_rows) if total is None else (total[0] + pooled, total[1] | from_rows)
+                try:
+                    pooled, from_rows = summary_from_json(content)
+                    total = (pooled, from_rows) if total is None else (total[0] + pooled, total[1] | from_rows)
+                except (ValueError, KeyError) as error:  # shapes that differ
+                    raise StoreError(f"{self.folder.path}: summaries of {critic!r}: {error}", hint=AGAIN) from error
         if total is None:
             return None
         pooled, from_rows = total

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from momus.critic import Counted, Pooled, Scores
+from momus.critic import Counted, Pooled
 from momus.critic.rows import Rows
+from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.files import write_json
 from momus.outputs import delete, make_folder, replacing

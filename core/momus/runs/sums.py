@@ -27,7 +27,7 @@ SPARSE = 16
 """Sums are sparse if the first documents have fewer than one in so many entries of their table."""
 MERGED = 2_000_000
 """Entries of sparse sums that are collected before they are merged: 32 MB."""
-KEPT_BYTES = 1 << 26
+KEPT_BYTES = 1 << 25
 """Memory of the tables of sums that a text keeps."""
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.checks.languages import Languages, language_warnings, languages_of, mixture_note, splitting_warnings
+from momus.checks.layout import Layout, layout_of
 from momus.checks.notes import reading_notes
 from momus.checks.scripts import ScriptShares, scripts_of
 from momus.checks.texts import TrustCheck, check_texts
@@ -49,6 +50,8 @@ class Texts:
         What a reader must know about them.
     checks
         All checks of the texts, from which some of the warnings come.
+    layouts
+        Line breaks and spaces before punctuation, by text.
     languages
         Languages of each corpus, by its name.
     scripts
@@ -68,6 +71,7 @@ class Texts:
     warnings: list[str]
     checks: list[TrustCheck] = field(default_factory=list)
     languages: dict[str, Languages] = field(default_factory=dict)
+    layouts: dict[str, Layout] = field(default_factory=dict)
     scripts: dict[str, ScriptShares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0
@@ -150,7 +154,8 @@ class Texts:
             *splitting_warnings(sketches),
         ]
         scripts = {s.name: scripts_of(s) for s in sketches if len(s)}
-        return replace(self, warnings=warnings, checks=checks, languages=languages, scripts=scripts)
+        layouts = {s.name: layout_of(s) for s in sketches}
+        return replace(self, warnings=warnings, checks=checks, languages=languages, layouts=layouts, scripts=scripts)
 
     def for_critic(self, critic: Critic[Any]) -> Texts:
         """The texts as a critic needs them: for laws of running text, in the order given, also where they were split.

@@ -1,12 +1,11 @@
-"""Open scorers by name; equal requests share one scorer."""
+"""Open scorers by name; equal requests share one scorer (`momus.critic.resource`)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
+from momus.critic.resources import resource
 from momus.critic.tools import adapter_names
 from momus.errors import UsageError
 from momus.plugins import ADAPTERS, load_plugin
@@ -19,7 +18,7 @@ def open_scorer(name: str, parameters: Mapping[str, Any], own: tuple[str, ...] =
     Parameters
     ----------
     parameters
-        Keyword parameters of the adapter, as JSON-serialisable values.
+        Keyword parameters of the adapter, as values of JSON.
     own
         Names of built-in scorers of the calling critic, for the error message.
 
@@ -31,13 +30,12 @@ def open_scorer(name: str, parameters: Mapping[str, Any], own: tuple[str, ...] =
     known = adapter_names("scorer")
     if name not in known:
         raise UsageError(f"there is no scorer {name!r}", hint=f"choose one of {', '.join([*own, *known])}")
-    return _opened(name, json.dumps(dict(parameters), sort_keys=True))
+    return resource(_opened, name, parameters)
 
 
-@lru_cache(maxsize=2)
-def _opened(name: str, settings: str) -> TextScorer:
+def _opened(name: str, parameters: Mapping[str, Any]) -> TextScorer:
     try:
-        scorer = load_plugin(ADAPTERS, f"scorer.{name}")(**json.loads(settings))
+        scorer = load_plugin(ADAPTERS, f"scorer.{name}")(**parameters)
     except TypeError as error:
         raise UsageError(f"scorer {name!r}: {error}", hint="see the adapter's parameters") from error
     if not isinstance(scorer, TextScorer):

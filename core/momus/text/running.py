@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +115,11 @@ class RunningText:
             chosen = np.minimum(np.maximum.accumulate(nearest - room), len(ends) - pieces) + room
             ends = ends[np.append(chosen, len(ends) - 1)]
         return [self.part(a, b) for a, b in pairwise([0, *ends.tolist()])]
+
+    @cached_property
+    def law_errors(self) -> dict[str, dict[tuple[object, ...], Any]]:
+        """Standard errors of laws in this text that tests have computed, by critic and then by law and cut."""
+        return {}
 
     @cached_property
     def counts(self) -> Ints:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Scores, Statistic
+from momus.critic import Statistic
 from momus.critic.powers import PARTS, DecompositionMixin, Kind
+from momus.critic.scores import Scores
 from momus.critic.statistic import mean
 from momus.inference import Design, design_of
 from momus.inference.influence import standard_error

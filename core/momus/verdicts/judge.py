@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic
+from momus.critic import Counted, Rows, RunningTextCritic, Statistic
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned
-from momus.critic.scores import LATENT_NLL
+from momus.critic.scores import LATENT_NLL, Scores
 from momus.errors import UsageError
 from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import Scores, Statistic
+from momus.critic import Statistic
 from momus.critic.powers import headline_of
-from momus.critic.scores import LATENT_NLL
+from momus.critic.scores import LATENT_NLL, Scores
 from momus.critic.statistic import mean
 from momus.errors import MomusError
 from momus.inference import Design, Method, TestResult, compare_rows, holm
 from momus.laws import Law, LawTest, compare_law
 from momus.laws.law import LEAST_GROUPS
-from momus.laws.test import Errors
 from momus.text.counting import counted
 from momus.text.running import RunningText, group_numbers
 
 if TYPE_CHECKING:
     from momus.critic import RunningTextCritic
     from momus.verdicts.settings import Settings
-
-
-_ERRORS: dict[int, tuple[weakref.ref[RunningText], dict[str, Errors]]] = {}
-"""By the id of a real text, while it lives: standard errors by critic, for the next generated text."""
 
 
 def judge_laws(
@@ -68,19 +62,12 @@ def _test_law(
 ) -> TestResult:
     try:
         texts = _text_of(real), _text_of(generated)
-        errors = _errors_of(critic, texts[0])
+        # computed for the first generated text, and kept with the real one for those after it
+        errors = texts[0].law_errors.setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
         outcome = compare_law(law, *texts, confidence, family, real_errors=errors)
     except (MomusError, ValueError) as error:
         return TestResult(law.name, method=Method(family="law", design="groups", error=law.error, reason=str(error)))
     return _result(law.name, outcome)
-
-
-def _errors_of(critic: RunningTextCritic[Any], real: RunningText) -> Errors:
-    """Standard errors of a real text under this critic so far; forgotten when the text is."""
-    number = id(real)
-    if number not in _ERRORS:
-        _ERRORS[number] = weakref.ref(real, lambda _: _ERRORS.pop(number, None)), {}
-    return _ERRORS[number][1].setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
 
 
 def _result(name: str, outcome: LawTest) -> TestResult:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from momus.critic import Scores
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
+from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.evidence import Wording
 from momus.inference import Method, TestResult, benjamini_hochberg, holm
@@ -341,16 +341,20 @@ def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def with_leading(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Mark the row that leads the family of an axis, given the rows of one critic and generated text.
 
-    It has the smallest step-down p. Of several, a value comes before a distance, which has no direction, one with a
-    human band before one without, and then the largest |t|.
+    It has the smallest step-down p. Of several (two-sided tests, whose smallest p is twice that of distances, count as
+    equal to these), a value comes before a distance, which has no direction, one with a human band before one without,
+    and then the largest |t|.
     """
+    family = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
+    smallest = min((verdicts[i].p_in_axis or 0.0 for i in family), default=0.0)
 
     def order(i: int) -> tuple[float, bool, bool, float]:
         v = verdicts[i]
         t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
-        return v.p_in_axis or 0.0, v.method.family == "distance", v.band is None, -t
+        p = v.p_in_axis or 0.0
+        tied = p <= max(smallest, 2 * v.method.floor) * (1 + 1e-9)
+        return 0.0 if tied else p, v.method.family == "distance", v.band is None, -t
 
-    family = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
     first = min(family, key=order, default=-1)
     return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
 
@@ -367,7 +371,13 @@ def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [min(rows, key=_silence) for rows in axes.values()]
 
 
-def _silence(v: Verdict) -> tuple[bool, bool, bool, bool]:
+def _silence(v: Verdict) -> tuple[bool, bool, bool, bool, bool]:
     """How far a row is from speaking for its axis."""
     tested = v.p_adjusted is not None
-    return not (v.leads and v.differs), not (v.headline and tested), not (v.leads and tested), not v.headline
+    return (
+        not v.found,
+        not (v.leads and v.differs),
+        not (v.headline and tested),
+        not (v.leads and tested),
+        not v.headline,
+    )

@@ -171,8 +171,8 @@ def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> Mar
 def repaired(critic: ChainCritic, document: Corpus, explained: MarkedDocument) -> MarkedDocument:
     """Add to a marked document what would make it likelier, as its note; nothing, if no repair does."""
     latents = critic.project(document)
-    found = best_repairs(latents.emission, latents.offsets, critic.transitions_)
-    gain, kind, place = float(found.gain[0]), int(found.kind[0]), int(found.place[0])
+    repairs = best_repairs(latents.emission, latents.offsets, critic.transitions_)
+    gain, kind, place = float(repairs.gain[0]), int(repairs.kind[0]), int(repairs.place[0])
     if gain <= 0:
         return explained
     names = [critic.titles_[z] for z in latents.states]

@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.special import digamma, gammaln
 
 from momus.critic import (
-    AggregatedPosteriorMixin,
     EvidenceMixin,
     ExplanationMixin,
     LogPrior,
@@ -26,7 +25,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
-from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
 from momus.critic.reporting import Reporting
 from momus.errors import FittingError, UsageError
 from momus.estimator import reset

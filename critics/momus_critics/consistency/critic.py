@@ -181,10 +181,10 @@ class Consistency(
             here, ones = slice(start, start + len(a)), np.ones(len(a))
             ratios[0].append(model.ratio_to_others(g, np.diag(g), g, a, a, ones))
             ratios[1].append(model.ratio_to_others(dots, norms[here], g, every[chosen[here]], a, ones))
-        own, strange = map(np.concatenate, ratios)
-        self.dimensions_ = model.fit_dimensions(own, strange)
-        self.compared_ = len(own)
-        self.told_apart_ = float((own > strange).mean())
+        native, strange = map(np.concatenate, ratios)
+        self.dimensions_ = model.fit_dimensions(native, strange)
+        self.compared_ = len(native)
+        self.told_apart_ = float((native > strange).mean())
 
     def check_state(self) -> None:
         """Check a state read from a folder."""

@@ -87,8 +87,8 @@ class SectionVectors(Estimator):
         x.sum_duplicates()
         known = dict(zip(self.words_, self.counts_.tolist(), strict=True))
         counts = np.array([known.get(word, 0) for word in table.vocabulary], dtype=np.float64)
-        own = int(fitted)
-        weights = np.log((1.0 + self.documents_ - own) / (1.0 + np.maximum(counts - own, 0.0)))
+        included = int(fitted)
+        weights = np.log((1.0 + self.documents_ - included) / (1.0 + np.maximum(counts - included, 0.0)))
         data = (1.0 + np.log(x.data)) * weights[x.indices]
         squares = np.asarray(group_sums(data**2, np.asarray(x.indptr, dtype=np.int64)))
         # one factor per row, repeated over the row's stored entries
@@ -147,8 +147,8 @@ def log_ratio(gram: Floats, loading: Floats, dimensions: float, members: Bools) 
     signal = b @ (loading**2 / rest)  # (S,)
     weighted = b * (loading / rest)  # (S, M)
     explained = ((weighted @ gram) * weighted).sum(axis=1) / (1 + signal)
-    own = b @ (np.diag(gram) * (1 / rest - 1))
-    return np.asarray(-0.5 * dimensions * (b @ np.log(rest) + np.log1p(signal) + own - explained))
+    native = b @ (np.diag(gram) * (1 / rest - 1))
+    return np.asarray(-0.5 * dimensions * (b @ np.log(rest) + np.log1p(signal) + native - explained))
 
 
 def ratio_to_others(
@@ -247,7 +247,7 @@ def fit_loadings(grams: Sequence[Floats], lengths: Sequence[Floats]) -> tuple[fl
     return float(np.sqrt(solve(log_half)[0])), float(np.exp(log_half))
 
 
-def fit_dimensions(own: Floats, foreign: Floats) -> float:
+def fit_dimensions(native: Floats, foreign: Floats) -> float:
     """D that best tells sections of a document from sections of other documents.
 
     Parameters
@@ -262,7 +262,7 @@ def fit_dimensions(own: Floats, foreign: Floats) -> float:
 
     def loss(log_d: float) -> float:
         d = np.exp(log_d)
-        return -float(log_expit(d * own).mean() + log_expit(-d * foreign).mean())
+        return -float(log_expit(d * native).mean() + log_expit(-d * foreign).mean())
 
     return float(np.exp(minimize_scalar(loss, bounds=(0.0, np.log(1e4)), method="bounded").x))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,6 +19,7 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
+    resource,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
@@ -149,7 +148,7 @@ class Coreference(
         settings = {"model": self.model, **(self.options or {})}
         if self.resolver == "given":
             return construct(GivenChains, settings, place="resolver 'given'")
-        return _loaded(self.resolver, json.dumps(settings, sort_keys=True))
+        return resource(_resolver, self.resolver, settings)
 
     def fit(self, real: Corpus) -> Self:
         """Resolve real documents, and count the windows of their mentions."""
@@ -289,10 +288,9 @@ class Coreference(
         return evidence.explain(self, document)
 
 
-@lru_cache(maxsize=4)
-def _loaded(name: str, settings: str) -> Resolver:
-    """Load a resolver, once for all batches: its model takes a second or more to load."""
-    resolver = make_adapter("resolver", name, json.loads(settings), own=OWN)
+def _resolver(name: str, settings: Mapping[str, Any]) -> Resolver:
+    """Make a resolver."""
+    resolver = make_adapter("resolver", name, settings, builtin=OWN)
     if not isinstance(resolver, Resolver):
         raise UsageError(f"resolver {name!r} gives {type(resolver).__name__}, not a momus.text.mentions.Resolver")
     return resolver

@@ -105,7 +105,7 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) ->
     rows: list[tuple[int, int, int, int]] = []  # kind, person, start and end of each symbol
     ends = [0]
     for id, text in zip(ids, texts, strict=True):
-        found: list[tuple[int, int, int, int]] = []
+        mentions: list[tuple[int, int, int, int]] = []
         persons: dict[int, int] = {}
         for place, match in enumerate(re.finditer(r"\S+", text), 1):
             read = read_symbol(match[0], classes)
@@ -115,8 +115,8 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) ->
                     hint=advice(classes),
                 )
             kind, person = read
-            found.append((kind, -1 if person < 0 else persons.setdefault(person, len(persons)), *match.span()))
-        rows += found if persons else []
+            mentions.append((kind, -1 if person < 0 else persons.setdefault(person, len(persons)), *match.span()))
+        rows += mentions if persons else []
         ends.append(len(rows))
     columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
     return Chains(columns[:, 0], columns[:, 1], np.array(ends, dtype=np.int64)), columns[:, 2:]

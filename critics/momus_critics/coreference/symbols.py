@@ -50,21 +50,21 @@ class Alphabet:
         self.kinds = [PADDING, SENTENCE, *names, *pronouns]
         self._index = {k: i for i, k in enumerate(self.kinds)}
 
-    def symbols(self, text: str, found: Resolved) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+    def symbols(self, text: str, resolved: Resolved) -> tuple[list[int], list[int], list[tuple[int, int]]]:
         """Kinds, entities and character spans of a document's symbols; all empty if no person is mentioned."""
         # gendered pronouns vote on the class of their entity, and on whether it is a person
-        words = [text[a:b].lower() for a, b in zip(found.starts.tolist(), found.ends.tolist(), strict=True)]
-        entities = found.entities.tolist()
+        words = [text[a:b].lower() for a, b in zip(resolved.starts.tolist(), resolved.ends.tolist(), strict=True)]
+        entities = resolved.entities.tolist()
         votes: dict[int, Counter[str]] = {e: Counter() for e in entities}
         for word, e in zip(words, entities, strict=True):
             votes[e][_role(word)] += 1
-        known = set() if found.persons is None else set(found.persons.tolist())
+        known = set() if resolved.persons is None else set(resolved.persons.tolist())
         persons = {e for e, v in votes.items() if e in known or _is_person(v)}
         if not persons:
             return [], [], []
         # (start, number of the mention, end, word, entity); sentence starts have −1 and come before mentions there
-        marks = [(int(s), -1, int(s), "", -1) for s in found.sentences]
-        rows = zip(found.starts.tolist(), found.ends.tolist(), words, entities, strict=True)
+        marks = [(int(s), -1, int(s), "", -1) for s in resolved.sentences]
+        rows = zip(resolved.starts.tolist(), resolved.ends.tolist(), words, entities, strict=True)
         marks += [(a, i, b, w, e) for i, (a, b, w, e) in enumerate(rows) if e in persons]
         marks.sort(key=lambda m: m[:2])
         kinds, labels, spans = [], [], []

@@ -89,11 +89,11 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
 
 def _opens(prose: Prose, first: Ints, words: Sequence[int]) -> Bools:
     """Whether each sentence opens with these words, given by number, −1 for one that is nowhere: bool (S,)."""
-    found = np.ones(len(first), dtype=bool)
+    opens = np.ones(len(first), dtype=bool)
     for k, word in enumerate(words):
         at = np.minimum(first + k, max(len(prose.ids) - 1, 0))
-        found &= (prose.ids[at] == word) & (prose.sentences[at] == prose.sentences[first])
-    return found
+        opens &= (prose.ids[at] == word) & (prose.sentences[at] == prose.sentences[first])
+    return opens
 
 
 @dataclass(frozen=True)

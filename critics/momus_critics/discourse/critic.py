@@ -91,6 +91,7 @@ class Discourse(
             "latent_ppl": ("more predictable in discourse", "less predictable in discourse"),
             "posterior_entropy": ("less varied in discourse", "more varied in discourse"),
         },
+        layout=("breaks", "spacing"),
         limits="It knows English connectives at the start of sentences only, and not whether they are right.",
     )
     sequence = True

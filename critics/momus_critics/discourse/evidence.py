@@ -87,8 +87,8 @@ class Openings:
 
 def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
     """Number of sentences by their first two words, and a few examples of each, whichever they are."""
-    prose, found = z.prose, Openings.of(z)
-    starts, where = found.starts, found.which
+    prose, openings = z.prose, Openings.of(z)
+    starts, where = openings.starts, openings.which
     # an arbitrary rank that depends on the first words of the sentence alone
     ranks = np.zeros(len(starts), dtype=np.uint64)
     for k in range(8 if len(starts) else 0):
@@ -101,9 +101,9 @@ def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
-        examples.setdefault(found.names[int(where[i])], []).append((float(ranks[i]), text))
-    counts = np.bincount(where, minlength=len(found.names)).tolist()
-    return {n: float(c) for n, c in zip(found.names, counts, strict=True)}, examples
+        examples.setdefault(openings.names[int(where[i])], []).append((float(ranks[i]), text))
+    counts = np.bincount(where, minlength=len(openings.names)).tolist()
+    return {n: float(c) for n, c in zip(openings.names, counts, strict=True)}, examples
 
 
 def show(real: Exampled, generated: Exampled) -> list[Evidence]:

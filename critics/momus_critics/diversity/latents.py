@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from momus.critic import AggregatedPosteriorMixin, Counted, StateSequences
+from momus.critic import Counted, StateSequences
 from momus.critic.base import Critic
 from momus.critic.hooks import row_unit
 from momus.critic.latents import aggregated
+from momus.critic.powers import AggregatedPosteriorMixin
 from momus.critic.registry import critic_class
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, owners_of

@@ -28,7 +28,7 @@ class Emission(ABC):
         """Reset the statistics gathered for the M step."""
 
     @abstractmethod
-    def collect(self, x: Any, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
+    def collect(self, x: Any, posterior: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
         """Add a batch's expectations to the statistics."""
 
     @abstractmethod
@@ -84,10 +84,10 @@ class DiagonalGaussian(Emission):
         self._n = torch.zeros_like(self.mean[:, 0])
         self._x, self._xx = torch.zeros_like(self.mean), torch.zeros_like(self.mean)
 
-    def collect(self, x: Tensor, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
+    def collect(self, x: Tensor, posterior: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
         """Add occupancy-weighted moments."""
-        weight = found.occupancy.flatten(0, 1)
-        flat = x[:, : found.occupancy.shape[1]].flatten(0, 1)
+        weight = posterior.occupancy.flatten(0, 1)
+        flat = x[:, : posterior.occupancy.shape[1]].flatten(0, 1)
         self._n += weight.sum(dim=0)
         self._x += weight.T @ flat
         self._xx += weight.T @ (flat * flat)

@@ -96,14 +96,14 @@ class Keyness(
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
         prose = self.prose(real)
-        found = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
-        if not found.terms:
+        frequent = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
+        if not frequent.terms:
             raise FittingError(
                 f"critic 'keyness': no word is in {self.min_count} documents of {real.name!r}",
                 hint="give more real text with --fit, or a smaller min_count",
             )
-        self.terms_ = found.terms
-        self.asked_ = list(found.terms)
+        self.terms_ = frequent.terms
+        self.asked_ = list(frequent.terms)
         self.window_ = _middle(prose)
         self._number()
         self.process_: TermProcess = TermProcess().fit(self.project(real).presence(len(self.terms_)))

@@ -97,9 +97,9 @@ def names(prose: Prose) -> dict[str | float, float]:
     width = len(prose.words)
     code = owners * width + prose.ids
     lower = code[prose.alphabetic & ~prose.capitalised]
-    found = np.unique(code[inner & prose.capitalised])
-    found = found[~np.isin(found, lower)]
-    word, count = np.unique(found % max(width, 1), return_counts=True)
+    capitalised = np.unique(code[inner & prose.capitalised])
+    capitalised = capitalised[~np.isin(capitalised, lower)]
+    word, count = np.unique(capitalised % max(width, 1), return_counts=True)
     # a name is spelled as where it has a capital for the first time
     capital = np.flatnonzero(prose.capitalised)
     distinct, first = np.unique(prose.ids[capital], return_index=True)

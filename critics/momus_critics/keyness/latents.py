@@ -93,11 +93,11 @@ def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], 
     for n in range(1, LONGEST + 1):
         if n not in lengths:
             continue
-        found = occurrences(prose, n)
-        at = np.minimum(np.searchsorted(keys, found.keys), len(keys) - 1)
-        hit = keys[at] == found.keys
-        rows.append(owners[found.starts[hit]])
-        places.append(found.starts[hit])
+        runs = occurrences(prose, n)
+        at = np.minimum(np.searchsorted(keys, runs.keys), len(keys) - 1)
+        hit = keys[at] == runs.keys
+        rows.append(owners[runs.starts[hit]])
+        places.append(runs.starts[hit])
         terms.append(order[at[hit]])
     row, place, term = (np.concatenate(x) if x else np.zeros(0, np.int64) for x in (rows, places, terms))
     # equal (document, term) pairs side by side; a term has one length, so its places already ascend

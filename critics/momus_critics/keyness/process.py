@@ -59,8 +59,8 @@ class TermProcess(Estimator):
             return -float(self.log_probabilities(presence).sum())
 
         self.growth_ = 1.0
-        found = minimize_scalar(loss, bounds=(0.0, 1.5), method="bounded", options={"xatol": 0.01})
-        self.growth_ = float(found.x)
+        optimum = minimize_scalar(loss, bounds=(0.0, 1.5), method="bounded", options={"xatol": 0.01})
+        self.growth_ = float(optimum.x)
         return self
 
     def check_state(self) -> None:

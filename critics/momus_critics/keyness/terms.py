@@ -115,8 +115,8 @@ def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> Frequent:
     left = most
     for n in range(LONGEST, 0, -1):
         quota = left // n
-        found = by_length[n - 1]
-        chosen.append(Frequent(found.terms[:quota], found.keys[:quota], found.documents[:quota]))
+        candidates = by_length[n - 1]
+        chosen.append(Frequent(candidates.terms[:quota], candidates.keys[:quota], candidates.documents[:quota]))
         left -= len(chosen[-1].terms)
     return Frequent(
         [t for f in chosen for t in f.terms],
@@ -158,10 +158,10 @@ def _frequent(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int
     keys, documents, spelled_at = [], [], []
     before = 0
     for number, (prose, mask) in enumerate(zip(texts, alive, strict=True)):
-        found = occurrences(prose, n, mask)
-        keys.append(found.keys)
-        documents.append(owners_of(prose.offsets)[found.starts] + before)
-        spelled_at.append(np.column_stack([np.full(len(found.starts), number), found.starts]))
+        runs = occurrences(prose, n, mask)
+        keys.append(runs.keys)
+        documents.append(owners_of(prose.offsets)[runs.starts] + before)
+        spelled_at.append(np.column_stack([np.full(len(runs.starts), number), runs.starts]))
         before += len(prose)
     everything = np.concatenate(keys)
     distinct, first = np.unique(everything, return_index=True)

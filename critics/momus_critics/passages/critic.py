@@ -87,7 +87,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     pieces is reported too.
 
     If the text that it is fitted on has sections with titles that recur, types of sections are learned from these, and
-    the headline is the evidence of faults of their order (`TypedSections`). All text is scored as running text.
+    the evidence of faults of their order is tested too (`TypedSections`). All text is scored as running text.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     )
     reporting = replace(
         ChainCritic.reporting,
-        headline=("fault_evidence", "misplacement"),
+        headline="misplacement",
         directions={
             **ChainCritic.reporting.directions,
             "posterior_entropy": ("less varied in passages", "more varied in passages"),
@@ -176,7 +176,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
                 return construct(WordPairs, self.options or {}, "embedder 'words'")
             if self.embedder == "lsa":
                 return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
-            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, own=OWN)
+            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, builtin=OWN)
         if attribute == "places_":
             return PlaceFeatures(bins=self.bins, seed=self.seed)
         if attribute == "segmenter_":

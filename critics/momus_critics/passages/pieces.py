@@ -46,12 +46,12 @@ def spans(text: str, words: int) -> list[tuple[int, int]]:
     >>> [text[a:b] for a, b in spans(text, 3)]
     ['One two. Three four.\n\n# ', 'Five\nsix.']
     """
-    bare = _MARKUP.sub(lambda found: " " * len(found.group()), text)
-    found = [m.span() for m in _WORD.finditer(bare)]
-    if not found:
+    bare = _MARKUP.sub(lambda match: " " * len(match.group()), text)
+    words_at = [m.span() for m in _WORD.finditer(bare)]
+    if not words_at:
         return []
     cuts, count = [0], 0  # cuts: the character at which each piece begins
-    for (_, end), (start, _) in pairwise(found):
+    for (_, end), (start, _) in pairwise(words_at):
         count += 1
         if count >= 2 * words or (count >= words and _STOP.search(bare, end, start)):
             cuts.append(start)

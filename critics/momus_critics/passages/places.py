@@ -121,7 +121,7 @@ class PlaceFeatures(Estimator):
     def _profile(self, features: Floats, places: Ints) -> Floats:
         """Mean features of each part of a document, (bins, V); a part without a piece lies between its neighbours."""
         seen = np.unique(places)
-        means = np.stack([features[places == part].mean(axis=0) for part in seen])
+        means = np.stack([features[places == bin_].mean(axis=0) for bin_ in seen])
         return np.column_stack([np.interp(np.arange(self.bins), seen, column) for column in means.T])
 
     def misplacement(self, features: Floats, offsets: Ints) -> Floats:

@@ -153,7 +153,7 @@ def make_embedder(name: str, options: Mapping[str, Any] | None, defaults: Mappin
     """
     if name == "lsa":
         return construct(LsaEmbedder, {**defaults, **(options or {})}, place="embedder 'lsa'")
-    embedder: Any = make_adapter("embedder", name, options or {}, own=("lsa",))
+    embedder: Any = make_adapter("embedder", name, options or {}, builtin=("lsa",))
     if not isinstance(embedder, Embedder):
         raise UsageError(f"embedder {name!r} gives {type(embedder).__name__}, not a momus.critic.tools.Embedder")
     return embedder  # type: ignore[return-value]

@@ -108,11 +108,11 @@ class DenseNGrams(Estimator):
 def _smoothed(counts: Floats, below: Floats) -> Floats:
     """Add the prior of the order below, with the best of a few strengths."""
     total = counts.sum(axis=-1, keepdims=True)
-    best, found = -np.inf, below
+    best, smoothed = -np.inf, below
     for prior in PRIORS:
         # the likelihood of each symbol given the counts without it; an n-gram seen once relies on the order below
         left = np.log((np.maximum(counts - 1, 0) + prior * below) / (np.maximum(total - 1, 0) + prior))
         value = float((counts * left).sum())
         if value > best:
-            best, found = value, (counts + prior * below) / (total + prior)
-    return found
+            best, smoothed = value, (counts + prior * below) / (total + prior)
+    return smoothed

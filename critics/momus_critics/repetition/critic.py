@@ -79,6 +79,7 @@ class Repetition(
             "latent_nll": ("more usual in repetition", "less usual in repetition"),
             "latent_ppl": ("more usual in repetition", "less usual in repetition"),
         },
+        layout=("breaks",),
         limits="It cannot see paraphrases, nor whether a repetition is meant: a refrain and a loop look alike.",
         aggregated=False,
     )

@@ -63,6 +63,7 @@ class Rhythm(
             "latent_nll": ("more usual in rhythm", "less usual in rhythm"),
             "latent_ppl": ("more predictable in rhythm", "less predictable in rhythm"),
         },
+        layout=("breaks", "spacing"),
         limits="It cannot see words: only how long sentences and paragraphs are.",
     )
     sequence = True

@@ -49,9 +49,9 @@ class LengthProcess(Estimator):
         start[0] = np.log(max(y.mean(), 0.1))
         # a text whose sentences are all of one length has no finite shape
         bounds = [(-20, 20)] * COEFFICIENTS + [(-7, 7)]
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-        self.coefficients_ = np.asarray(found.x[:-1], dtype=np.float64)
-        self.shape_ = float(np.exp(found.x[-1]))
+        optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        self.coefficients_ = np.asarray(optimum.x[:-1], dtype=np.float64)
+        self.shape_ = float(np.exp(optimum.x[-1]))
         return self
 
     def check_state(self) -> None:

@@ -157,7 +157,7 @@ class Sections(
             return super().component(attribute)
         if self.posterior != "linear" and attribute == "posterior_":
             parameters = {"model": self.model, "seed": self.seed, **(self.options or {})}
-            return make_adapter("posterior", self.posterior, parameters, own=("linear", "titles"))
+            return make_adapter("posterior", self.posterior, parameters, builtin=("linear", "titles"))
         return LinearPosterior(
             tokens=self.tokens,
             lower=self.lower,

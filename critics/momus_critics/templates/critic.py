@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -19,6 +18,7 @@ from momus.critic import (
     Rows,
     Statistic,
     StatisticsMixin,
+    resource,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
@@ -160,7 +160,7 @@ class Templates(
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
         words = [prose.spelled[c] for c in codes.tolist()]
-        tagger, number = _loaded(self.tagger, self.model), {t: i for i, t in enumerate(TAGS)}
+        tagger, number = resource(_tagger, self.tagger, self.model), {t: i for i, t in enumerate(TAGS)}
         states: list[int] = []
         other = number["X"]
         with stage(f"tagging {batch.name}", len(batch)) as advance:
@@ -255,9 +255,8 @@ class Templates(
         return evidence.explain(document, z.prose, z.states.astype(np.int64), nats, total, TAGS)
 
 
-@lru_cache(maxsize=4)
-def _loaded(name: str, model: str) -> Tagger:
-    """Load a tagger, once for all batches: its model takes a second to load."""
+def _tagger(name: str, model: str) -> Tagger:
+    """Make a tagger."""
     tagger = make_adapter("tagger", name, {"model": model})
     if not isinstance(tagger, Tagger):
         raise UsageError(f"tagger {name!r} is a {type(tagger).__name__} without tag()")

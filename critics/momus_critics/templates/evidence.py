@@ -71,9 +71,9 @@ def _line(prose: Prose, starts: Ints, sentence: int, begin: int, length: int) ->
     low, high = int(starts[sentence]), int(starts[sentence + 1])
     end = begin + length
     return " ".join(
-        part
-        for part in (text(max(low, begin - 5), begin), f"«{text(begin, end)}»", text(end, min(high, end + 5)))
-        if part
+        span
+        for span in (text(max(low, begin - 5), begin), f"«{text(begin, end)}»", text(end, min(high, end + 5)))
+        if span
     )
 
 
@@ -151,11 +151,11 @@ def spelled(code: int, tags: Sequence[str]) -> str:
     >>> spelled(1 * BASE + 2, ["ADJ", "NOUN"])
     'ADJ NOUN'
     """
-    found = []
+    spellings = []
     while code:
-        found.append(tags[code % BASE - 1])
+        spellings.append(tags[code % BASE - 1])
         code //= BASE
-    return " ".join(reversed(found))
+    return " ".join(reversed(spellings))
 
 
 def explain(

@@ -15,7 +15,6 @@ from scipy import sparse
 from scipy.special import softmax
 
 from momus.critic import (
-    AggregatedPosteriorMixin,
     EvidenceMixin,
     ExplanationMixin,
     Gaussians,
@@ -29,7 +28,7 @@ from momus.critic import (
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin, check_fitted
-from momus.critic.powers import Decomposition, DecompositionMixin
+from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
 from momus.critic.reporting import Reporting
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument

@@ -8,7 +8,7 @@ from scipy import stats
 
 from momus import Corpus, MomusError
 from momus.calibration import Plan, calibrate
-from momus.calibration.cells import measure
+from momus.calibration.cells import Cell, Draws, measure
 from momus.calibration.plan import Units
 from momus.calibration.view import calibration_text
 
@@ -56,7 +56,7 @@ def test_no_group_is_on_both_sides_and_none_is_split():
             seen.append((real.tolist(), generated.tolist(), [g.tolist() for g in groups]))
             return 0.5, 0.0
 
-    cell = measure(Judge(), "c", "none", 0.0, (2, 2), 50, 0, units=units)
+    cell = measure(Cell("c", "x", "none", 0.0, 2, 2), Draws(Judge(), (2, 2), 0, units=units), 50)
     assert (cell.usable, cell.tested) == (4, 50), "group d has no usable document"
     for real, generated, groups in seen:
         for rows, numbers in zip((real, generated), groups, strict=True):

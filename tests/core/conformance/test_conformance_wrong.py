@@ -471,3 +471,30 @@ def test_the_command(capsys, monkeypatch):
     assert (code, "not a subclass" in output) == (2, True)
     code, output = run("nowhere.at_all:X")
     assert (code, "cannot be imported" in output) == (6, True)
+
+
+def test_each_outcome_is_told_as_soon_as_it_is_known():
+    told = []
+
+    def told_by(record):
+        told.append(record)
+        if record.name == "fit_returns_the_critic":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        conformance.check_critic(Right(), on_record=told_by)
+    assert [r.name for r in told] == conformance.check_names()[: len(told)]
+    assert len(told) == conformance.check_names().index("fit_returns_the_critic") + 1
+
+
+def test_a_subclass_may_fix_parameters_of_its_base_class():
+    class Fixed(Right):
+        """Mean length of words and two more."""
+
+        name = "fixed"
+
+        def __init__(self):
+            super().__init__(shift=2.0)
+
+    checks = ["construction_stores_parameters", "fit_returns_the_critic"]
+    assert not conformance.check_critic(Fixed(), checks=checks).failures()

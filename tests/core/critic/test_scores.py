@@ -8,11 +8,12 @@ from scipy.stats import norm
 
 import momus.critic
 from momus import Corpus, Critic, LogPrior, Values
-from momus.critic import Counted, EvidenceMixin, Pooled, Scores, StateSequences, StatisticsMixin
+from momus.critic import Counted, EvidenceMixin, Pooled, StateSequences, StatisticsMixin
 from momus.critic.hooks import overlap
 from momus.critic.powers import headline_of
 from momus.critic.reporting import Reporting
 from momus.critic.rows import stack
+from momus.critic.scores import Scores
 from momus.critic.scoring import BATCH_CHARACTERS, BATCH_DOCUMENTS, batches
 from momus.errors import MomusError, UsageError
 from momus.estimator import Estimator, clone, construct, fitted_state, json_params, reset

@@ -9,7 +9,7 @@ import pytest
 
 import momus
 from momus import Corpus, MomusError
-from momus.critic import Scores
+from momus.critic.scores import Scores
 from momus.inference import design_of
 from momus.runs.folder import RunFolder
 from momus.runs.manifest import write_manifest

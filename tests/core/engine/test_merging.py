@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from momus.cli.app import app
 from momus.conformance import check_critic, corpora
 from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Values
+from momus.critic.hooks import is_fitted
 from momus.critic.portions import Portion, fit_portions, read_portion
 from momus.critic.registry import critic_class, load_critic, make_critics
 from momus.engine.fitting import fit_in_parts, read_sample
@@ -142,7 +143,7 @@ def test_what_cannot_be_fitted_in_parts_is_refused_with_a_way_out(files):
     one = critic_class("length")()
     with pytest.raises(FittingError, match="at least 2 documents"):
         fit_portions(one, "fit", [read_portion(one, Corpus.from_texts(["a", ""]))])
-    assert not one.is_fitted
+    assert not is_fitted(one)
 
 
 def test_a_killed_worker_ends_the_fit_with_words(files):

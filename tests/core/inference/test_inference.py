@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from momus.critic import Critic, LogPrior, Scores, Statistic, Values
+from momus.critic import Critic, LogPrior, Statistic, Values
+from momus.critic.scores import Scores
 from momus.critic.statistic import (
     entropy,
     jensen_shannon,

@@ -17,7 +17,7 @@ def types(text):
         ({"minimum": 0}, "minimum is 0"),
         ({"groups": 1}, "groups is 1"),
         ({"align": 0}, "align is 0"),
-        ({"max_order": 1}, "max_order is 1"),
+        ({"orders": 1}, "orders is 1"),
     ],
 )
 def test_options_out_of_range_are_errors(options, message):

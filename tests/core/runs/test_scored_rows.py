@@ -13,6 +13,7 @@ from scipy import sparse
 import momus
 from momus.critic import Counted
 from momus.critic.registry import make_critics
+from momus.critic.rows import aligned
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
 from momus.reading import ReadingOptions
@@ -72,7 +73,7 @@ def contents(folder):
 
 def equal_rows(one, other):
     if isinstance(one, Counted):
-        a, b = momus.critic.aligned([one, other])
+        a, b = aligned([one, other])
         return (a.matrix != b.matrix).nnz == 0
     return np.array_equal(one, other)
 
@@ -188,7 +189,7 @@ def test_sums_by_unit_are_sums_of_rows(cut, whole, units, seed):
     assert stored.on_disk
     sums = stored.take(taken).summed(of[taken], units, weights[taken])
     expected = np.array([(weights[:, None] * rows.matrix.toarray())[of == u].sum(axis=0) for u in range(units)])
-    a, b = momus.critic.aligned([sums, Counted(sparse.csr_array(expected), rows.labels)])
+    a, b = aligned([sums, Counted(sparse.csr_array(expected), rows.labels)])
     np.testing.assert_allclose(a.matrix.toarray(), b.matrix.toarray())
 
 

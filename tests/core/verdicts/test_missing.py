@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from momus import MomusError
-from momus.critic import Scores
+from momus.critic.scores import Scores
 from momus.verdicts.judge import missing_result
 from momus.verdicts.settings import Settings
 

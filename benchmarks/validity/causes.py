@@ -1,0 +1,378 @@
+"""A bench of causes: single defects planted in human text. Is their axis found, first, and described rightly?
+
+    python benchmarks/validity/causes.py --data DATA --out causes [--collections novels,stories] [--documents 150]
+
+Each collection is cut into a text to fit on, a real text, and a text of other documents that carries one defect
+after the other; all are compared in one run. For each defect: whether one of its axes differs (Holm over the axes of
+the text), whether one of these is first on the first screen, and whether the row that leads it has the expected
+direction. Unchanged text counts false alarms. Results are kept by collection and
+strength, so that a run can go on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import momus
+from momus import Corpus
+from momus.report.answer import answer_of
+
+CRITICS = (
+    "length", "unigram", "type-token", "rank-frequency", "stopword-share", "symbol-share", "repetition", "rhythm",
+    "keyness", "discourse", "coreference", "layout", "edges", "marks", "names", "register", "path",
+)  # fmt: skip
+STRENGTHS = {"weak": 0.3, "strong": 1.0}
+"""Share of documents that carry a defect."""
+Rng = np.random.Generator
+Change = Callable[[str, Rng, list[str]], str]
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“'A-Z])")
+MORALS = (
+    "In the end, it was a reminder that hope always finds a way.",
+    "Ultimately, life teaches everyone to cherish the moments that matter.",
+    "And perhaps that is the greatest lesson the world can offer us.",
+    "Sometimes the smallest things hold the power to change everything.",
+)
+SYNONYMS = {"big": "large", "house": "home", "began": "started", "small": "little", "looked": "gazed",
+            "went": "headed", "good": "fine", "said": "stated", "like": "akin to", "many": "numerous", "old": "aged",
+            "get": "obtain"}  # fmt: skip
+PRESENT = {"was": "is", "were": "are", "had": "has", "did": "does", "said": "says", "went": "goes", "came": "comes",
+           "saw": "sees", "knew": "knows", "thought": "thinks", "looked": "looks", "felt": "feels",
+           "took": "takes"}  # fmt: skip
+THIRD = {
+    "I": "he",
+    "me": "him",
+    "my": "his",
+    "mine": "his",
+    "we": "they",
+    "us": "them",
+    "our": "their",
+    "myself": "himself",
+}
+SWAPPED = {
+    "he": "she",
+    "she": "he",
+    "him": "her",
+    "her": "him",
+    "his": "her",
+    "himself": "herself",
+    "herself": "himself",
+}
+FULL = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'m": " am", "'d": " would"}
+NAMES = ("Elena", "Marcus", "Sarah", "Maya", "Chen")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, roughly; paragraphs end sentences."""
+    return [s for p in text.split("\n\n") for s in SENTENCE.split(p) if s.strip()]
+
+
+def words(table: dict[str, str]) -> Change:
+    """Replace whole words, with the case of their first letter."""
+    pattern = re.compile(rf"\b({'|'.join(map(re.escape, table))})\b", re.IGNORECASE)
+
+    def new(match: re.Match[str]) -> str:
+        word = match[0]
+        other = table.get(word, table.get(word.lower(), word))
+        return other[:1].upper() + other[1:] if word[:1].isupper() and word != "I" else other
+
+    return lambda text, rng, others: pattern.sub(new, text)
+
+
+def some(pattern: str, put: str, share: float) -> Change:
+    """Replace a share of the matches of a pattern."""
+    compiled = re.compile(pattern)
+    return lambda text, rng, others: compiled.sub(lambda m: m.expand(put) if rng.random() < share else m[0], text)
+
+
+def before_sentences(starts: tuple[str, ...], share: float) -> Change:
+    """Begin a share of the sentences with a phrase."""
+
+    def change(text: str, rng: Rng, others: list[str]) -> str:
+        def begin(match: re.Match[str]) -> str:
+            return f"{match[1]}{rng.choice(starts)} {match[2].lower()}" if rng.random() < share else match[0]
+
+        return re.sub(r"((?:^|[.!?]\s+|\n\n))([A-Z])(?=[a-z])", begin, text)
+
+    return change
+
+
+def names(text: str, rng: Rng, others: list[str]) -> str:
+    """Give capitalised words within sentences the same few names."""
+    found = sorted(set(re.findall(r"(?<=[a-z,] )[A-Z][a-z]{2,}", text)))
+    new = {name: NAMES[i % len(NAMES)] for i, name in enumerate(rng.permutation(found).tolist())}
+    return re.sub(r"[A-Z][a-z]{2,}", lambda m: new.get(m[0], m[0]), text)
+
+
+def evened(text: str, rng: Rng, others: list[str]) -> str:
+    """Sentences of twelve words each."""
+    tokens = re.sub(r"[.!?]", "", text).split()
+    return " ".join(" ".join(tokens[i : i + 12]).capitalize() + "." for i in range(0, len(tokens), 12))
+
+
+def looped(text: str, rng: Rng, others: list[str]) -> str:
+    """Repeat one sentence six times."""
+    parts = sentences(text)
+    at = int(rng.integers(len(parts)))
+    return " ".join([*parts[: at + 1], *[parts[at]] * 5, *parts[at + 1 :]])
+
+
+def halves(text: str, rng: Rng, others: list[str]) -> str:
+    """The second half comes from another document."""
+    mine, theirs = sentences(text), sentences(str(rng.choice(others)))
+    return " ".join([*mine[: len(mine) // 2], *theirs[len(theirs) // 2 :]])
+
+
+def shuffled(text: str, rng: Rng, others: list[str]) -> str:
+    """Sentences in random order."""
+    return " ".join(rng.permutation(sentences(text)).tolist())
+
+
+def listed(text: str, rng: Rng, others: list[str]) -> str:
+    """Three sentences in the middle become a list."""
+    parts = sentences(text)
+    at = len(parts) // 3
+    items = "\n".join(f"- {s}" for s in parts[at : at + 3])
+    return "\n\n".join([" ".join(parts[:at]), items, " ".join(parts[at + 3 :])])
+
+
+def headed(text: str, rng: Rng, others: list[str]) -> str:
+    """A heading before each third of the text."""
+    parts = sentences(text)
+    third = max(len(parts) // 3, 1)
+    return "\n\n".join(
+        f"## Part {i // third + 1}\n\n{' '.join(parts[i : i + third])}" for i in range(0, len(parts), third)
+    )
+
+
+def foreign(text: str, rng: Rng, others: list[str]) -> str:
+    """A tenth of the words come from other documents."""
+    other = str(rng.choice(others)).split()
+    return " ".join(str(rng.choice(other)) if rng.random() < 0.1 else w for w in text.split(" "))
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A planted defect: what it does to a document, the axes that are its own, and what the leading row may say.
+
+    Attributes
+    ----------
+    says
+        Pattern of the names of statistics that describe it.
+    sign
+        Sign of the difference; 0: any.
+    """
+
+    change: Change
+    own: tuple[str, ...]
+    says: str = "."
+    sign: int = 0
+
+
+DEFECTS: dict[str, Defect] = {
+    "title before the text": Defect(
+        lambda t, r, o: f"# The {t.split()[1].strip('.,').title()}\n\n{t}", ("layout", "edges"), "title|heading|opening"
+    ),
+    "em dashes": Defect(some(r", ", " — ", 0.3), ("marks",), "em_dash", 1),
+    "the same five names": Defect(names, ("names",), "recurring|known|ppl"),
+    "cut to 70 %": Defect(lambda t, r, o: t[: int(len(t) * 0.7)].rsplit(" ", 1)[0] + ".", ("length",), "length", -1),
+    "all of one length": Defect(lambda t, r, o: " ".join(t.split(" ")[:120]), ("length",), "spread|length|ks"),
+    "lower case": Defect(lambda t, r, o: t.lower(), ("marks", "names"), "capital|name", -1),
+    "moral at the end": Defect(lambda t, r, o: f"{t} {r.choice(MORALS)}", ("edges",), "ends|ending", 1),
+    "last sentence on its own": Defect(
+        lambda t, r, o: "\n\n".join([" ".join(sentences(t)[:-1]), sentences(t)[-1]]),
+        ("edges", "layout"),
+        "last|own|para|ppl",
+    ),
+    "quotation marks removed": Defect(
+        lambda t, r, o: re.sub(r"[\"“”]|(?<!\w)'|'(?!\w)", "", t), ("marks",), "quot", -1
+    ),
+    "numbers removed": Defect(lambda t, r, o: re.sub(r"\d+", "", t), ("marks",), "digit", -1),
+    "third person for first": Defect(words(THIRD), ("register", "coreference"), "first_person|third_person|dimension"),
+    "present tense for past": Defect(words(PRESENT), ("register",), "tense|dimension"),
+    "pronouns swapped": Defect(lambda t, r, o: words(SWAPPED)(t, r, o) if r.random() < 0.5 else t, ("coreference",)),
+    "pronouns of random gender": Defect(
+        lambda t, r, o: re.sub(r"\b(he|she)\b", lambda m: str(r.choice(["he", "she"])), t), ("coreference",)
+    ),
+    "contractions expanded": Defect(
+        lambda t, r, o: re.sub(r"n't|['’](?:re|ve|ll|m|d)\b", lambda m: FULL.get(m[0].replace("’", "'"), m[0]), t),
+        ("register", "marks"),
+        "contraction|apostrophe",
+        -1,
+    ),
+    "connectives inserted": Defect(
+        before_sentences(("Moreover,", "Furthermore,", "However,", "Additionally,"), 0.2),
+        ("discourse", "register", "keyness"),
+    ),
+    "hedges inserted": Defect(
+        before_sentences(("Perhaps", "Possibly", "Maybe"), 0.15),
+        ("register", "keyness"),
+        "hedge|dimension|term|criticism",
+        1,
+    ),
+    "stock phrase": Defect(
+        lambda t, r, o: re.sub(r"\. ", ", a testament to the power of hope. ", t, count=1), ("keyness",), "."
+    ),
+    "endings with a reminder": Defect(
+        some(r"\. ", ", a reminder of what was lost. ", 0.15), ("keyness", "repetition"), "."
+    ),
+    "one opening": Defect(lambda t, r, o: f"In the heart of it all, {t[0].lower()}{t[1:]}", ("edges",), "open"),
+    "synonyms": Defect(words(SYNONYMS), ("keyness", "unigram"), "."),
+    "a word never used (said)": Defect(words({"said": "remarked", "says": "remarks"}), ("keyness", "unigram"), "."),
+    "italics": Defect(some(r"\b([a-z]{6,})\b", r"*\1*", 0.05), ("layout", "marks"), "italics|layout"),
+    "bold type": Defect(some(r"\b([a-z]{6,})\b", r"**\1**", 0.05), ("layout", "marks"), "bold|layout"),
+    "a list": Defect(listed, ("layout",), "list|ppl", 1),
+    "headings": Defect(headed, ("layout",), "heading|title|ppl", 1),
+    "emoji": Defect(lambda t, r, o: f"{t} \U0001f60a", ("layout", "marks"), "emoji|other"),
+    "paragraphs merged": Defect(lambda t, r, o: " ".join(t.split()), ("layout", "rhythm"), "paragraph|ppl"),
+    "a paragraph for each sentence": Defect(
+        lambda t, r, o: "\n\n".join(sentences(t)), ("layout", "rhythm"), "paragraph|ppl|length"
+    ),
+    "loops": Defect(looped, ("repetition",), ".", 1),
+    "second half from another text": Defect(halves, ("path", "names"), "drift|jump|ppl"),
+    "sentences shuffled": Defect(shuffled, ("path", "discourse", "coreference"), "jump|."),
+    "sentence length evened": Defect(evened, ("rhythm",), "spread|length|corr"),
+    "exclamation marks": Defect(some(r"\.(?=\s)", "!", 0.3), ("marks", "register"), "exclam", 1),
+    "marks doubled": Defect(some(r"([!?.])(?=\s)", r"\1\1", 0.5), ("marks",), "stop|marks|excl|quest|ellipsis"),
+    "questions inserted": Defect(some(r"\. ", ". Who knew? ", 0.15), ("register", "marks", "keyness"), "question|."),
+    "foreign words": Defect(foreign, ("path", "unigram", "discourse"), "."),
+}
+
+
+def read(path: Path, **fields: str) -> Iterator[str]:
+    """Texts of a compressed file of JSON lines whose fields have these values."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if all(row.get(k) == v for k, v in fields.items()):
+                yield row["text"]
+
+
+def novels(data: Path) -> list[str]:
+    """Passages of some 1,800 characters, whole paragraphs, eight a novel."""
+    passages = []
+    for text in read(data / "litbank" / "novels.jsonl.gz"):
+        paragraphs = [" ".join(p.split()) for p in text.split("\n\n")]
+        paragraphs = [p for p in paragraphs if len(p.split()) > 5]
+        for k in range(1, 9):
+            at, passage = len(paragraphs) * k // 9, ""
+            while len(passage) < 1800 and at < len(paragraphs):
+                passage, at = f"{passage}\n\n{paragraphs[at]}".strip(), at + 1
+            passages.append(passage[:6000])
+    return passages
+
+
+COLLECTIONS: dict[str, Callable[[Path], list[str]]] = {
+    "novels": novels,
+    "stories": lambda data: list(read(data / "registers" / "writing_prompt.jsonl.gz", writer="human")),
+    "news": lambda data: list(read(data / "registers" / "xsum.jsonl.gz", writer="human")),
+    "reviews": lambda data: list(read(data / "registers" / "yelp_review.jsonl.gz", writer="human")),
+    "abstracts": lambda data: list(read(data / "registers" / "arxiv.jsonl.gz", writer="human")),
+    "paragraphs": lambda data: list(read(data / "rewrites" / "rewrites.jsonl.gz", writer="human")),
+}
+
+
+def planted(texts: list[str], defect: Defect, share: float, rng: Rng) -> list[str]:
+    """A share of the documents with the defect; documents that it cannot be planted in stay."""
+    out = list(texts)
+    for i in rng.permutation(len(texts))[: round(share * len(texts))].tolist():
+        changed = defect.change(texts[i], rng, texts)
+        out[i] = changed if changed.strip() else texts[i]
+    return out
+
+
+def run(collection: str, strength: str, data: Path, n: int, seed: int) -> list[dict[str, object]]:
+    """Compare all defects of one collection at one strength; a row per defect."""
+    rng = np.random.default_rng((seed, len(collection)))
+    texts = [t for t in COLLECTIONS[collection](data) if len(t.split()) > 40]
+    texts = [texts[i] for i in rng.permutation(len(texts))[: 3 * n + n // 2].tolist()]
+    cut = len(texts) - 2 * n
+    fit, real, other = texts[:cut], texts[cut : cut + n], texts[cut + n :]
+    sides = {"unchanged": other}
+    sides |= {name: planted(other, defect, STRENGTHS[strength], rng) for name, defect in DEFECTS.items()}
+    made = {name: Corpus.from_texts(side, name=name.replace(" ", "-")) for name, side in sides.items()}
+    found = momus.compare(
+        Corpus.from_texts(real, name="real"), {name.replace(" ", "-"): c for name, c in made.items()},
+        fit=Corpus.from_texts(fit, name="fit"), critics=list(CRITICS), seed=seed,
+    )  # fmt: skip
+    answer = answer_of(found)
+    rows: list[dict[str, object]] = []
+    for name in sides:
+        cells = [
+            (axis.critic, next(c for c in axis.cells if c.generated == name.replace(" ", "-"))) for axis in answer.axes
+        ]
+        order = sorted((x for x in cells if x[1].differs), key=lambda x: -(x[1].row.gap or 0.0))
+        row: dict[str, object] = {
+            "collection": collection, "strength": strength, "defect": name, "n": len(real),
+            "changed": sum(a != b for a, b in zip(sides[name], other, strict=True)),
+            "order": [c for c, _ in order], "leading": {c: x.row.statistic for c, x in order},
+        }  # fmt: skip
+        if name in DEFECTS:
+            row |= judged(DEFECTS[name], order)
+        rows.append(row)
+    return rows
+
+
+def judged(defect: Defect, order: list[tuple[str, object]]) -> dict[str, object]:
+    """Whether the defect was found, first, and described."""
+    own = [(critic, cell.row) for critic, cell in order if critic in defect.own]  # type: ignore[attr-defined]
+    described = [
+        critic
+        for critic, v in own
+        if re.search(defect.says, v.statistic) and (not defect.sign or np.sign(v.difference or 0.0) == defect.sign)
+    ]
+    return {"found": bool(own), "first": bool(order) and order[0][0] in defect.own, "described": bool(described)}
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    """The shares of each defect over collections and strengths, as Markdown."""
+    lines = [
+        "| defect | own axes | runs | found | first | described | first instead |",
+        "|---|---|--:|--:|--:|--:|---|",
+    ]
+    held = [r for r in rows if r["defect"] in DEFECTS and r["changed"]]
+    for name, defect in DEFECTS.items():
+        mine = [r for r in held if r["defect"] == name]
+        if mine:
+            shares = [f"{np.mean([bool(r[k]) for r in mine]):.2f}" for k in ("found", "first", "described")]
+            instead = sorted({str(r["order"][0]) for r in mine if r["order"] and not r["first"]})  # type: ignore[index]
+            lines.append(
+                f"| {name} | {', '.join(defect.own)} | {len(mine)} | {' | '.join(shares)} | {', '.join(instead)} |"
+            )
+    total = [f"{np.mean([bool(r[k]) for r in held]):.2f}" for k in ("found", "first", "described")]
+    lines.append(f"| **all** | | {len(held)} | {' | '.join(total)} | |")
+    null = [r for r in rows if r["defect"] == "unchanged"]
+    alarms = sum(bool(r["order"]) for r in null)
+    return "\n".join(lines) + f"\n\nUnchanged text: {alarms} of {len(null)} runs name an axis.\n"
+
+
+def main() -> None:
+    """Run what is missing, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder of the collections")
+    parser.add_argument("--out", type=Path, required=True, help="folder of results, kept by collection and strength")
+    parser.add_argument("--collections", default=",".join(COLLECTIONS))
+    parser.add_argument("--strengths", default=",".join(STRENGTHS))
+    parser.add_argument("--documents", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    rows: list[dict[str, object]] = []
+    for collection in options.collections.split(","):
+        for strength in options.strengths.split(","):
+            path = options.out / f"{collection}-{strength}-{options.documents}-{options.seed}.json"
+            if not path.exists():
+                path.write_text(json.dumps(run(collection, strength, options.data, options.documents, options.seed)))
+            rows += json.loads(path.read_text())
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
