@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Rows, RunningTextCritic, Scores, Statistic
+from momus.critic import Counted, Rows, RunningTextCritic, Statistic
+from momus.critic.scores import Scores
 from momus.critic.statistic import jensen_shannon, mean, perplexity
 from momus.inference.intervals import hedges_factor
 from momus.inference.pooling import NARROW
