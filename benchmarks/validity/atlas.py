@@ -30,6 +30,7 @@ from momus.demo import demo_path
 from momus.inference.intervals import hedges_factor
 from momus.inference.spread import Spread, of_values
 from momus.laws.jackknife import shortened
+from momus.text.running import RunningText
 from momus.verdicts.atlas import kind_of
 from momus.verdicts.band import LEAST_GROUPS, HumanBands
 from momus.verdicts.statistics import all_statistics
@@ -61,7 +62,7 @@ def novels() -> Groups:
     found = []
     for novel in read_corpus(data() / "litbank" / "novels.jsonl.gz"):
         cut = chapters(novel.text, WORDS)[2000 // WORDS :]
-        places = np.unique(np.linspace(0, len(cut) - 1, PASSAGES).astype(int)) if cut else []
+        places = np.unique(np.linspace(0, len(cut) - 1, min(PASSAGES, len(cut))).astype(int))
         found.append((novel.id, [cut[i] for i in places]))
     return found
 
@@ -134,13 +135,14 @@ def of_laws(critic: RunningTextCritic[Any], fit: Corpus) -> Iterator[tuple[str, 
             for part in (words[:half], words[half:])
         ]
         for law in critic.laws():
-            found = []
+            of_law: list[float] = []
             for piece in pieces:
+                assert isinstance(piece, RunningText)
                 try:
-                    found.append(float(law.function(shortened(piece, TOKENS, 1, law.align))))
+                    of_law.append(float(law.function(shortened(piece, TOKENS, 1, law.align))))
                 except ValueError:
-                    found.append(float("nan"))
-            values[law.name].append(found)
+                    of_law.append(float("nan"))
+            values[law.name].append(of_law)
     for name, found in values.items():
         spread = of_values(np.array(found)[None], TOKENS)
         if spread is not None and spread.value > 0 and spread.groups >= LEAST_GROUPS:

@@ -28,9 +28,10 @@ from texts_in_groups import Row, kept
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.critic import Critic, LogPrior, Reporting, Scores, Statistic, StatisticsMixin
+from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin
 from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics
+from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference.spread import PAIR
 from momus.numeric.types import Floats

@@ -88,7 +88,7 @@ def default_band(critic: str, statistic: str, kind: str = "", register: str = ""
     register
         The kind of text; empty for the median over registers, whose interval reaches from the least to the greatest.
 
-    >>> band = default_band("length", "mean_length", register="novels")
+    >>> band = default_band("unigram", "tvd", register="novels")
     >>> band.source, band.register, band.low < band.value < band.high
     ('default', 'novels', True)
     """

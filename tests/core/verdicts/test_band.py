@@ -6,7 +6,8 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from momus.critic import Counted, Scores, Statistic
+from momus.critic import Counted, Statistic
+from momus.critic.scores import Scores
 from momus.critic.statistic import entropy, kolmogorov_smirnov, mean, perplexity, total_variation
 from momus.errors import UsageError
 from momus.inference.spread import PAIR
