@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from momus.critic import (
     Counted,
@@ -39,7 +38,8 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
 
     The empirical distribution is extended to all lengths ≥ 1: equal-count bins, uniform within, each with half a count
     added (Jeffreys), and a geometric tail beyond the longest document. Real and generated text are compared by the
-    Kolmogorov–Smirnov distance and by the difference of means (Meister & Cotterell 2021).
+    Kolmogorov–Smirnov distance, by the difference of means (Meister & Cotterell 2021), and by the ratio of the standard
+    deviations of log lengths.
 
     Parameters
     ----------
@@ -121,11 +121,20 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
         return LogPrior.of_vectors(np.where(inside, self.log_mass_[bin_], beyond))
 
     def sufficient_statistics(self, latents: Values) -> Mapping[str, Rows]:
-        """The length as a single count (for KS) and as a number (for the mean)."""
-        return {"length": Counted.of_values(latents.values), "tokens": _with_ones(latents.values)}
+        """The length as a single count (for KS), as a number (for the mean), and moments of its logarithm."""
+        z = latents.values
+        # the fitted mean as unit loses no digits of the variance to a large mean of logarithms; it changes nothing else
+        x = np.log(z / self.tail_mean_)
+        # n tokens stand for n ± ½ (Sheppard's correction), so texts of one length have a tiny spread instead of none
+        squares = x**2 + 1 / (12 * z**2)
+        return {
+            "length": Counted.of_values(z),
+            "tokens": np.column_stack([z, np.ones(len(z))]),
+            "logarithms": np.column_stack([x, squares, np.ones(len(z))]),
+        }
 
     def statistics(self) -> Sequence[Statistic]:
-        """KS distance between the length distributions; difference of mean lengths."""
+        """KS distance between the length distributions, difference of mean lengths, ratio of their spreads."""
         return (
             Statistic(
                 "ks",
@@ -137,6 +146,16 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
             ),
             Statistic.ratio(
                 "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
+            ),
+            Statistic(
+                "spread",
+                "logarithms",
+                "value",
+                spread,
+                scale="log",
+                effect="log_ratio",
+                label="standard deviation of log lengths",
+                direction=("more alike in length", "more varied in length"),
             ),
         )
 
@@ -150,8 +169,10 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
             pick = evenly_cumulated(share)
             curves.append(Series(role, lengths[pick].tolist(), rounded(share[pick]), role, "steps"))
             quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
-            rows.append((role, int(counts.sum()), float((lengths * counts).sum() / counts.sum()), *quantiles))
-        columns = ("text", "documents", "mean", *(percentage(q, 0) for q in QUANTILES))
+            mean = float(np.average(lengths, weights=counts))
+            deviation = float(np.sqrt(np.average((lengths - mean) ** 2, weights=counts)))
+            rows.append((role, int(counts.sum()), mean, deviation, *quantiles))
+        columns = ("text", "documents", "mean", "standard deviation", *(percentage(q, 0) for q in QUANTILES))
         return [
             Chart(
                 "length-distribution",
@@ -165,9 +186,14 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
         ]
 
 
-def _with_ones(values: NDArray[np.floating]) -> Floats:
-    """Rows [value, 1], whose sums give a mean."""
-    return np.column_stack([values, np.ones(len(values))])
+def spread(pooled: Floats) -> Floats:
+    """Standard deviation of numbers, of pooled rows [x, x², 1]: (B,).
+
+    >>> spread(np.array([[4.0, 10.0, 2.0]]))
+    array([1.])
+    """
+    first, second = (pooled[:, i] / pooled[:, 2] for i in (0, 1))
+    return np.sqrt(np.maximum(second - first**2, 1e-12))
 
 
 def _sorted(summary: Pooled) -> tuple[Floats, Floats]:

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from momus import Corpus, Values
+from momus.verdicts.judge import judge
 from momus_critics.length import Length
 
 from .measured import assert_finds, measured
@@ -66,16 +67,37 @@ def test_statistics_equal_those_of_scipy_and_numpy():
     a, b = of_lengths(*x), of_lengths(*y)
     assert measured(critic, a, b)["ks"] == pytest.approx(stats.ks_2samp(x, y).statistic)
     assert measured(critic, b)["mean_length"] == pytest.approx(y.mean())
+    # the lengths lie within ± ½, uniformly, with the variance 1/12, on the log scale 1/(12 y²)
+    assert measured(critic, b)["spread"] == pytest.approx(np.sqrt(np.log(y).var() + np.mean(1 / (12 * y**2))))
+
+
+def test_texts_of_one_length_are_told_as_more_alike():
+    """Human lengths with a standard deviation of 0.5 in the logarithm; generated ones all at their median."""
+    rng = np.random.default_rng(0)
+    fit, real, other = (np.exp(rng.normal(5, 0.5, n)).round().astype(int) for n in (80, 60, 60))
+    critic = Length().fit(of_lengths(*fit))
+
+    def spread(lengths):
+        rows = judge(critic, critic.score(of_lengths(*real)), critic.score(of_lengths(*lengths)), resamples=99)
+        return next(v for v in rows if v.statistic == "spread")
+
+    equal, near = spread([148] * 60), spread(rng.integers(140, 157, 60))
+    for row in (equal, near):
+        assert row.p_in_axis < 0.01
+        assert row.difference < 0
+        assert row.wording.direction[0] == "more alike in length"
+    assert equal.generated_value == pytest.approx(1 / (148 * 12**0.5), rel=1e-6)
+    assert spread(other).p > 0.05
 
 
 def test_the_evidence_has_the_quantiles_of_the_lengths():
     x, y = np.arange(1, 101) // 3 + 1, np.arange(1, 401, 4) // 7 + 1  # lengths that several documents share
     critic = Length().fit(of_lengths(*x))
     chart, table = critic.evidence(*(critic.score(of_lengths(*lengths)).summary for lengths in (x, y)))
-    assert [c.replace("\N{NO-BREAK SPACE}", " ") for c in table.columns[3:]] == ["5 %", "25 %", "50 %", "75 %", "95 %"]
+    assert [c.replace("\N{NO-BREAK SPACE}", " ") for c in table.columns[4:]] == ["5 %", "25 %", "50 %", "75 %", "95 %"]
     for row, lengths in zip(table.rows, (x, y), strict=True):
         quantiles = np.quantile(lengths, [0.05, 0.25, 0.5, 0.75, 0.95], method="inverted_cdf")
-        assert row[1:] == pytest.approx((100, lengths.mean(), *quantiles))
+        assert row[1:] == pytest.approx((100, lengths.mean(), lengths.std(), *quantiles))
     for series, lengths in zip(chart.series, (x, y), strict=True):
         assert series.y == pytest.approx([np.mean(lengths <= at) for at in series.x], abs=1e-3)
 
