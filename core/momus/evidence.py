@@ -21,7 +21,7 @@ Direction = tuple[str, str] | tuple[()]
 
 @dataclass(frozen=True)
 class Overused:
-    """One thing that generated text says too often.
+    """One thing that generated text says too often or, if ``generated`` is below ``real``, not often enough.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Overused:
     real, generated
         How often each text has it, in the unit of the `Overuse`.
     example
-        A line of generated text that has it; empty if ``text`` is the line.
+        A line of generated text that has it; empty if ``text`` is the line, or if the thing is missing.
     size
         What it is tested by, if each of the things is: see `Overuse.of`.
     """
@@ -44,12 +44,14 @@ class Overused:
 
 @dataclass(frozen=True)
 class Overuse:
-    """What generated text says too often, the worst first: named on the first screen as far as it is significant.
+    """What generated text says too often, or too rarely, the worst first.
+
+    It is named on the first screen as far as it is significant.
 
     Attributes
     ----------
     what
-        The kind of thing, in the plural, such as ``over-used phrases``.
+        The kind of thing, in the plural, such as ``over-used phrases`` or ``missing words``.
     unit
         Unit of the frequencies, such as ``% of documents``.
     of

@@ -27,7 +27,7 @@ from momus.critic.reporting import Reporting
 from momus.critic.scores import AGGREGATED
 from momus.critic.statistic import supremum, total_variation
 from momus.critic.tokens import TokenStates
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -163,6 +163,11 @@ class Unigram(
             Series(role, rounded(ranks), rounded(self._coverage(s.counts["words"], ranks)), role)
             for role, s in both(real, generated)
         ]
+        named = [
+            Overused(str(w), round(1000 * a, 2), round(1000 * b, 2), size=abs(b - a))
+            for w, a, b in shares[:SHOWN]
+            if any(c.isalnum() for c in str(w))
+        ]
         unseen_real = sum(a for w, a, _ in shares if w not in known)
         unseen_generated = sum(b for w, _, b in shares if w not in known)
         return [
@@ -190,6 +195,7 @@ class Unigram(
                 note=f"Tokens: {n_p:,.0f} real, {n_q:,.0f} generated. Words that do not occur in the text that the "
                 f"critic was fitted on: {percentage(unseen_real, 2)} of real tokens, "
                 f"{percentage(unseen_generated, 2)} of generated ones.",
+                overuse=Overuse("over- and under-used words", "per 1,000 tokens", named, of="sup") if named else None,
             ),
         ]
 

@@ -189,3 +189,40 @@ def test_a_heading_before_every_document_is_found_by_the_largest_gap():
     assert found["largest_gap"].p_in_axis < 0.001
     assert found["largest_gap"].low > 0.5
     assert found["largest_gap"].method.critical < found["largest_gap"].generated_value
+
+
+def test_shares_are_of_whole_documents_and_tests_of_windows():
+    """A heading and a last line, which a window of a long document rarely has."""
+    made = [f"{d.text} The end." for d in sentences(40, 2, length=40)]
+    texts, made = sentences(40, 1, length=10), Corpus.from_texts([f"# Title {t}" for t in made], name="made")
+    critic = Keyness().fit(sentences(40, 0, length=10))
+    settled(critic, [texts, made])
+    a, b = critic.score(texts).summary, critic.score(made).summary
+    assert b.counts["windows"]["title"] < b.counts["windows"]["the end"] * 2 < 2 * 10
+    keys = {k.term: k for k in keys_of(a, b)}
+    assert {t: (keys[t].real, keys[t].generated) for t in ("title", "the end")} == dict.fromkeys(
+        ("title", "the end"), (0, 1)
+    )
+    literal = literal_terms([d.text for d in texts], 1)
+    assert all(k.real == literal.get(t, 0) / 40 for t, k in keys.items())
+
+
+def test_a_missing_word_is_listed_with_its_shares():
+    rng = np.random.default_rng(0)
+    base = sentences(100, 1), sentences(100, 2)
+
+    def saying(corpus, share, name):
+        said = rng.permutation(len(corpus)) < share * len(corpus)
+        return Corpus.from_texts(
+            [d.text + " He said so." * bool(x) for d, x in zip(corpus, said, strict=True)], name=name
+        )
+
+    real, generated = saying(base[0], 0.77, "real"), saying(base[1], 0.03, "made")
+    critic = Keyness().fit(saying(sentences(60, 0), 0.77, "fit"))
+    settled(critic, [real, generated])
+    over, under, *_ = critic.evidence(critic.score(real).summary, critic.score(generated).summary)
+    assert over.overuse is None
+    [said] = under.overuse.items
+    assert (said.text, said.real, said.generated, said.example) == ("he said so", 77, 3, "")
+    assert under.overuse.what == "missing words and phrases"
+    assert under.overuse.of == "largest_gap"

@@ -88,3 +88,12 @@ def test_the_evidence_shows_rates_per_thousand_and_shares_of_the_distance():
 
 def test_another_vocabulary_is_found():
     assert_finds("unigram", vocabulary=120)
+
+
+def test_words_are_named_that_are_too_frequent_or_too_rare():
+    critic = Unigram().fit(Corpus.from_texts(["a b c", "a"]))
+    real, generated = (Corpus.from_texts([t]) for t in ("a a a b b b b c c !", "a a a b b b c c ! x"))
+    _, table = critic.evidence(critic.score(real).summary, critic.score(generated).summary)
+    assert [(i.text, i.real, i.generated) for i in table.overuse.items[:2]] == [("b", 400, 300), ("x", 0, 100)]
+    assert [i.size for i in table.overuse.items] == pytest.approx([0.1, 0.1, 0, 0])
+    assert table.overuse.of == "sup"

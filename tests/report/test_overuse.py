@@ -1,4 +1,4 @@
-"""What generated texts say too often, on the first screen: planted loops, phrases and openings, without a choice."""
+"""What generated texts say too often or too rarely, on the first screen: planted loops, phrases and openings."""
 
 import re
 
@@ -97,6 +97,31 @@ def test_nothing_is_named_where_nothing_differs():
     )
     assert not any(v.differs for v in found.verdicts if v.headline)
     assert overuse_of(found.results, answer_of(found)) == []
+
+
+def test_missing_words_are_named_where_they_differ_and_nowhere_else():
+    """One phrase is planted in human texts, which generated ones lack, and another one the other way round."""
+
+    def with_phrase(corpus, phrase, share):
+        texts = [d.text + 5 * f" {phrase}" * (i < share * len(corpus)) for i, d in enumerate(corpus)]
+        return Corpus.from_texts(texts, name=corpus.name)
+
+    human = [
+        with_phrase(prose(n, seed, name), "He said so.", 0.8) for n, seed, name in ((80, 1, "fit"), (60, 2, "real"))
+    ]
+    lacking = with_phrase(prose(60, 3, "lacking"), "He said so.", 0.05)
+    adding = with_phrase(with_phrase(prose(60, 4, "adding"), "He said so.", 0.8), "In the end.", 0.8)
+    found = momus.compare(
+        human[1], {"lacking": lacking, "adding": adding}, fit=human[0], critics=["keyness", "unigram"], resamples=99
+    )
+    named = overuse_lines(overuse_of(found.results, answer_of(found)))
+    [missing] = [s for what, s in named if what == "missing words and phrases"]
+    assert missing.startswith("lacking: “he said so” (5 against 80 % of documents)")
+    [added] = [s for what, s in named if what == "over-used words and phrases"]
+    assert added.startswith("adding: “in the end” (80 against 0 % of documents), as in “")
+    assert lines(comparison_text(found)).count(f"missing words and phrases: {missing}") == 1
+    words = [s for what, s in named if what == "over- and under-used words"]
+    assert any(re.search(r"^lacking: .*“said” \(\d[\d.]* against \d", s) for s in words)
 
 
 def test_overuse_survives_a_run_folder_and_older_tables_have_none():

@@ -207,14 +207,14 @@ def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[Corpu
 
 @dataclass(frozen=True)
 class CorpusOveruse:
-    """What one generated corpus says too often."""
+    """What one generated corpus says too often or too rarely."""
 
     generated: str
     overuse: Overuse
 
 
 def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVERUSED) -> list[CorpusOveruse]:
-    """Collect what the corpora say too often, as far as a statistic of it differs.
+    """Collect what the corpora say too often or too rarely, as far as a statistic of it differs.
 
     Returns
     -------
@@ -226,26 +226,29 @@ def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVER
         differing = sorted((c for c in axis.cells if c.differs), key=lambda c: -(c.row.gap or 0.0))
         places: dict[str, int] = {}
         for cell in differing:
-            for item in evidence.get((axis.critic, cell.generated), ()):
-                if not isinstance(item, Table) or item.overuse is None:
-                    continue
-                overuse = _significant(item.overuse, cell)
-                if overuse is not None:
+            tables = [t for t in evidence.get((axis.critic, cell.generated), ()) if isinstance(t, Table) and t.overuse]
+            for item, overuse in zip(tables, _significant([t.overuse for t in tables if t.overuse], cell), strict=True):
+                if overuse.items:
                     place = places[item.name] = places.get(item.name, -1) + 1
                     ranked.append((place, CorpusOveruse(cell.generated, overuse)))
     ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
     return [overuse for _, overuse in ranked[:most]]
 
 
-def _significant(overuse: Overuse, cell: Cell) -> Overuse | None:
-    """What is significant of things that a text says too often: nothing unless their statistic differs.
+def _significant(overuses: Sequence[Overuse], cell: Cell) -> list[Overuse]:
+    """What is significant of things that a text says too often or too rarely: nothing unless their statistic differs.
 
-    Of many things, those with a size beyond the critical value of the largest one; if that does differ, at least it.
+    Of many things, those with a size beyond the critical value of the largest one; if that does differ, at least it,
+    whichever of the lists it is in.
     """
-    row = next((v for v in (cell.row, *cell.also) if v.statistic == overuse.of), None)
-    if row is None or not overuse.items:
-        return None
-    sizes = [i.size for i in overuse.items if i.size is not None]
-    critical = min(row.method.critical or 0.0, max(sizes, default=0.0))
-    items = tuple(i for i in overuse.items if i.size is None or i.size >= critical)
-    return replace(overuse, items=items[:NAMED])
+    rows = {v.statistic: v for v in (*cell.also, cell.row)}
+    significant = []
+    for overuse in overuses:
+        row = rows.get(overuse.of)
+        largest = max(
+            (i.size for o in overuses for i in o.items if o.of == overuse.of and i.size is not None), default=0
+        )
+        critical = min(row.method.critical or 0.0, largest) if row else 0.0
+        items = [i for i in overuse.items if row and (i.size is None or i.size >= critical)]
+        significant.append(replace(overuse, items=tuple(items[:NAMED])))
+    return significant

@@ -265,7 +265,7 @@ def finding_words(v: Verdict) -> str:
 
 
 def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
-    """Sentences on what corpora say too often: pairs of the kind of thing and a sentence with an example.
+    """Sentences on what corpora say too often or too rarely: pairs of the kind of thing and a sentence with an example.
 
     >>> from momus.evidence import Overuse, Overused
     >>> said = Overused("so it was", 0.0, 12.5, "and «so it was» , then")

@@ -46,9 +46,10 @@ class Keyness(
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
     A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A
-    comparison asks about the terms that are frequent in its texts, real and generated together: phrases that only
-    generated text has are among them. Documents are counted, not tokens, so a word that fills one document counts once,
-    and only windows of as many tokens as half the documents of each text have, so longer documents do not count more.
+    comparison asks about the terms that are frequent in its texts, real and generated together: phrases that only one
+    of them has are among them. Documents are counted, not tokens, so a word that fills one document counts once. Tests
+    and scores take windows of as many tokens as half the documents of each text have, so longer documents do not count
+    more; the shares that are told are those of whole documents.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class Keyness(
         See `ProseCritic`.
 
     >>> from momus import Corpus
-    >>> critic = Keyness(least=2).fit(Corpus.from_texts(["as it were", "as it is", "were it so"]))
+    >>> critic = Keyness(min_count=2).fit(Corpus.from_texts(["as it were", "as it is", "were it so"]))
     >>> critic.terms_
     ['as it', 'it', 'as', 'were']
     """
@@ -208,7 +209,7 @@ class Keyness(
         )
 
     def summarize(self, latents: TermLatents) -> Exampled:
-        """Documents by term and by name, and lines of text with each term."""
+        """Windows and documents by term, documents by name, and lines of text with each term."""
         return evidence.summary(latents, set(self.asked_))
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:

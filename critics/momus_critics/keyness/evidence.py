@@ -30,6 +30,8 @@ SHOWN, LINED, MARKED = 20, 8, 12
 """Terms of a table, terms with concordance lines, and terms that are marked in a document."""
 FALSE = 0.05
 """Expected share of false discoveries among the listed terms."""
+MISSING = 0.5
+"""A missing term is in at most this share of the documents, of those of real text."""
 ALIKE = 0.8
 """A phrase stands for a shorter one within it if at least this share of the documents with the shorter one have it."""
 
@@ -43,12 +45,12 @@ class Key:
     term
         Its tokens, joined by spaces.
     real, generated
-        Numbers of documents with the term.
+        Shares of the whole documents that have the term.
     size
-        |h| of the shares of documents (`momus_critics.keyness.testing.share_gaps`), by which the term is tested.
+        |h| of the shares of windows (`momus_critics.keyness.testing.share_gaps`), by which the term is tested.
     log_odds, z, q
-        Log-odds ratio of generated against real text and its z (`momus_critics.keyness.testing.log_odds`), and the p
-        of equal shares, adjusted by Benjamini & Hochberg (1995).
+        Of windows: log-odds ratio of generated against real text and its z
+        (`momus_critics.keyness.testing.log_odds`), and the p of equal shares, adjusted by Benjamini & Hochberg (1995).
     """
 
     term: str
@@ -61,10 +63,16 @@ class Key:
 
 
 def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
-    """Documents by term and by name; of each term, the concordance lines that come first in an arbitrary order."""
-    counts = np.asarray(latents.matrix.sum(axis=0)).ravel()
-    terms: dict[str | float, float] = {
-        t: float(c) for t, c in zip(latents.columns, counts.tolist(), strict=True) if c and t in asked
+    """Windows and documents by term, documents by name, and lines of text with each term.
+
+    Of each term, the concordance lines are kept that come first in an arbitrary order.
+    """
+    windows = np.asarray(latents.matrix.sum(axis=0)).ravel()
+    documents = np.bincount(latents.matrix.indices, minlength=len(windows))  # a document is one entry of a term it has
+    present = [i for i in np.flatnonzero(documents).tolist() if latents.columns[i] in asked]
+    counts: dict[str, dict[str | float, float]] = {
+        key: {latents.columns[i]: float(sums[i]) for i in present}
+        for key, sums in (("windows", windows), ("documents", documents))
     }
     entries = np.arange(len(latents.first))
     ranks = latents.ranks()
@@ -78,7 +86,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         term = latents.columns[int(latents.matrix.indices[i])]
         if term in asked:
             lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
-    return Exampled.of(Pooled(len(latents), {}, {"terms": terms, "names": names(latents.prose)}), lines)
+    return Exampled.of(Pooled(len(latents), {}, {**counts, "names": names(latents.prose)}), lines)
 
 
 def names(prose: Prose) -> dict[str | float, float]:
@@ -110,18 +118,22 @@ def names(prose: Prose) -> dict[str | float, float]:
 
 def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
     """All terms with their log-odds, those most over-used in generated text first."""
-    a, b = real.counts.get("terms", {}), generated.counts.get("terms", {})
-    terms = sorted({*map(str, a), *map(str, b)})
-    # numbers of documents, then of documents with each term, (1 + V,)
-    p, q = (np.array([s.documents, *(t.get(w, 0.0) for w in terms)]) for s, t in ((real, a), (generated, b)))
+    sides = (real, generated)
+    terms = sorted({str(t) for s in sides for t in s.counts.get("windows", {})})
+
+    def column(side: Pooled, unit: str) -> list[float]:
+        counts = side.counts.get(unit, {})
+        return [counts.get(t, 0.0) for t in terms]
+
+    # numbers of documents, then the expected numbers of their windows with each term, (1 + V,)
+    p, q = (np.array([s.documents, *column(s, "windows")]) for s in sides)
+    shares = (np.array(column(s, "documents")) / max(s.documents, 1) for s in sides)
     delta, z = log_odds(p, q)
     adjusted = benjamini_hochberg(two_sided(proportions_z(p, q)).tolist())
     sizes = np.abs(share_gaps(p, q))
     order = np.lexsort((np.arange(len(terms)), -z))
-    return [
-        Key(terms[i], *(float(column[i]) for column in (p[1:], q[1:], sizes, delta, z, adjusted)))
-        for i in order.tolist()
-    ]
+    columns = (*shares, sizes, delta, z, adjusted)
+    return [Key(terms[i], *(float(values[i]) for values in columns)) for i in order.tolist()]
 
 
 def listed(keys: Iterable[Key], over: bool) -> list[Key]:
@@ -160,25 +172,29 @@ def show(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> list[E
     over, under = listed(keys, over=True), listed(keys[::-1], over=False)
     tested = (
         f"{len(keys):,} terms tested; listed are those with a false discovery rate of {percentage(FALSE)} at most. "
-        "Log-odds and z with an informative prior (Monroe et al. 2008). Of long documents, the share of windows with "
-        "the term counts."
+        "Log-odds and z with an informative prior (Monroe et al. 2008), of windows of equal length, because long "
+        "documents have more terms; shares are of whole documents."
     )
-    sizes = (real.documents, generated.documents)
+    # phrases of three words first, then of two, then single words, which say less on their own; sorting is stable
+    excess = sorted((k for k in over if k.generated > k.real), key=lambda k: -min(k.term.count(" "), 2))
+    lack = [k for k in under if k.generated <= MISSING * k.real]
+    more = _named("over-used words and phrases", excess, generated)
+    less = _named("missing words and phrases", lack, generated)
     return [
-        _terms("over-used", "Words and phrases that generated text over-uses", over, sizes, generated, tested),
-        _terms("under-used", "Words and phrases that generated text under-uses", under, sizes, real, tested),
+        _terms("over-used", "Words and phrases that generated text over-uses", over, generated, tested, more),
+        _terms("under-used", "Words and phrases that generated text under-uses", under, real, tested, less),
         _concordance([*over[:LINED], *under[:LINED]], real, generated),
         _names(real, generated, known),
     ]
 
 
-def _terms(name: str, title: str, keys: Sequence[Key], sizes: tuple[int, int], lines: Exampled, note: str) -> Table:
+def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: str, named: Overuse | None) -> Table:
     columns = ("term", "real, % of documents", "generated, % of documents", "log-odds", "z", "q", "for example")
     rows: list[tuple[Cell, ...]] = [
         (
             k.term,
-            percent(k.real / max(sizes[0], 1)),
-            percent(k.generated / max(sizes[1], 1)),
+            percent(k.real),
+            percent(k.generated),
             round(k.log_odds, 2),
             round(k.z, 1),
             k.q,
@@ -186,25 +202,17 @@ def _terms(name: str, title: str, keys: Sequence[Key], sizes: tuple[int, int], l
         )
         for k in keys
     ]
-    overuse = _overuse(keys, sizes, lines) if name == "over-used" else None
-    return Table(name, title, columns, rows, note=note, overuse=overuse)
+    return Table(name, title, columns, rows, note=note, overuse=named)
 
 
-def _overuse(keys: Sequence[Key], sizes: tuple[int, int], lines: Exampled) -> Overuse | None:
-    """The terms to name: phrases of three words, then of two, then single words, which say less on their own."""
-    # sorting is stable: each kind stays in the order of z
-    named = sorted(keys, key=lambda k: -min(k.term.count(" "), 2))
+def _named(what: str, keys: Sequence[Key], generated: Exampled) -> Overuse | None:
+    """Terms for the first screen of a report, over-used ones with a line of generated text."""
     items = tuple(
-        Overused(
-            k.term,
-            percent(k.real / max(sizes[0], 1)),
-            percent(k.generated / max(sizes[1], 1)),
-            next(iter(lines.texts(k.term)), ""),
-            k.size,
-        )
-        for k in named
+        Overused(k.term, percent(k.real), percent(k.generated), next(iter(lines), "") if k.z > 0 else "", k.size)
+        for k in keys
+        for lines in [generated.texts(k.term)]
     )
-    return Overuse("over-used words and phrases", "% of documents", items, of="largest_gap") if items else None
+    return Overuse(what, "% of documents", items, of="largest_gap") if items else None
 
 
 def _concordance(keys: Sequence[Key], real: Exampled, generated: Exampled) -> Table:
