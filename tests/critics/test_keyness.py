@@ -193,7 +193,7 @@ def test_a_heading_before_every_document_is_found_by_the_largest_gap():
 
 def test_shares_are_of_whole_documents_and_tests_of_windows():
     """A heading and a last line, which a window of a long document rarely has."""
-    made = [f"{d.text} The end." for d in sentences(40, 2, length=40)]
+    made = [f"{d.text} The end.".replace(". ", ". So be it. ") for d in sentences(40, 2, length=40)]
     texts, made = sentences(40, 1, length=10), Corpus.from_texts([f"# Title {t}" for t in made], name="made")
     critic = Keyness().fit(sentences(40, 0, length=10))
     settled(critic, [texts, made])
@@ -203,6 +203,10 @@ def test_shares_are_of_whole_documents_and_tests_of_windows():
     assert {t: (keys[t].real, keys[t].generated) for t in ("title", "the end")} == dict.fromkeys(
         ("title", "the end"), (0, 1)
     )
+    named = critic.evidence(a, b)[0].overuse
+    assert (named.items[0].text, named.items[0].generated) == ("so be it", 100)
+    longer = np.mean([len(read([d.text]).ids) for d in made]) / np.mean([len(read([d.text]).ids) for d in texts])
+    assert named.unit == f"% of documents, {longer:.2g} times as long"
     literal = literal_terms([d.text for d in texts], 1)
     assert all(k.real == literal.get(t, 0) / 40 for t, k in keys.items())
 

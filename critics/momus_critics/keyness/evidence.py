@@ -32,6 +32,8 @@ FALSE = 0.05
 """Expected share of false discoveries among the listed terms."""
 MISSING = 0.5
 """A missing term is in at most this share of the documents, of those of real text."""
+UNEQUAL = 1.5
+"""Documents are told to be of unequal length from this ratio on: the longer ones have more terms anyway."""
 ALIKE = 0.8
 """A phrase stands for a shorter one within it if at least this share of the documents with the shorter one have it."""
 
@@ -74,6 +76,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         key: {latents.columns[i]: float(sums[i]) for i in present}
         for key, sums in (("windows", windows), ("documents", documents))
     }
+    tokens = np.array([latents.prose.lengths.sum()], dtype=np.float64)
     entries = np.arange(len(latents.first))
     ranks = latents.ranks()
     order = np.lexsort((ranks, latents.matrix.indices))
@@ -86,7 +89,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         term = latents.columns[int(latents.matrix.indices[i])]
         if term in asked:
             lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
-    return Exampled.of(Pooled(len(latents), {}, {**counts, "names": names(latents.prose)}), lines)
+    return Exampled.of(Pooled(len(latents), {"tokens": tokens}, {**counts, "names": names(latents.prose)}), lines)
 
 
 def names(prose: Prose) -> dict[str | float, float]:
@@ -178,14 +181,23 @@ def show(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> list[E
     # phrases of three words first, then of two, then single words, which say less on their own; sorting is stable
     excess = sorted((k for k in over if k.generated > k.real), key=lambda k: -min(k.term.count(" "), 2))
     lack = [k for k in under if k.generated <= MISSING * k.real]
-    more = _named("over-used words and phrases", excess, generated)
-    less = _named("missing words and phrases", lack, generated)
+    length, human = (max(_mean_length(s), 1.0) for s in (generated, real))
+    longer, unit = length / human, "% of documents"
+    if max(longer, 1 / longer) > UNEQUAL:
+        unit += f", {longer:.2g} times as long"
+    more = _named("over-used words and phrases", excess, unit, generated)
+    less = _named("missing words and phrases", lack, unit, generated)
     return [
         _terms("over-used", "Words and phrases that generated text over-uses", over, generated, tested, more),
         _terms("under-used", "Words and phrases that generated text under-uses", under, real, tested, less),
         _concordance([*over[:LINED], *under[:LINED]], real, generated),
         _names(real, generated, known),
     ]
+
+
+def _mean_length(side: Pooled) -> float:
+    """Tokens per document."""
+    return float(side.arrays.get("tokens", np.zeros(1))[0]) / max(side.documents, 1)
 
 
 def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: str, named: Overuse | None) -> Table:
@@ -205,14 +217,14 @@ def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: st
     return Table(name, title, columns, rows, note=note, overuse=named)
 
 
-def _named(what: str, keys: Sequence[Key], generated: Exampled) -> Overuse | None:
+def _named(what: str, keys: Sequence[Key], unit: str, generated: Exampled) -> Overuse | None:
     """Terms for the first screen of a report, over-used ones with a line of generated text."""
     items = tuple(
         Overused(k.term, percent(k.real), percent(k.generated), next(iter(lines), "") if k.z > 0 else "", k.size)
         for k in keys
         for lines in [generated.texts(k.term)]
     )
-    return Overuse(what, "% of documents", items, of="largest_gap") if items else None
+    return Overuse(what, unit, items, of="largest_gap") if items else None
 
 
 def _concordance(keys: Sequence[Key], real: Exampled, generated: Exampled) -> Table:
