@@ -158,18 +158,19 @@ class Register(
 
     def statistics(self) -> Sequence[Statistic]:
         """Mean place on each dimension, and mean rates."""
-        k = len(self.loadings_) if is_fitted(self) else self.n_dimensions
+        ends = self.poles if is_fitted(self) else [("", "")] * self.n_dimensions
+        first = [tuple(pole.split(",")[0].split(" and ")[0] for pole in poles) for poles in ends]
         return (
             *(
                 Statistic.ratio(
                     f"dimension_{i}",
                     f"dimension_{i}",
-                    f"dimension {i} of register",
-                    (f"lower on dimension {i}", f"higher on dimension {i}"),
+                    f"dimension {i} of register, {low} to {high}",
+                    (f"nearer to {low}", f"nearer to {high}"),
                     effect="hedges_g",
                     unit="sd of real text",
                 )
-                for i in range(1, k + 1)
+                for i, (low, high) in enumerate(first, 1)
             ),
             *(
                 Statistic.ratio(
