@@ -20,15 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bands_and_families import resumed
+from bands import resumed
 from studies import chapters, data
 
 from momus import Corpus, read_corpus
 from momus.calibration.rates import Rate
 from momus.controls import DEFECTS
-from momus.critic import Critic, Scores
+from momus.critic import Critic
 from momus.critic.hooks import SettlingMixin
 from momus.critic.registry import make_critics
+from momus.critic.scores import Scores
 from momus.verdicts.judge import judge
 
 CRITICS = (

@@ -164,15 +164,15 @@ def _rows(
     confidence: float,
 ) -> list[RankRow]:
     low, high = distances.intervals(confidence)
-    values = np.maximum(distances.distances, 0.0)
+    values = distances.shown
     return [
         RankRow(
             axis=axis,
             name=name,
             model=model,
             distance=float(values[k]),
-            low=float(low[k]),
-            high=float(high[k]),
+            low=float(min(low[k], values[k])),
+            high=float(max(high[k], values[k])),
             rank_low=int(found.low[k]),
             rank_high=int(found.high[k]),
             p_nearest=float(found.nearest[k]),
