@@ -20,20 +20,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bands_and_families import resumed
+from bands import resumed
 from studies import chapters, data
 
 from momus import Corpus, read_corpus
 from momus.calibration.rates import Rate
 from momus.controls import DEFECTS
-from momus.critic import Critic, Scores
+from momus.critic import Critic
 from momus.critic.hooks import SettlingMixin
 from momus.critic.registry import make_critics
+from momus.critic.scores import Scores
 from momus.verdicts.judge import judge
 
 CRITICS = (
     "length", "type-token", "stopword-share", "symbol-share", "unigram", "repetition", "rhythm", "discourse", "keyness",
-    "perplexity",
+    "perplexity", "edges", "layout", "names", "path", "marks", "register",
 )  # fmt: skip
 SIZES = ((30, 30), (50, 100), (100, 100))
 POOL, FITTED, WORDS, PERMUTATIONS = 700, 200, 150, 999
@@ -71,11 +72,13 @@ PLANTED: dict[str, Sequence[tuple[str, float]]] = {
     "stopword-share": (("stopword-inflation", 0.03),),
     "symbol-share": (("symbol-inflation", 0.05),),
     "unigram": (("stopword-inflation", 0.02), ("vocabulary-truncation", 0.5)),
-    "repetition": (("repetition-loop", 0.01), ("six copies of a sentence", 0.15)),
+    "repetition": (("repetition-loop", 0.01), ("six copies of a sentence", 0.05)),
     "rhythm": (("rhythm-flattening", 0.25), ("longer sentences", 0.3)),
     "discourse": (("connective-inflation", 0.05), ("no speech", 0.3)),
     "keyness": (("stock-phrases", 0.003), ("a heading", 0.15)),
     "perplexity": (("word-shuffle", 0.03),),
+    "edges": (("a heading", 0.06), ("a heading", 0.12)),
+    "layout": (("a heading", 0.04),),
 }
 """Defects of each critic's axis, and the share of documents (for `OWN`), or the strength, that neither always finds."""
 
@@ -127,7 +130,7 @@ def main() -> None:
         (critic,) = make_critics([name])
         critic.fit(fit)
         cells: list[tuple[str, Corpus, tuple[int, int]]] = [(f"{n} | {m}", pool, (n, m)) for n, m in SIZES]
-        cells += [(f"{d}, {s:g}", planted(pool, d, s), (100, 100)) for d, s in PLANTED[name]]
+        cells += [(f"{d}, {s:g}", planted(pool, d, s), (100, 100)) for d, s in PLANTED.get(name, ())]
         for what, other, sizes in cells:
             if isinstance(critic, SettlingMixin):
                 critic.settle([pool, other])

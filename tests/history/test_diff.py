@@ -14,6 +14,7 @@ from momus.cli.app import app
 from momus.errors import StoreError, UsageError
 from momus.history.diff import diff_runs
 from momus.history.diff_view import diff_json, diff_markdown, diff_view
+from momus.history.kept import KeptRun
 from momus.runs.manifest import write_manifest
 
 
@@ -66,6 +67,17 @@ def test_distances_are_those_of_the_ranks_of_both_models(runs):
     for critic in ("length", "unigram", "stopword-share"):
         a = axis(found, critic)
         assert (a.before, a.after) == pytest.approx((rows[critic, "near"], rows[critic, "long"]), abs=1e-9)
+
+
+def test_distances_are_those_of_the_verdicts(runs):
+    """One estimator of the size: `momus diff` shows what `momus compare` showed of each run."""
+    found = diff_runs(runs.folder / "near", runs.folder / "long")
+    kept = [KeptRun.read(runs.folder / name).headlines("model") for name in ("near", "long")]
+    assert {"distance", "difference"} <= {a.effect_kind for a in found.pairs[0].axes} | {"difference"}
+    for a in found.pairs[0].axes:
+        if not a.law:
+            verdicts = [abs(run[a.critic].effect) for run in kept]
+            assert (a.before, a.after) == pytest.approx(verdicts, abs=1e-9), a.critic
 
 
 def test_pairing_by_prompts_makes_the_interval_narrower(runs):

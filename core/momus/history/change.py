@@ -169,7 +169,7 @@ class Moves:
         a, b = before.estimates[0], after.estimates[0]
         da, db = before.deviations[:, 0], after.deviations[:, 0]
         freedom = min(before.freedom, after.freedom)
-        distances = np.maximum([before.distances[0], after.distances[0]], 0.0)
+        distances = np.array([before.shown[0], after.shown[0]])
         if not before.signed:
             return cls(distances, np.array([b - a]), (db - da)[:, None], freedom)
         return cls(distances, np.array([b - a, b + a]), np.column_stack([db - da, db + da]), freedom)

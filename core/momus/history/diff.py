@@ -25,8 +25,8 @@ class AxisChange:
     critic, axis
         The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents.
     before, after
-        Distances to real text, in units of the effect (``effect_kind``); in human bands for the mean over axes. For
-        distances, the excess over chance, no lower than 0.
+        Distances to real text, in units of the effect (``effect_kind``), as in the verdicts where the same documents
+        take part; in human bands for the mean over axes.
     change, low, high
         after − before, with its interval: simultaneous over the axes of all pairs of corpora, and by itself for
         the mean over axes.

@@ -89,6 +89,11 @@ class KeptRun:
         return float(self.signature.get("confidence", 0.95))
 
     @property
+    def seed(self) -> int:
+        """The seed of the tests."""
+        return int(self.signature.get("seed") or 0)
+
+    @property
     def critics(self) -> dict[str, dict[str, Any]]:
         """Records of the critics in ``run.json``, by name."""
         return {c["name"]: c for c in self.signature["critics"]}

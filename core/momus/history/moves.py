@@ -69,7 +69,7 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
                 axes = [_renamed(run, critic, pair[i], i) for i, run in enumerate(runs)]
                 one, other = axes
                 if one is not None and other is not None:
-                    bootstraps[critic] = _replicates((one, other), pools, texts, pair, seed)
+                    bootstraps[critic] = _replicates((one, other), pools, texts, pair, runs)
                 elif one is None and other is None:
                     laws.append(_law(runs, critic, pair, seed, len(laws)))
                 else:
@@ -126,7 +126,11 @@ def _renamed(run: KeptRun, critic: str, corpus: str, i: int) -> Axis | None:
 
 
 def _replicates(
-    axes: tuple[Axis, Axis], pools: Pools, texts: tuple[KeptTexts, KeptTexts], pair: tuple[str, str], seed: int
+    axes: tuple[Axis, Axis],
+    pools: Pools,
+    texts: tuple[KeptTexts, KeptTexts],
+    pair: tuple[str, str],
+    runs: tuple[KeptRun, KeptRun],
 ) -> tuple[Replicates, Replicates]:
     """Bootstrap replicates of both runs, on the prompts that all four corpora have scored documents of.
 
@@ -154,7 +158,8 @@ def _replicates(
         names = {REAL[i]: "real", MODEL[i]: pair[i]}
         prompts = {new: texts[i].prompts[old] for new, old in names.items()}
         groups = {new: texts[i].groups[old] for new, old in names.items()}
-        replicates.append(Replicates(axis, list(names), pools, prompts, groups, seed))
+        # with the seed of its run, a distance is that of its verdict
+        replicates.append(Replicates(axis, list(names), pools, prompts, groups, runs[i].seed))
     return replicates[0], replicates[1]
 
 
@@ -204,6 +209,7 @@ def _joined(before: Distances, after: Distances) -> Distances:
         np.concatenate([before.deviations, after.deviations], axis=1),
         before.signed,
         min(before.freedom, after.freedom),
+        np.concatenate([before.shown, after.shown]),
     )
 
 
@@ -212,7 +218,10 @@ def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisMove
     if not counted:
         return None
     mean = average([d for d, _ in counted], np.array([band for _, band in counted]))
-    single = [Distances(mean.estimates[i : i + 1], mean.deviations[:, i : i + 1], False, mean.freedom) for i in (0, 1)]
+    single = [
+        Distances(mean.estimates[i : i + 1], mean.deviations[:, i : i + 1], False, mean.freedom, mean.shown[i : i + 1])
+        for i in (0, 1)
+    ]
     sizes = [a.documents for a in axes if a.band]
     smallest = min(s[0] for s in sizes), min(s[1] for s in sizes), min(s[2] for s in sizes)
     return AxisMoves(ALL_AXES, ALL_AXES, "bands", Moves.of(single[0], single[1]), 1.0, smallest)

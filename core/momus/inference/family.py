@@ -2,11 +2,16 @@
 
 The statistics share their relabellings, so that the distribution of the most extreme of them is that of dependent
 statistics (Westfall & Young 1993). They have scales of their own: studentised means, distances, signed influences. Each
-is put on the scale of its rank among its own relabellings (min-P), the observed contrast being one of B + 1 that are
+is put on the scale of its p-value among its own relabellings (min-P), the observed contrast being one of B + 1 that are
 equally likely under the null hypothesis. Equal contrasts all have the rank of the last of them, so a statistic with few
-values is no more extreme than its p-value. Where two statistics have the same rank, which is frequent at rank 1, the
-nominal strength decides (`momus.inference.multiplicity`): so p can be 1/(B + 1), however many statistics there are.
-Both depend on the B + 1 contrasts in the same way whichever is the observed one, which is all that validity needs.
+values is no more extreme than its p-value. Beyond the rank `TAIL`, p-values follow the tail of a nominal distribution
+(`momus.inference.multiplicity`): so p can be 1/(B + 1), however many statistics there are.
+
+The headline has the share `HEADLINE` of the level and the others have the rest in equal shares: the most extreme
+statistic is that with the smallest p ÷ share (weighted min-P; Genovese, Roeder & Wasserman 2006). However many others
+there are, a difference in the headline alone is found no less often than by a test of the headline at that share of
+the level. All of it depends on the B + 1 contrasts in the same way whichever is the observed one, and shares are fixed
+beforehand, which is all that validity needs.
 """
 
 from __future__ import annotations
@@ -20,6 +25,11 @@ from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.pvalues import TIE
 from momus.numeric.types import Floats
+
+HEADLINE = 0.8
+"""Share of the level of a family that its headline has."""
+TAIL = 10
+"""Rank of a contrast among its relabellings from which on its nominal strength decides."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +48,7 @@ class FamilyTest:
     adjusted: Floats
 
 
-def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: bool) -> FamilyTest:
+def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: bool, headline: str = "") -> FamilyTest:
     """Test the hypothesis that no statistic of a family differs, and each of them by step-down.
 
     Parameters
@@ -47,8 +57,13 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
         Contrasts under the same B relabellings, (B,) each.
     exact
         Whether these are all relabellings, the observed one among them.
+    headline
+        Name of the statistic with the share `HEADLINE` of the level; all have equal shares if none has this name.
     """
-    scaled = [_scores(contrast, null, exact) for contrast, null in zip(contrasts, nulls, strict=True)]
+    shares = _shares([contrast.statistic.name for contrast in contrasts], headline)
+    scaled = [
+        _scores(contrast, null, exact, share) for contrast, null, share in zip(contrasts, nulls, shares, strict=True)
+    ]
     here = np.array([score for score, _ in scaled])
     found = maximum_test(here, np.column_stack([null for _, null in scaled]), exact)
     b = len(nulls[0])
@@ -56,10 +71,18 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
     return FamilyTest(extreme, found.adjusted)
 
 
-def _scores(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Floats]:
-    """Score of the observed contrast and of (B,) others, larger for more extreme ones.
+def _shares(names: Sequence[str], headline: str) -> list[float]:
+    """Share of the level that each statistic has."""
+    if headline not in names or len(names) == 1:
+        return [1 / len(names)] * len(names)
+    return [HEADLINE if name == headline else (1 - HEADLINE) / (len(names) - 1) for name in names]
 
-    −c + s/(2 + 2s), where c contrasts are as extreme as this one and s ≥ 0 is its strength: by rank, then by strength.
+
+def _scores(contrast: Contrast, null: Floats, exact: bool, share: float) -> tuple[float, Floats]:
+    """log₁₀(share ÷ c) of the observed contrast and of (B,) others, larger for more extreme ones.
+
+    c contrasts are as extreme as this one, less s/(2 + 2s) where s ≥ 0 is its strength: by rank, then by strength. Of
+    the `TAIL` most extreme ones, c = `TAIL` · 10^(s₀ − s), where s₀ is the smallest strength of these.
     """
     if isinstance(contrast, RatioContrast):
         two_sided, tie = contrast.ratio.transforms, contrast.tie
@@ -83,7 +106,12 @@ def _scores(contrast: Contrast, null: Floats, exact: bool) -> tuple[float, Float
         missing = int(np.isinf(pool).sum())
         tail = np.minimum(2 * np.minimum(reached - missing, below) + missing, len(pool))
         reached = np.where(np.isfinite(everything), tail, max(missing, 1))
-    with np.errstate(invalid="ignore"):
-        fraction = np.where(np.isfinite(strengths), strengths / (1 + strengths), 1.0)
-    scores = fraction / 2 - reached
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ranks = reached - np.where(np.isfinite(strengths), strengths / (1 + strengths), 1.0) / 2
+        rank = min(TAIL, max(len(pool) // TAIL, 1))
+        tail = reached <= rank
+        if tail.any():
+            beyond = np.where(np.isfinite(strengths), strengths - strengths[tail].min(), np.inf)
+            ranks = np.where(tail, rank * 10.0**-beyond, ranks)
+        scores = np.log10(share) - np.log10(ranks)
     return float(scores[-1]), np.asarray(scores[:-1])

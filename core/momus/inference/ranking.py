@@ -31,17 +31,26 @@ class Distances:
         Whether the estimates have signs.
     freedom
         Degrees of freedom of the bootstrap: units − 1.
+    sizes
+        The distances as verdicts estimate them, (K,), if not by the estimates. Cross-fitted ones are told but not
+        compared: their errors are larger than those of the bootstrap.
     """
 
     estimates: Floats
     deviations: Floats
     signed: bool
     freedom: float
+    sizes: Floats | None = None
 
     @property
     def distances(self) -> Floats:
         """(K,)."""
         return np.abs(self.estimates) if self.signed else self.estimates
+
+    @property
+    def shown(self) -> Floats:
+        """The distances that readers are told, (K,), no lower than 0."""
+        return np.maximum(self.distances if self.sizes is None else self.sizes, 0.0)
 
     @property
     def replicates(self) -> Floats:
@@ -120,7 +129,8 @@ def average(parts: list[Distances], bands: Floats) -> Distances:
     """
     estimates = np.mean([p.distances / b for p, b in zip(parts, bands, strict=True)], axis=0)
     errors = np.mean([p.errors / b for p, b in zip(parts, bands, strict=True)], axis=0)
-    return Distances(estimates, errors, False, min(p.freedom for p in parts))
+    sizes = np.mean([p.shown / b for p, b in zip(parts, bands, strict=True)], axis=0)
+    return Distances(estimates, errors, False, min(p.freedom for p in parts), sizes)
 
 
 def nearest_on_average(parts: list[Distances], bands: Floats) -> Floats:

@@ -37,6 +37,7 @@ def compare_rows(
     design: Design | None = None,
     designs: Mapping[str, Design] | None = None,
     axis: bool = False,
+    headline: str = "",
     permutations: int = 9999,
     resamples: int = 499,
     wide: tuple[int, int] = (1999, 199),
@@ -73,6 +74,8 @@ def compare_rows(
     axis
         Whether the statistics that ``decides`` marks are a family, tested as one beside each by itself: they share
         their relabellings, and stop together (`momus.inference.family`).
+    headline
+        Name of the statistic that has the largest share of the level of the family.
     permutations, resamples
         Usual number of relabellings of a row that may differ; resamples of a bootstrap standard error.
     wide
@@ -122,14 +125,14 @@ def compare_rows(
         drawn: dict[int, Floats] = {}
         for part in parts:
             members = [k for k, i in enumerate(part) if i in together] if len(together) > 1 else []
-            nulls = Nulls([contrasts[k] for k in part], members, budget, seed, workers, noise)
+            nulls = Nulls([contrasts[k] for k in part], members, headline, budget, seed, workers, noise)
             for k, null in zip(part, nulls.drawn(), strict=True):
                 c, key = contrasts[k], contrasts[k].statistic.rows
                 kept = nulls.noise.get((id(c.samples), c.signed))
                 tested[k] = outcome(c, c.samples, null, nulls.exact, kept, errors[key], questions[key])
                 drawn[k] = null
         with_p = [k for k in together if tested[k].p == tested[k].p]
-        tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p})
+        tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p}, headline)
         results |= {chosen[k]: result for k, result in tested.items()}
     return [results[i] for i in range(len(statistics))]
 
@@ -156,12 +159,12 @@ def _signed(contrasts: Sequence[Contrast], signed: bool) -> list[int]:
     return [k for k, c in enumerate(contrasts) if c.signed == signed]
 
 
-def _of_family(members: Mapping[int, tuple[Contrast, Floats, TestResult]]) -> dict[int, TestResult]:
+def _of_family(members: Mapping[int, tuple[Contrast, Floats, TestResult]], headline: str) -> dict[int, TestResult]:
     """Results with their p in the family, which is no smaller than their own: some have a t-test too."""
     if not members:
         return {}
     contrasts, nulls, found = zip(*members.values(), strict=True)
-    test = family_test(contrasts, nulls, found[0].method.exact)
+    test = family_test(contrasts, nulls, found[0].method.exact, headline)
     p = np.maximum(test.adjusted if len(found) > 1 else 0.0, [r.p for r in found])
     return {key: replace(found[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
 
@@ -176,6 +179,8 @@ class Nulls:
     ----------
     family
         Numbers of the contrasts that are tested as one, which stop together.
+    headline
+        Name of the statistic that has the largest share of the level of the family.
 
     Attributes
     ----------
@@ -190,12 +195,14 @@ class Nulls:
         self,
         contrasts: Sequence[Contrast],
         family: Sequence[int],
+        headline: str,
         budget: Budget,
         seed: int,
         workers: int,
         kept: int = NOISE,
     ) -> None:
         self.contrasts, self.family, self.budget, self.seed = contrasts, family, budget, seed
+        self.headline = headline
         self.signed = {c.signed for c in contrasts}
         self.noise: dict[tuple[int, bool], tuple[Floats, Floats]] = {}
         self.kept, self.exact, self.stages, self.workers = kept, False, budget.stages, 1
@@ -287,7 +294,8 @@ class Nulls:
         family = [i for i in self.family if i in drawn]
         stopped = {i for i in active if i not in family and self._stops(drawn[i], self.contrasts[i].extreme(drawn[i]))}
         if family:
-            test = family_test([self.contrasts[i] for i in family], [drawn[i] for i in family], self.exact)
+            contrasts, nulls = [self.contrasts[i] for i in family], [drawn[i] for i in family]
+            test = family_test(contrasts, nulls, self.exact, self.headline)
             if self._stops(drawn[family[0]], test.extreme):
                 stopped |= set(family)
         return [i for i in active if i not in stopped]

@@ -26,7 +26,7 @@ class RankRow:
     axis, name
         The critic and what its axis is called; `ALL_AXES` for the mean over axes.
     distance, low, high
-        |effect| against the real text, in units of the effect (for distances, the excess over chance); over all axes,
+        |effect| against the real text, in units of the effect (distances as verdicts estimate them); over all axes,
         the mean of distance ÷ band. With the interval of this number by itself.
     rank_low, rank_high
         Interval of the rank; simultaneous over the models of the row's axis.
@@ -164,15 +164,15 @@ def _rows(
     confidence: float,
 ) -> list[RankRow]:
     low, high = distances.intervals(confidence)
-    values = np.maximum(distances.distances, 0.0)
+    values = distances.shown
     return [
         RankRow(
             axis=axis,
             name=name,
             model=model,
             distance=float(values[k]),
-            low=float(low[k]),
-            high=float(high[k]),
+            low=float(min(low[k], values[k])),
+            high=float(max(high[k], values[k])),
             rank_low=int(found.low[k]),
             rank_high=int(found.high[k]),
             p_nearest=float(found.nearest[k]),

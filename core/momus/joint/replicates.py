@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import kolmogorov_smirnov, shares, supremum
+from momus.inference.blocks import in_blocks
 from momus.inference.intervals import hedges_factor
 from momus.inference.matching import Names, design_of
 from momus.inference.multipliers import chance_distance
@@ -18,6 +19,7 @@ from momus.inference.ranking import Distances
 from momus.inference.samples import Samples, sums_by
 from momus.inference.shared_draws import Pools, shared_prompts
 from momus.inference.weights import Weights
+from momus.inference.witness import cross_fitted, witness_of
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats, Ints
 
@@ -78,6 +80,8 @@ class Replicates:
     ----------
     estimates
         Signed effects, (K,); for distances, the excess over chance.
+    sizes
+        Of distances, what verdicts estimate them to be (`momus.inference.witness`), (K,); None of other statistics.
     documents
         Numbers of documents of each corpus that take part, (K + 1,).
 
@@ -125,8 +129,15 @@ class Replicates:
         self.largest = [LargestGap(function, whole[0], model) for model in whole[1:]] if kinked else []
         if not np.isfinite(self.estimates).all():
             raise ValueError("its effect does not exist for some models")
+        self.sizes: Floats | None = None
         if self.statistic.kind == "distance":
-            self.estimates = self.estimates - self._chance(tables, kept, prompts, groups, seed)
+            of_models = self._samples(tables, kept, prompts, groups)
+            chance = [chance_distance(self.statistic, samples, seed, CHANCE) for samples in of_models]
+            self.estimates = self.estimates - np.array(chance)
+            witness = witness_of(self.statistic)
+            if witness is not None:
+                blocks = [Samples(s.tables, in_blocks(s.design, seed)) for s in of_models]
+                self.sizes = np.array([cross_fitted(s, witness, seed) for s in blocks])
         self._replicates: list[Floats] = []
 
     def add(self, drawn: Weights) -> None:
@@ -143,7 +154,7 @@ class Replicates:
         """Estimates and deviations; those of n units keep (n − 1)/n of the variance."""
         values = np.concatenate(self._replicates)
         deviations = (values - values.mean(axis=0)) * np.sqrt((freedom + 1) / freedom)
-        return Distances(self.estimates, deviations, self.statistic.kind == "value", freedom)
+        return Distances(self.estimates, deviations, self.statistic.kind == "value", freedom, self.sizes)
 
     def _effects(self, sums: Sequence[Floats]) -> Floats:
         """Effects of all models, (B, K), from the pooled rows of all corpora, (B, V) each."""
@@ -158,28 +169,27 @@ class Replicates:
                 columns.append((value - real) * factor)
         return np.column_stack(columns)
 
-    def _chance(
+    def _samples(
         self,
         tables: Sequence[Rows],
         kept: Sequence[Ints],
         prompts: Mapping[str, Names],
         groups: Mapping[str, Names],
-        seed: int,
-    ) -> Floats:
-        """Mean distance of each model to the real text by chance alone, (K,)."""
+    ) -> list[Samples]:
+        """The documents of the real text and of each model that a test of both would compare."""
         asked = [[prompts[c][i] for i in k] for c, k in zip(self.corpora, kept, strict=True)]
         of_group = [
             [groups[c][i] for i in k] if groups.get(c) else [None] * len(k)
             for c, k in zip(self.corpora, kept, strict=True)
         ]
-        means = []
+        samples = []
         for i in range(1, len(tables)):
             design = design_of(asked[0], asked[i], groups=(of_group[0], of_group[i]))
             sides = (tables[0], tables[i])
             if design.rows is not None:
                 sides = tables[0][design.rows[0]], tables[i][design.rows[1]]
-            means.append(chance_distance(self.statistic, Samples(Tables.of(*sides), design), seed, CHANCE))
-        return np.array(means)
+            samples.append(Samples(Tables.of(*sides), design))
+        return samples
 
 
 def _kept(axis: Axis, corpora: Sequence[str], pools: Pools) -> list[Ints]:

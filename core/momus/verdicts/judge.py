@@ -142,7 +142,9 @@ def _judge_documents(
                 "sufficient_statistics() does not return",
                 hint=f"it returns {', '.join(real.rows) or 'nothing'}",
             )
-    return _tested(statistics, rows, design_of_scores(real, generated, settings), settings, family, economy)
+    return _tested(
+        statistics, rows, design_of_scores(real, generated, settings), settings, family, economy, headline_of(critic)
+    )
 
 
 def design_of_scores(real: Scores, generated: Scores, settings: Settings) -> Design:
@@ -159,6 +161,7 @@ def _tested(
     settings: Settings,
     family: int,
     economy: Economy,
+    headline: str = "",
 ) -> list[TestResult]:
     """Test statistics; rows that stay on disk are first summed by the units of the test that are relabelled whole."""
     design = in_blocks(asked, settings.seed, economy.above, economy.most)
@@ -175,6 +178,7 @@ def _tested(
         design=design,
         designs=dict.fromkeys(on_disk, of_units(design)) if on_disk else None,
         axis=True,
+        headline=headline,
         permutations=settings.permutations,
         resamples=settings.resamples,
         confidence=settings.confidence,
