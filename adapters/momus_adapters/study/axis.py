@@ -189,24 +189,8 @@ def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], names: Strings, 
         p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
         values = [float(v[k, j]) for j in (0, 1) for v in (full, low, high)]
         of_corpora = _of_corpora(data.ranks[:, k], means, names)
-        rows.append(
-            AxisRow(
-                critic,
-                axis,
-                values[0],
-                values[1],
-                values[2],
-                values[3],
-                values[4],
-                values[5],
-                p,
-                float("nan"),
-                len(data.ranks),
-                several,
-                of_corpora,
-                is_yardstick,
-            )
-        )
+        counts = (len(data.ranks), several)
+        rows.append(AxisRow(critic, axis, *values, p, float("nan"), *counts, of_corpora, is_yardstick))
     return rows
 
 
