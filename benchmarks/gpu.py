@@ -6,6 +6,7 @@ Run:  bash benchmarks/gpu.sh [cpu]
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,11 +18,13 @@ from gpu_stages import chains, gibbs, relabelling, timed, topics
 from momus import Corpus
 from momus.critic.hooks import moved
 from momus.sequences import Decoding, Sequences, document_seed, sample
-from momus_adapters.language_models.small import small_lm
 from momus_critics.hsmm import Parameters, posterior, viterbi
 from momus_critics.hsmm.passes import SegmentScores
 from momus_critics.passages import Passages
 from momus_critics.pcfg.grammar import Grammar
+
+sys.path.insert(0, str(Path(__file__).parent / "reproduce"))
+from small_models import small_lm
 
 
 def spans(total: torch.Tensor) -> SegmentScores:

@@ -13,10 +13,10 @@ import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.counting import percentage
+from momus.text.counting import counted, percentage
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_adapters.saved.objects import resolve
@@ -122,11 +122,48 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
     return features
 
 
-def fit_features(features: Callable[[Corpus], Any], real: Corpus) -> None:
-    """Fit the features, if they are an `Estimator`."""
-    if isinstance(features, Estimator):
-        learner: Any = features
-        learner.fit(real)
+class FeatureReader(ComponentsMixin):
+    """Of critics that read document features: fits them, keeps those that are an `Estimator`, and reads them again."""
+
+    features: Features
+    feature_options: dict[str, Any] | None
+
+    def fit_reader(self, real: Corpus) -> Callable[[Corpus], Any]:
+        """Fit the features on real text if they are an `Estimator`, and return them."""
+        features: Any = make_features(self.features, self.feature_options)
+        if isinstance(features, Estimator):
+            learner: Any = features
+            learner.fit(real)
+            self.features_: Any = learner
+        return features  # type: ignore[no-any-return]
+
+    def reader(self) -> Callable[[Corpus], Any]:
+        """The fitted features, or those that the parameters name."""
+        fitted = getattr(self, "features_", None)
+        return fitted if fitted is not None else make_features(self.features, self.feature_options)
+
+    def component(self, attribute: str) -> Estimator:
+        """Make the unfitted features that saved ones are read into."""
+        if attribute == "features_":
+            return make_features(self.features, self.feature_options)  # type: ignore[return-value]
+        return super().component(attribute)
+
+
+def usable_of(features: Callable[[Corpus], Any], real: Corpus, least: int) -> Corpus:
+    """The documents that have features.
+
+    Raises
+    ------
+    FittingError
+        They are fewer than ``least``.
+    """
+    usable = [i for i, reason in enumerate(unscored_of(features, real)) if reason is None]
+    if len(usable) < least:
+        raise FittingError(
+            f"{len(usable)} of {counted(len(real), 'document')} of {real.name!r} have features",
+            hint="give more real text",
+        )
+    return real.take(usable)
 
 
 def check_features(state: Fitted) -> None:

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from conll import read_conll
 from damaged_mentions import drop_introductions, reassign_mentions, swap_pronouns
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
@@ -39,10 +40,10 @@ from momus.errors import MomusError
 from momus.text.mentions import FEMALE, MALE, PLURAL, Resolved
 from momus.verdicts.judge import judge
 from momus.verdicts.verdict import Verdict
-from momus_adapters.corpora.conll import read_conll, write_chains
 from momus_adapters.persons import SpacyPersons
 from momus_adapters.persons.xrenner import XrennerPersons
 from momus_critics.coreference import Coreference
+from momus_critics.coreference.annotated import write_chains
 from momus_critics.coreference.spelling import write_symbols
 from momus_critics.coreference.symbols import _is_person, _role
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from small_models import small_lm, train
 
 from momus import Corpus
 from momus.progress import default_reporter, reporting
@@ -28,7 +29,6 @@ from momus.report.figures.svg import draw
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus.text.tokens import get_tokenizer
-from momus_adapters.language_models.small import small_lm, train
 from momus_critics.distortion import draw_language, estimates, study
 from momus_critics.distortion.estimation import by_rank, mean_interval
 

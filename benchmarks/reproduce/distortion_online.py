@@ -25,13 +25,13 @@ import numpy as np
 import torch
 from distortion import language
 from distortion_stream import Floats, Stream
+from small_models import similar_lengths, small_lm, train_step
 
 from momus.outputs import replacing
 from momus.progress import default_reporter, reporting, stage
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.causal import CausalNetwork
-from momus_adapters.language_models.small import similar_lengths, small_lm, train_step
 from momus_critics.distortion import Estimates, Study, study
 from momus_critics.distortion.estimation import mean_interval
 

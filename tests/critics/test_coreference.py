@@ -14,9 +14,8 @@ from momus import Corpus
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.text.mentions import Resolved
 from momus.verdicts.judge import judge
-from momus_adapters.corpora.conll import read_conll, write_chains
 from momus_critics.coreference import Coreference
-from momus_critics.coreference.annotated import read_chains
+from momus_critics.coreference.annotated import read_chains, write_chains
 from momus_critics.coreference.process import ChainProcess
 from momus_critics.coreference.symbols import Alphabet
 from momus_critics.coreference.windows import Chains, relabel
@@ -327,36 +326,6 @@ def test_wrong_files_of_chains_are_errors(tmp_path, made):
         Coreference(resolver="none").fit(fit)
     with pytest.raises(UsageError, match="classes is"):
         Coreference(classes="none").fit(fit)
-
-
-CONLL = """#begin document (one); part 0
-one\t0\t0\tMr.\t_\t(0
-one\t0\t1\tHale\t_\t0)
-one\t0\t2\tsaw\t_\t_
-one\t0\t3\this\t_\t(1|(0)
-one\t0\t4\tdaughter\t_\t1)
-one\t0\t5\t.\t_\t_
-
-one\t0\t0\tShe\t_\t(1)
-one\t0\t1\tsmiled\t_\t_
-#end document
-"""
-
-
-def test_conll_files_are_read(tmp_path):
-    (tmp_path / "one.conll").write_text(CONLL)
-    corpus, found = read_conll(tmp_path)
-    text, chains = corpus[0].text, found["one"]
-    assert text == "Mr. Hale saw his daughter.\nShe smiled"
-    spans = zip(chains.starts, chains.ends, chains.entities, strict=True)
-    assert [(text[a:b], e) for a, b, e in spans] == [("Mr. Hale", 0), ("his daughter", 1), ("his", 0), ("She", 1)]
-    assert [text[s] for s in chains.sentences] == ["M", "S"]
-    (tmp_path / "one.conll").write_text(CONLL.replace("(1|(0)", "1)|(0)"))
-    with pytest.raises(ReadingError, match="line 5: a mention ends"):
-        read_conll(tmp_path)
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadingError, match="no CoNLL document"):
-        read_conll(tmp_path / "empty")
 
 
 def test_resolved_mentions_pack():

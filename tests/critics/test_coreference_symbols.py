@@ -11,8 +11,8 @@ from momus.cli.app import app
 from momus.critic import Counted
 from momus.errors import ReadingError, UsageError
 from momus.text.mentions import Resolved
-from momus_adapters.corpora.conll import write_chains
 from momus_critics.coreference import Coreference
+from momus_critics.coreference.annotated import write_chains
 from momus_critics.coreference.spelling import write_symbols
 
 PERSONS = (("Anna", "she"), ("Bea", "she"), ("Carl", "he"))

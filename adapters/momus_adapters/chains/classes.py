@@ -19,14 +19,14 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
 from momus.critic.reporting import Reporting
 from momus.errors import FittingError, StoreError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
+from momus.estimator import Estimator, construct, fitted_state
 from momus.evidence import Evidence, Table
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_adapters.chains.posterior import PairedStates, smoothed_chain
-from momus_adapters.features import Features, check_features, fit_features, make_features, rows_of
+from momus_adapters.features import FeatureReader, Features, check_features, rows_of
 from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.objects import name_of, resolve
 
@@ -107,7 +107,7 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     classes_: list[str]
 
 
-class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
+class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
     """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
     Parameters
@@ -169,10 +169,7 @@ class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
             The classifier has no ``predict_proba`` or ``classes_``.
         """
         if self.features:
-            features: Any = make_features(self.features, self.feature_options)
-            fit_features(features, real)
-            if isinstance(features, Estimator):
-                self.features_: Any = features
+            self.fit_reader(real)
         live = self._live()
         if isinstance(live, Estimator):
             self.classifier_: Any = live
@@ -219,10 +216,7 @@ class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
                 state.part(name, kind)
 
     def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that a saved classifier or saved features are read into."""
-        if attribute == "features_":
-            features: Any = make_features(self.features, self.feature_options)
-            return features  # type: ignore[no-any-return]
+        """Make the unfitted object that a saved classifier is read into."""
         if attribute == "estimator_":
             return SavedEstimator()
         if attribute == "classifier_":
@@ -241,8 +235,7 @@ class DocumentClasses(ClassChain, ComponentsMixin, DeviceMixin):
         texts, offsets = self._pieces(batch)
         inputs: Any = texts
         if self.features:
-            reader = getattr(self, "features_", None) or make_features(self.features, self.feature_options)
-            inputs = rows_of(reader, Corpus.from_texts(texts))
+            inputs = rows_of(self.reader(), Corpus.from_texts(texts))
         p = np.asarray(self._live().predict_proba(inputs), dtype=np.float64)
         if p.shape != (len(texts), len(self.classes_)):
             raise UsageError(

@@ -1,1 +1,1 @@
-"""Corpora in external formats: CoNLL files, treebanks, Wikipedia dumps."""
+"""Corpora in external formats: treebanks, Wikipedia dumps."""

@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -20,7 +20,7 @@ from momus.errors import UsageError
 from momus.outputs import write_text
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.text.corpus import Corpus
-from momus_adapters.logs.fields import known, mapping, not_an_object, one_or_all, value_at
+from momus_adapters.logs.fields import known, mapping, one_or_all, samples, value_at
 
 if TYPE_CHECKING:
     from momus.critic.scores import Scores
@@ -51,49 +51,32 @@ class EveryEvalEverReader(LogReader):
         first = next(lines, None)
         instance = mapping(first[1]) if first is not None else {}
         task = str(instance.get("evaluation_name", ""))
-        records = _records(first, lines, field, left_out)
+        records = _records(lines if first is None else chain([first], lines), field, left_out)
         return LogRecords(records, _about(aggregate, instance, task), task, left_out)
 
 
 def _records(
-    first: tuple[int, object] | None,
-    rest: Iterator[tuple[int, object]],
-    field: str | None,
-    left_out: Counter[str],
+    lines: Iterable[tuple[int, object]], field: str | None, left_out: Counter[str]
 ) -> Iterator[tuple[int, object]]:
+    """The record of each sample, without those of its other metrics."""
     metrics: dict[str, object] = {}  # of each sample, the metric that stands first
     repeats: Counter[str] = Counter()
-    for number, value in chain([first] if first is not None else [], rest):
-        yield from _instance(number, value, field, metrics, repeats, left_out)
-
-
-def _instance(
-    number: int,
-    value: object,
-    field: str | None,
-    metrics: dict[str, object],
-    repeats: Counter[str],
-    left_out: Counter[str],
-) -> Iterator[tuple[int, object]]:
-    """The record of one line; none for a sample's other metrics."""
-    if isinstance(value, Problem):
-        yield number, value
-        return
-    if not isinstance(value, Mapping):
-        yield number, not_an_object(value)
-        return
-    missing = [name for name in REQUIRED if name not in value]
-    if missing:
-        yield number, Problem(f"no field {missing[0]!r}, which instances of Every Eval Ever have")
-        return
-    name = str(value["sample_id"])
-    metric = value.get("evaluation_result_id") or value.get("evaluation_name")
-    if metrics.setdefault(name, metric) != metric:
-        left_out[OTHER] += 1
-        return
-    repeats[name] += 1
-    id = name if repeats[name] == 1 else f"{name} ({repeats[name]})"
-    yield number, {**value, "id": id, "prompt_id": name, "text": _text(value, field)}
+    for number, value in samples(lines):
+        if isinstance(value, Problem):
+            yield number, value
+            continue
+        missing = [name for name in REQUIRED if name not in value]
+        if missing:
+            yield number, Problem(f"no field {missing[0]!r}, which instances of Every Eval Ever have")
+            continue
+        name = str(value["sample_id"])
+        metric = value.get("evaluation_result_id") or value.get("evaluation_name")
+        if metrics.setdefault(name, metric) != metric:
+            left_out[OTHER] += 1
+            continue
+        repeats[name] += 1
+        id = name if repeats[name] == 1 else f"{name} ({repeats[name]})"
+        yield number, {**value, "id": id, "prompt_id": name, "text": _text(value, field)}
 
 
 def _text(instance: Mapping[str, object], field: str | None) -> object:

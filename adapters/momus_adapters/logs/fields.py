@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from momus.reading import Problem
 from momus.reading.fields import MISSING, kind, look_up
@@ -69,6 +69,14 @@ def mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def not_an_object(value: object) -> Problem:
-    """What takes the place of a line that holds no sample."""
-    return Problem(f"record is not an object (found {kind(value)})")
+def samples(lines: Iterable[tuple[int, object]]) -> Iterator[tuple[int, Mapping[str, object] | Problem]]:
+    """The samples of a log with their positions; a `Problem` takes the place of a line that holds none.
+
+    >>> list(samples([(1, {"id": 1}), (2, [])]))
+    [(1, {'id': 1}), (2, Problem(reason='record is not an object (found list)'))]
+    """
+    for number, value in lines:
+        if isinstance(value, Mapping | Problem):
+            yield number, value
+        else:
+            yield number, Problem(f"record is not an object (found {kind(value)})")

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.location import shorten
-from momus_adapters.logs.fields import known, mapping, one_or_all, value_at
+from momus_adapters.logs.fields import known, mapping, one_or_all, samples, value_at
 
 NAME = re.compile(r"details_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+?)\.parquet")
 COLUMNS = ("doc", "model_response", "metric")
@@ -39,8 +39,8 @@ class LightevalReader(LogReader):
 
 
 def _records(log: Log, field: str | None) -> Iterator[tuple[int, object]]:
-    for number, row in log.rows(COLUMNS):
-        if isinstance(row, Problem) or not isinstance(row, Mapping):
+    for number, row in samples(log.rows(COLUMNS)):
+        if isinstance(row, Problem):
             yield number, row
             continue
         doc, response = row.get("doc"), row.get("model_response")

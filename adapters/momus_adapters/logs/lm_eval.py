@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus_adapters.logs.fields import as_text, known, mapping, not_an_object, one_or_all, settings, value_at
+from momus_adapters.logs.fields import as_text, known, mapping, one_or_all, samples, settings, value_at
 
 NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+?)\.jsonl.*")
 RESPONSES, FILTERED = "resps", "filtered_resps"
@@ -45,12 +45,9 @@ def _records(log: Log, field: str, left_out: Counter[str]) -> Iterator[tuple[int
     """Yield the samples of one filter: of the one that is named, else of the only one, or the first."""
     path, _, chosen = field.partition(".") if field.startswith(f"{FILTERED}.") else (field, "", "")
     filters: dict[str, None] = {}
-    for number, sample in log.json_lines():
+    for number, sample in samples(log.json_lines()):
         if isinstance(sample, Problem):
             yield number, sample
-            continue
-        if not isinstance(sample, Mapping):
-            yield number, not_an_object(sample)
             continue
         if "doc_id" not in sample:
             yield number, Problem("no field 'doc_id', which samples of lm-eval have")

@@ -7,12 +7,12 @@ column per reward function, and ``advantage``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.records import as_string
-from momus_adapters.logs.fields import known, value_at
+from momus_adapters.logs.fields import known, samples, value_at
 
 
 class TrlReader(LogReader):
@@ -33,8 +33,8 @@ class TrlReader(LogReader):
 
 def _records(log: Log, field: str) -> Iterator[tuple[int, object]]:
     seen: Counter[str] = Counter()
-    for number, row in log.rows():
-        if isinstance(row, Problem) or not isinstance(row, Mapping):
+    for number, row in samples(log.rows()):
+        if isinstance(row, Problem):
             yield number, row
             continue
         missing = [name for name in ("step", "prompt", "completion") if name not in row]

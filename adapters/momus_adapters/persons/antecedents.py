@@ -1,12 +1,14 @@
 """Candidate antecedents of pronouns and noun phrases, with their features, and the weights of these features.
 
-A candidate's score is linear in its features; the highest score wins. `PRONOUN`, `NOUN`, and the weights in
-`momus_adapters.persons.speech` maximise the softmax likelihood of the gold antecedents of the first 50 documents of
-LitBank (Bamman et al. 2020), with an L2 penalty: ``benchmarks/reproduce/persons_weights.py``.
+A candidate's score is linear in its features; the highest score wins. The weights in ``weights.toml`` maximise the
+softmax likelihood of the gold antecedents of the first 50 documents of LitBank (Bamman et al. 2020), with an L2
+penalty: ``benchmarks/reproduce/persons_weights.py``.
 """
 
 from __future__ import annotations
 
+import tomllib
+from importlib.resources import files
 from math import log1p
 from typing import Any, NamedTuple
 
@@ -25,42 +27,9 @@ GENERIC = frozenset(
     ("man", "woman", "girl", "boy", "lady", "gentleman", "fellow", "lad", "child", "stranger", "person", "youth")
 )
 
-PRONOUN = {
-    "sentences since the last mention": -0.59,
-    "tens of tokens since": -0.21,
-    "last mention is a subject": 1.18,
-    "last mention is an owner": 0.86,
-    "gender agrees": 0.88,
-    "log of the number of mentions": 0.33,
-    "both are subjects": -0.02,
-    "speaker of this quotation": -0.97,
-    "subject of a reflexive": 1.35,
-    "last mention is a third-person pronoun": 1.2,
-    "last mention is a name": -0.18,
-    "mentioned once, by a noun": 0.07,
-    "only one of the two is in a quotation": -1.11,
-    "last mention is a first or second person": -3.29,
-}
-NOUN = {
-    "new": 1.83,
-    "new, indefinite": 2.45,
-    "new, definite": -0.49,
-    "new, owned": -0.95,
-    "new, plural": 0.9,
-    "same noun, indefinite": -0.66,
-    "same noun, definite": 0.27,
-    "same noun, same owner": 0.6,
-    "same noun, bare": -0.6,
-    "same noun, other owner": 1.38,
-    "other noun, not indefinite": -1.18,
-    "other noun, “the man” or the like": 0.97,
-    "has a name, other noun": 0.26,
-    "gender agrees": 0.67,
-    "log of sentences since the last mention": -0.07,
-    "mentioned in the last sentences": 0.03,
-    "only one of the two is in a quotation": -0.35,
-    "the last one of this noun": 1.32,
-}
+with (files("momus_adapters.persons") / "weights.toml").open("rb") as _file:
+    WEIGHTS: dict[str, dict[str, float]] = tomllib.load(_file)
+PRONOUN, NOUN = WEIGHTS["pronoun"], WEIGHTS["noun"]
 
 Features = dict[str, float]
 """Features of a candidate by the names of their weights; those that are not there are 0."""

@@ -14,18 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, SECOND
-from momus_adapters.persons.words import (
-    ADDRESS,
-    FEELING,
-    HEADINGS,
-    NO_NAMES,
-    PLACES,
-    PLURALS,
-    SAID,
-    THOU,
-    TITLES,
-    gender_of,
-)
+from momus_adapters.persons.words import LISTS, SAID, TITLES, gender_of
 
 SUBJECTS = frozenset(["nsubj", "nsubjpass"])
 LABELS = {
@@ -70,7 +59,7 @@ def _capital(token: Any) -> bool:
     """Whether a token looks like a part of a name."""
     text = token.text
     plain = text.replace("-", "").replace("’", "").replace("'", "").isalpha()
-    return bool(text[:1].isupper() and plain and len(text) > 1 and token.lower_ not in NO_NAMES)
+    return bool(text[:1].isupper() and plain and len(text) > 1 and token.lower_ not in LISTS["no_names"])
 
 
 def _persons(doc: Any, capitals: list[Any]) -> set[str]:
@@ -78,7 +67,7 @@ def _persons(doc: Any, capitals: list[Any]) -> set[str]:
     score: dict[str, float] = defaultdict(float)
     support: dict[str, float] = defaultdict(float)  # evidence for a person alone
     for token in capitals:
-        if not _capital(token) or token.lower_ in HEADINGS or title_of(token):
+        if not _capital(token) or token.lower_ in LISTS["headings"] or title_of(token):
             continue
         if token.pos_ != "PROPN" and not token.ent_type_:
             continue
@@ -98,11 +87,11 @@ def _evidence(doc: Any, token: Any) -> float:
         elif before.lower_ in ("in", "at", "near", "through", "across", "the"):
             value -= 1.0
     after = doc[token.i + 1].lower_ if token.i + 1 < len(doc) else ""
-    if after in PLACES:
+    if after in LISTS["places"]:
         value -= 1.0
     if token.dep_ in SUBJECTS:
         verb = token.head.lower_
-        value += 1.5 if verb in SAID or verb in FEELING else 0.6
+        value += 1.5 if verb in SAID or verb in LISTS["feeling"] else 0.6
     elif token.dep_ in ("npadvmod", "intj") and before is not None and before.is_punct:
         value += 0.5  # a form of address: “Come, Emil, …”
     return value
@@ -117,7 +106,7 @@ def _run(doc: Any, start: int, known: set[str]) -> int:
     first = end
     while end < len(doc) and end - start < LONGEST and _capital(doc[end]):
         inside = doc[end].lower_ in known or (titled and doc[end].pos_ in ("PROPN", "NOUN") and end == first)
-        joined = end > first and doc[end].ent_iob_ == "I" and doc[end].lower_ not in HEADINGS
+        joined = end > first and doc[end].ent_iob_ == "I" and doc[end].lower_ not in LISTS["headings"]
         if not (inside or joined):
             break
         end += 1
@@ -219,7 +208,7 @@ def find(doc: Any, inside: list[int]) -> list[Mention]:
 
 def _is_noun(doc: Any, token: Any) -> bool:
     """Whether a word for a person is the head of a noun phrase, or a form of address ("yes, sir")."""
-    if token.lower_ in ADDRESS and token.i + 1 < len(doc) and doc[token.i + 1].is_punct:
+    if token.lower_ in LISTS["address"] and token.i + 1 < len(doc) and doc[token.i + 1].is_punct:
         return True
     return token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("compound", "npadvmod")
 
@@ -242,7 +231,7 @@ def _pronoun(word: str) -> tuple[str, str] | None:
         return "plural", ""
     if word in FIRST:
         return "first", ""
-    return ("second", "") if word in SECOND or word in THOU else None
+    return ("second", "") if word in SECOND or word in LISTS["thou"] else None
 
 
 def _noun(doc: Any, token: Any, gender: str) -> Mention:
@@ -250,7 +239,7 @@ def _noun(doc: Any, token: Any, gender: str) -> Mention:
     left = token.left_edge.i
     while left < token.i and (doc[left].is_punct or doc[left].is_space or doc[left].dep_ in ("cc", "punct")):
         left += 1
-    if token.lower_ in ADDRESS and left < token.i and doc[token.i - 1].is_punct:
+    if token.lower_ in LISTS["address"] and left < token.i and doc[token.i - 1].is_punct:
         left = token.i  # “Yes, papa”: the parser may join the two
     end = token.i + 1
     for child in token.rights:
@@ -260,7 +249,7 @@ def _noun(doc: Any, token: Any, gender: str) -> Mention:
             break
     while end > token.i + 1 and (doc[end - 1].is_punct or doc[end - 1].is_space):
         end -= 1
-    plural = token.tag_ in ("NNS", "NNPS") or token.lower_ in PLURALS
+    plural = token.tag_ in ("NNS", "NNPS") or token.lower_ in LISTS["plurals"]
     return Mention(left, end, token.i, "noun", gender, plural, (token.lower_,))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import log1p
 from typing import Any, NamedTuple
 
-from momus_adapters.persons.antecedents import Candidates, Features
+from momus_adapters.persons.antecedents import WEIGHTS, Candidates, Features
 from momus_adapters.persons.entities import Entity
 from momus_adapters.persons.mentions import SUBJECTS, Mention
 from momus_adapters.persons.words import SAID
@@ -20,35 +20,7 @@ BEFORE, AFTER, PAST = 60, 15, 200
 """Tokens before and after a quotation in which candidates are mentioned, and tokens to the quotations before it."""
 ADJACENT, CLOSE = 3, 14
 """Tokens between two quotations with nothing, or only a report ("said he, rising"), between them."""
-SPEAKER = {
-    "subject of a verb of saying after it": 1.04,
-    "subject of a verb of saying before it": 0.5,
-    "near a verb of saying after it": 1.47,
-    "spoke just before": -0.69,
-    "spoke before, past other narration": 0.25,
-    "spoke the last but one, and nothing lies between": 0.2,
-    "last subject before it": 1.39,
-    "mentioned since the last quotation": -0.72,
-    "log of tokens since the last mention": -0.71,
-    "mentioned after it": 0.7,
-    "named in it": -0.42,
-    "addressed in it": -0.61,
-    "is the narrator": -0.58,
-    "addressed in the last quotation": 0.5,
-    "first subject after it": -0.28,
-}
-ADDRESSEE = {
-    "speaks next, with nothing between": 0.53,
-    "speaks next, past narration": 0.23,
-    "spoke before, with nothing between": 0.53,
-    "spoke before, past narration": 0.08,
-    "addressed before by the same speaker": 0.04,
-    "addressed by name": 2.11,
-    "mentioned before": -0.37,
-    "log of tokens since the last mention": -0.88,
-    "log of the number of mentions": 0.19,
-    "named in it, not addressed": 0.26,
-}
+SPEAKER, ADDRESSEE = WEIGHTS["speaker"], WEIGHTS["addressee"]
 Decide = Callable[[dict[str, float], int, Candidates], int | None]
 
 

@@ -14,14 +14,13 @@ from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, R
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, check_fitted, is_fitted
 from momus.critic.reporting import Reporting
-from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, fitted_state
+from momus.errors import UsageError
+from momus.estimator import Estimator, fitted_state
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus.text.tokens import Tokenizer
-from momus_adapters.features import BAG, Features, check_features, fit_features, make_features, rows_of, unscored_of
+from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
 from momus_adapters.pyro.expectation import Draw, Sampler
 from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
 from momus_adapters.saved.objects import Tensors, name_of
@@ -54,7 +53,7 @@ class PyroDraws(Draws):
 
 
 class PyroCritic(
-    Critic[PyroDraws], StatisticsMixin, EvidenceMixin, ComponentsMixin, DeviceMixin, NotesMixin, TokenizerMixin
+    Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, NotesMixin, TokenizerMixin
 ):
     """z is the latents that a Pyro model samples per document; P_c is their prior, the guide their posterior.
 
@@ -173,14 +172,12 @@ class PyroCritic(
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer of the features, once fitted."""
-        return getattr(self._reader(), "tokenizer", None) if is_fitted(self) else None
+        return getattr(self.reader(), "tokenizer", None) if is_fitted(self) else None
 
     def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that saved arrays or saved features are read into."""
+        """Make the unfitted object that saved arrays are read into."""
         if attribute in ("parameters_", "weights_", "globals_"):
             return Tensors()
-        if attribute == "features_":
-            return make_features(self.features, self.feature_options)  # type: ignore[return-value]
         return super().component(attribute)
 
     def check_state(self) -> None:
@@ -197,10 +194,6 @@ class PyroCritic(
         for name in ("parameters_", "globals_", "weights_"):
             # buffers of networks may hold −∞, as masks do
             state.part(name, Tensors).check_values(state, name, infinite=name == "weights_")
-
-    def _reader(self) -> Callable[[Corpus], Any]:
-        fitted = getattr(self, "features_", None)
-        return fitted if fitted is not None else make_features(self.features, self.feature_options)
 
     def _check(self) -> None:
         if self.expectation not in ("guide", "importance"):
@@ -220,11 +213,8 @@ class PyroCritic(
             Fewer than two documents have features, or the ELBO is no longer finite.
         """
         self._check()
-        features = make_features(self.features, self.feature_options)
-        fit_features(features, real)
-        if isinstance(features, Estimator):
-            self.features_: Any = features
-        rows = rows_of(features, _usable(features, real))
+        features = self.fit_reader(real)
+        rows = rows_of(features, usable_of(features, real, 2))
         self.shape_ = list(rows.shape[1:])
         with numerics(self.precision, self.device):
             torch.manual_seed(self.seed)
@@ -263,11 +253,11 @@ class PyroCritic(
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Return the reason for each document that has no features."""
-        return unscored_of(self._reader(), batch)
+        return unscored_of(self.reader(), batch)
 
     def project(self, batch: Corpus) -> PyroDraws:
         """Draw from the guide, S times for each document, and score the draws under the model."""
-        rows = rows_of(self._reader(), batch)
+        rows = rows_of(self.reader(), batch)
         keys = torch.from_numpy(batch.hashes.astype(np.uint64).view(np.int64).copy())
         count = 1 if self.exact_ else self.draws
         with torch.no_grad(), numerics(self.precision, self.device):
@@ -337,16 +327,6 @@ class PyroCritic(
         named = type(self)(**{**self.get_params(deep=False), **names})
         vars(named).update(fitted_state(self))
         super(PyroCritic, named).save(folder)
-
-
-def _usable(features: Callable[[Corpus], Any], real: Corpus) -> Corpus:
-    usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
-    if len(usable) < 2:
-        raise FittingError(
-            f"{len(usable)} of {counted(len(real), 'document')} of {real.name!r} have features",
-            hint="give more real text",
-        )
-    return real.take(usable)
 
 
 def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:

@@ -7,7 +7,6 @@ critic needs neither the object nor pickle. For classifiers, see `momus_adapters
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -21,12 +20,11 @@ from momus.critic.latents import aggregated
 from momus.critic.reporting import Reporting
 from momus.critic.rows import pool
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, fitted_state, reset
+from momus.estimator import fitted_state, reset
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
-from momus_adapters.features import BAG, Features, check_features, fit_features, make_features, rows_of, unscored_of
+from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
 from momus_adapters.saved.objects import name_of
 
 Z = TypeVar("Z")
@@ -34,11 +32,8 @@ KINDS = ("full", "tied", "diag", "spherical")
 """Covariances of a Gaussian mixture, as scikit-learn names them."""
 
 
-class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
+class FeatureCritic(Critic[Z], FeatureReader, Generic[Z]):
     """Base class of critics of document features, one row per document; subclasses define the model of the rows."""
-
-    features: Features
-    feature_options: dict[str, Any] | None
 
     @abstractmethod
     def _learn(self, rows: Floats) -> Any:
@@ -56,7 +51,8 @@ class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
         FittingError
             scikit-learn cannot fit the model; the message gives its reason.
         """
-        rows = self._read(real)
+        features = self.fit_reader(real)
+        rows = self._flat(rows_of(features, usable_of(features, real, self.min_documents)))
         try:
             self._take(self._learn(rows))
         except (ValueError, np.linalg.LinAlgError) as error:
@@ -82,31 +78,13 @@ class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
         vars(self).update(fitted_state(other))
         return self
 
-    def _read(self, real: Corpus) -> Floats:
-        features = make_features(self.features, self.feature_options)
-        fit_features(features, real)
-        if isinstance(features, Estimator):
-            self.features_: Any = features
-        usable = [i for i, r in enumerate(unscored_of(features, real)) if r is None]
-        if len(usable) < self.min_documents:
-            raise FittingError(
-                f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} have "
-                "features",
-                hint="give more real text",
-            )
-        return self._flat(rows_of(features, real.take(usable)))
-
     def _flat(self, rows: Floats) -> Floats:
         if rows.ndim != 2:
             raise UsageError(f"features have shape {rows.shape}", hint="give one vector per document, (n, d)")
         return rows
 
-    def _reader(self) -> Callable[[Corpus], Any]:
-        fitted = getattr(self, "features_", None)
-        return fitted if fitted is not None else make_features(self.features, self.feature_options)
-
     def _rows(self, batch: Corpus, width: int) -> Floats:
-        rows = self._flat(rows_of(self._reader(), batch))
+        rows = self._flat(rows_of(self.reader(), batch))
         if rows.shape[1] != width:
             raise UsageError(
                 f"features have {rows.shape[1]} columns, but critic {self.name!r} was fitted on {width}",
@@ -114,16 +92,9 @@ class FeatureCritic(Critic[Z], ComponentsMixin, Generic[Z]):
             )
         return rows
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted features object that saved features are read into."""
-        if attribute != "features_":
-            return super().component(attribute)
-        features: Any = make_features(self.features, self.feature_options)
-        return features  # type: ignore[no-any-return]
-
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Return the reason for each document that has no features."""
-        return unscored_of(self._reader(), batch)
+        return unscored_of(self.reader(), batch)
 
     def save(self, folder: str | Path) -> None:
         """Write the critic; features are stored by name."""

@@ -187,26 +187,10 @@ def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], names: Strings, 
     rows = []
     for k, (critic, axis, is_yardstick) in enumerate(listed):
         p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
-        values = [float(v[k, j]) for j in (0, 1) for v in (full, low, high)]
+        one, partial = ((float(full[k, j]), float(low[k, j]), float(high[k, j])) for j in (0, 1))
         of_corpora = _of_corpora(data.ranks[:, k], means, names)
-        rows.append(
-            AxisRow(
-                critic,
-                axis,
-                values[0],
-                values[1],
-                values[2],
-                values[3],
-                values[4],
-                values[5],
-                p,
-                float("nan"),
-                len(data.ranks),
-                several,
-                of_corpora,
-                is_yardstick,
-            )
-        )
+        sizes = (len(data.ranks), several)
+        rows.append(AxisRow(critic, axis, *one, *partial, p, float("nan"), *sizes, of_corpora, is_yardstick))
     return rows
 
 

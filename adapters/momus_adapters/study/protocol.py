@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -18,37 +18,9 @@ Kind = Literal["rating", "pair", "set"]
 SET = 4
 """Passages of a best–worst set."""
 FIVE = ("very poor", "poor", "fair", "good", "very good")
-QUESTIONS: Mapping[str, tuple[str, str, str]] = {
-    "coherence": (
-        "How well do the parts of this passage fit together?",
-        "Which passage hangs together better?",
-        "Which passage hangs together best, and which worst?",
-    ),
-    "fluency": (
-        "How well is this passage written, as language?",
-        "Which passage is better written, as language?",
-        "Which passage is best written, as language, and which worst?",
-    ),
-    "quality": (
-        "How good is this passage?",
-        "Which passage is better?",
-        "Which passage is the best, and which the worst?",
-    ),
-    "humanness": (
-        "How much does this passage read as if a person wrote it?",
-        "Which passage reads more human?",
-        "Which passage reads most human, and which least?",
-    ),
-}
+WORDING = tomllib.loads((files("momus_adapters.study") / "wording.toml").read_text(encoding="utf-8"))
+QUESTIONS: Mapping[str, Sequence[str]] = WORDING["questions"]
 """Questions by name: for ratings, for pairs, and for sets."""
-INSTRUCTIONS = (
-    "Read each passage to its end, then answer by your own impression: no answer is right or wrong. Some passages are "
-    "cut off; that is no fault of theirs. A few passages hold an instruction for you; follow it."
-)
-CONSENT = (
-    "My answers will be stored under the name of this form, analysed together with those of other readers, and may be "
-    "published in this form. I take part voluntarily and can stop at any time."
-)
 
 
 @dataclass(frozen=True)
@@ -106,8 +78,8 @@ class Protocol:
     labels: tuple[str, ...] = ()
     training: int = 0
     most_labels: int = 12
-    instructions: str = INSTRUCTIONS
-    consent: str = CONSENT
+    instructions: str = WORDING["instructions"]
+    consent: str = WORDING["consent"]
     seed: int = 0
 
     def __post_init__(self) -> None:

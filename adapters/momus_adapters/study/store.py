@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -136,7 +136,7 @@ def _key(study: Study) -> dict[str, Any]:
         "public": _public_seal(_public(study)),
         "passages": [_excerpt_json(e) for e in design.passages],
         "items": [list(i) for i in design.items],
-        "trials": [_trial_json(t) for t in design.trials],
+        "trials": [{k: v for k, v in asdict(t).items() if k != "inserted"} for t in design.trials],
         "values": {k: list(v) for k, v in study.values.items()},
         "axes": dict(study.axes),
     }
@@ -153,17 +153,6 @@ def _excerpt_json(e: Excerpt) -> dict[str, Any]:
         "titles": list(e.titles),
         "sha256": digest,
         "yardsticks": dict(e.yardsticks),
-    }
-
-
-def _trial_json(t: Trial) -> dict[str, Any]:
-    return {
-        "code": t.code,
-        "rater": t.rater,
-        "role": t.role,
-        "passages": list(t.passages),
-        "unit": t.unit,
-        "expected": t.expected,
     }
 
 

@@ -22,7 +22,7 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
-from momus_adapters.transformers.encoder import autocast, encoder, padded, tokenize
+from momus_adapters.transformers.encoder import autocast, class_logits, encoder, padded, tokenize
 
 
 def class_names(network: Any) -> list[str]:
@@ -76,15 +76,9 @@ class TransformersClassifier(Estimator):
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
         """Class probabilities, float array (N, K); they do not depend on what else is in the batch."""
-        import torch
-
         network, tokenizer = self._loaded()
-        ids = tokenize(tokenizer, list(texts), self.max_tokens)
-        logits = np.zeros((len(ids), network.config.num_labels))
-        with torch.inference_mode(), autocast(self.device, self.precision):
-            for rows in token_batches([len(r) for r in ids], self.batch * self.max_tokens):
-                inputs = padded([ids[i] for i in rows], tokenizer.pad_token_id, self.device)
-                logits[rows] = network(**inputs).logits.double().cpu().numpy()
+        ids, tokens = tokenize(tokenizer, list(texts), self.max_tokens), self.batch * self.max_tokens
+        logits = class_logits(network, ids, tokenizer.pad_token_id, tokens, self.device, self.precision)
         return softmax(logits, self.temperature)
 
 

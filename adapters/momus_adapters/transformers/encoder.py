@@ -134,6 +134,30 @@ def padded(rows: Sequence[NDArray[np.int32]], pad: int, device: str) -> dict[str
     }
 
 
+def class_logits(
+    network: Any, rows: Sequence[NDArray[np.int32]], pad: int, tokens: int, device: str, precision: str
+) -> Floats:
+    """Logits of a sequence classifier, float array (N, K); they do not depend on what else is in the batch.
+
+    Parameters
+    ----------
+    rows
+        Token ids of each text, see `tokenize`.
+    pad
+        Id of the padding token.
+    tokens
+        Maximum number of tokens of a batch.
+    """
+    import torch
+
+    logits = np.zeros((len(rows), network.config.num_labels))
+    with torch.inference_mode(), autocast(device, precision):
+        for batch in token_batches([len(r) for r in rows], tokens):
+            inputs = padded([rows[i] for i in batch], pad, device)
+            logits[batch] = network(**inputs).logits.double().cpu().numpy()
+    return logits
+
+
 class TransformersEmbedder(Estimator):
     """Sentence vectors: the mean of an encoder's last hidden states, normalised to length 1.
 

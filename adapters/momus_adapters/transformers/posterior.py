@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.fitted import Fitted
-from momus.critic.resources import resource, token_batches
+from momus.critic.resources import resource
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError
 from momus.numeric.ragged import offsets_of, owners_of
@@ -18,7 +18,7 @@ from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus_adapters.transformers.encoder import SPECIAL, autocast, load, padded, quiet, tokenize
+from momus_adapters.transformers.encoder import SPECIAL, autocast, class_logits, load, padded, quiet, tokenize
 
 Rows = list[NDArray[np.int32]]
 
@@ -181,15 +181,8 @@ class TransformersPosterior(CalibratedPosterior):
         return -float(log_softmax(logits, axis=1)[np.arange(len(truth)), truth].mean())
 
     def _logits(self, tuned: _Tuned, rows: Rows) -> Floats:
-        import torch
-
-        network = tuned.network.eval()
-        out = np.zeros((len(rows), network.config.num_labels))
-        with torch.inference_mode(), autocast(self.device, self.precision):
-            for batch in token_batches([len(r) for r in rows], self.batch * self.max_tokens):
-                logits = network(**padded([rows[i] for i in batch], tuned.pad, self.device)).logits
-                out[batch] = logits.double().cpu().numpy()
-        return out
+        tokens = self.batch * self.max_tokens
+        return class_logits(tuned.network.eval(), rows, tuned.pad, tokens, self.device, self.precision)
 
     def _keep(self, tuned: _Tuned) -> None:
         """Store weights, configuration and tokenizer as arrays and text: a saved critic needs no other files."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from momus.errors import ReadingError, UsageError
 from momus.estimator import Estimator
+from momus.outputs import open_temporary, replacing
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 
@@ -87,3 +88,14 @@ def _resolved(record: dict[str, Any]) -> Resolved:
     persons = record.get("persons")
     sentences = sorted(int(s) for s in record["sentences"])
     return Resolved.of(mentions, sentences, None if persons is None else [int(p) for p in persons])
+
+
+def write_chains(found: dict[str, Resolved], path: str | Path) -> None:
+    """Write the chains of documents, by their ids, as JSON Lines for the resolver ``given``."""
+    with replacing(Path(path)) as temporary, open_temporary(temporary) as out:
+        for name, r in found.items():
+            rows = zip(r.starts.tolist(), r.ends.tolist(), r.entities.tolist(), strict=True)
+            record = {"id": name, "mentions": [list(row) for row in rows], "sentences": r.sentences.tolist()}
+            if r.persons is not None:
+                record["persons"] = r.persons.tolist()
+            out.write(json.dumps(record).encode("ascii") + b"\n")

@@ -10,14 +10,12 @@ Four layouts are told apart by their first line of words:
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from momus.errors import ReadingError
-from momus.outputs import open_temporary, replacing
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 
@@ -329,14 +327,3 @@ def _layout(file: Path, lines: Sequence[str]) -> ColumnReader | UniversalReader:
         f"{file}, line {first + 1}: {n} columns ({shown}), which is no layout with chains of coreference that is known",
         hint=f"known layouts: {LAYOUTS}",
     )
-
-
-def write_chains(found: dict[str, Resolved], path: str | Path) -> None:
-    """Write chains as JSON Lines for the resolver ``given``."""
-    with replacing(Path(path)) as temporary, open_temporary(temporary) as out:
-        for name, r in found.items():
-            rows = zip(r.starts.tolist(), r.ends.tolist(), r.entities.tolist(), strict=True)
-            record = {"id": name, "mentions": [list(row) for row in rows], "sentences": r.sentences.tolist()}
-            if r.persons is not None:
-                record["persons"] = r.persons.tolist()
-            out.write(json.dumps(record).encode("ascii") + b"\n")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from momus.sequences import Decoding, Sequences, StepModel, sample
 from momus.sequences.ngram import NGramModel
-from momus_adapters.language_models.small import small_lm, train
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+from small_models import similar_lengths, small_lm, train
 
 SYMBOLS = 6
 
@@ -49,3 +54,11 @@ def test_prompts_of_several_lengths_are_continued_as_alone(kind):
         for i in range(4):
             alone = sample(model, prompts.take(np.array([i])), decoding, [7 + i])
             assert alone.sequences[0].tolist() == whole.sequences[i].tolist()
+
+
+def test_batches_have_similar_lengths():
+    rows = similar_lengths(np.array([9, 1, 8, 2]), 2, np.random.default_rng(0))
+    assert sorted(sorted(r.tolist()) for r in rows) == [[0, 2], [1, 3]]
+    # with ``even``, batches have about equally many tokens
+    rows = similar_lengths(np.array([1, 1, 1, 1, 4, 4]), 3, np.random.default_rng(0), even=True)
+    assert sorted(map(len, rows)) == [2, 4]

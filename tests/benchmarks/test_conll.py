@@ -1,13 +1,16 @@
 """Gold coreference in the layouts of CoNLL: words, mentions, and what is said of files that hold none."""
 
 import os
+import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from momus.errors import ReadingError
-from momus_adapters.corpora.conll import read_conll
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+from conll import read_conll
 
 GUM = """# newdoc id = GUM_one
 # global.Entity = GRP-etype-infstat-centering-minspan-link-identity
@@ -117,3 +120,33 @@ def test_litbank_is_read_whole(tmp_path):
     folder = next(tmp_path.rglob("*.conll")).parent
     corpus, chains = read_conll(folder)
     assert (len(corpus), sum(len(c.starts) for c in chains.values())) == (100, 29103)
+
+
+CONLL = """#begin document (one); part 0
+one\t0\t0\tMr.\t_\t(0
+one\t0\t1\tHale\t_\t0)
+one\t0\t2\tsaw\t_\t_
+one\t0\t3\this\t_\t(1|(0)
+one\t0\t4\tdaughter\t_\t1)
+one\t0\t5\t.\t_\t_
+
+one\t0\t0\tShe\t_\t(1)
+one\t0\t1\tsmiled\t_\t_
+#end document
+"""
+
+
+def test_conll_files_are_read(tmp_path):
+    (tmp_path / "one.conll").write_text(CONLL)
+    corpus, found = read_conll(tmp_path)
+    text, chains = corpus[0].text, found["one"]
+    assert text == "Mr. Hale saw his daughter.\nShe smiled"
+    spans = zip(chains.starts, chains.ends, chains.entities, strict=True)
+    assert [(text[a:b], e) for a, b, e in spans] == [("Mr. Hale", 0), ("his daughter", 1), ("his", 0), ("She", 1)]
+    assert [text[s] for s in chains.sentences] == ["M", "S"]
+    (tmp_path / "one.conll").write_text(CONLL.replace("(1|(0)", "1)|(0)"))
+    with pytest.raises(ReadingError, match="line 5: a mention ends"):
+        read_conll(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReadingError, match="no CoNLL document"):
+        read_conll(tmp_path / "empty")
