@@ -8,11 +8,10 @@ import numpy as np
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
-from momus.calibration.rates import Rate, curves, detectable, rate
-from momus.calibration.view import family_texts, null_rows, on_axis, rate_text, strength_text
+from momus.calibration.rates import Rate, curves, rate
+from momus.calibration.view import family_texts, null_heads, null_rows, on_axis, power_heads, power_rows
 from momus.controls import DEFECTS
 from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
-from momus.report.format import number
 from momus.report.html import render_page
 
 if TYPE_CHECKING:
@@ -86,42 +85,13 @@ def _share(alarms: Rate | None) -> float | None:
     return None if alarms is None or not alarms.n else alarms.share
 
 
-def _null_table(calibration: Calibration) -> Table:
-    plan = calibration.plan
-    counted = "" if plan.by == "document" else f" ({plan.by}s)"
-    columns = ("critic", "statistic", f"real{counted}", f"other{counted}", "splits", "rate [95 % interval]", "level")
-    return Table("null", f"False alarms at p ≤ {plan.alpha:g}", columns, null_rows(calibration))
-
-
-def _defect_rows(calibration: Calibration, critic: str) -> Table:
-    plan = calibration.plan
-    columns = (
-        "defect",
-        "axis",
-        "real",
-        "other",
-        f"strength at power {plan.power:g}",
-        "difference at that strength",
-        "power at the highest strength",
-        "documents changed",
-    )
-    rows = []
-    for (name, size, defect), curve in curves(calibration.cells).items():
-        if name == critic and defect != NULL:
-            d = detectable(curve, plan.alpha, plan.power)
-            strongest = f"{curve[-1].strength:g}: {rate_text(rate(curve[-1], plan.alpha))}"
-            axis = "this critic's" if on_axis(critic, defect) else DEFECTS[defect].axis
-            rows.append((defect, axis, *size, strength_text(d), number(d.difference), strongest, curve[-1].changed))
-    return Table("smallest", "Smallest detectable defect", columns, rows)
-
-
 def render_calibration(calibration: Calibration) -> str:
     """Render the page; all text from outside is cleaned and escaped."""
     plan = calibration.plan
     null = [c for c in calibration.cells if c.defect == NULL]
     sizes = list(dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells))
     by_curve = curves(calibration.cells)
-    critics = []
+    heads, smallest, critics = power_heads(calibration), power_rows(calibration), []
     for i, critic in enumerate(calibration.critics):
         name = critic["name"]
         charts = [p_value_chart([c for c in null if c.critic == name], f"p-{i}")]
@@ -129,7 +99,10 @@ def render_calibration(calibration: Calibration) -> str:
             by_defect = {d: curve for (c, s, d), curve in by_curve.items() if c == name and s == size and d != NULL}
             if by_defect:
                 charts.append(power_chart(by_defect, name, plan.alpha, f"power-{i}-{size[0]}-{size[1]}"))
-        critics.append({**critic, "charts": charts, "table": _defect_rows(calibration, name)})
+        by_critic = [row[1:] for row in smallest if row[0] == name]
+        critics.append(
+            {**critic, "charts": charts, "table": Table("smallest", "Smallest detectable defect", heads[1:], by_critic)}
+        )
     strengths = sorted(plan.strengths) if plan.defects else []
     shown = [strengths[-1], strengths[(len(strengths) - 1) // 2]] if strengths else []  # highest and median
     matrices = [
@@ -138,7 +111,7 @@ def render_calibration(calibration: Calibration) -> str:
     return render_page(
         "calibration.html.j2",
         calibration=calibration,
-        null=_null_table(calibration),
+        null=Table("null", f"False alarms at p ≤ {plan.alpha:g}", null_heads(calibration), null_rows(calibration)),
         family=family_texts(calibration),
         critics=critics,
         matrices=matrices,

@@ -53,9 +53,10 @@ class Calibration:
     warnings: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        from momus.calibration.view import calibration_text
+        from momus.calibration.view import calibration_view
+        from momus.report.format import plain_text
 
-        return calibration_text(self)
+        return plain_text(calibration_view(self), 150)
 
 
 CALIBRATION, RATES, P_VALUES = "calibration.json", "rates.parquet", "p_values.parquet"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
 from momus.calibration.rates import Curves, Detectable, Rate, curves, detectable, family_wise, rate
 from momus.controls import DEFECTS
-from momus.report.format import number
+from momus.report.format import number, text_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -63,58 +64,45 @@ def null_rows(calibration: Calibration) -> list[tuple[str, str, int, int, int, s
     return rows
 
 
-def null_table(calibration: Calibration) -> Table:
-    """The false-alarm rate of each critic at each size."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(show_edge=False, pad_edge=False, header_style="bold", title_justify="left")
-    for name in ("critic", "statistic"):
-        table.add_column(name)
-    counted = "n" if calibration.plan.by == "document" else calibration.plan.units
-    for name in (f"{counted} real", f"{counted} other", "splits", f"rate of p ≤ {calibration.plan.alpha:g} [95 %]"):
-        table.add_column(name, justify="right")
-    table.add_column("level")
-    for critic, statistic, n_real, n_other, splits, share, level in null_rows(calibration):
-        sizes = (f"{n_real:,}", f"{n_other:,}", f"{splits:,}")
-        table.add_row(escape(critic), escape(statistic), *sizes, share, escape(level))
-    return table
-
-
-def power_table(calibration: Calibration) -> Table:
-    """The smallest detectable strengths, defects on the critic's axis first."""
-    from rich.markup import escape
-    from rich.table import Table
-
+def null_heads(calibration: Calibration) -> tuple[str, ...]:
+    """Heads of `null_rows`."""
     plan = calibration.plan
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for name in ("critic", "defect", "critic's axis"):
-        table.add_column(name)
-    for name in (
+    counted = "n" if plan.by == "document" else plan.units
+    rate_head = f"rate of p ≤ {plan.alpha:g} [95 %]"
+    return "critic", "statistic", f"{counted} real", f"{counted} other", "splits", rate_head, "level"
+
+
+def power_heads(calibration: Calibration) -> tuple[str, ...]:
+    """Heads of `power_rows`."""
+    return (
+        "critic",
+        "defect",
+        "axis",
         "n real",
         "n other",
-        f"strength at power {plan.power:g}",
+        f"strength at power {calibration.plan.power:g}",
         "difference at that strength",
         "power at the highest strength",
-        "changed",
-    ):
-        table.add_column(name, justify="right")
+        "documents changed",
+    )
+
+
+def power_rows(calibration: Calibration) -> list[tuple[str, str, str, int, int, str, str, str, int]]:
+    """The smallest detectable strengths of each critic, defects on its axis first."""
+    plan, rows = calibration.plan, []
     for (critic, size, defect), curve in _sorted(curves(calibration.cells)):
-        if defect == NULL:
-            continue
-        d = detectable(curve, plan.alpha, plan.power)
-        table.add_row(
-            escape(critic),
-            defect,
-            "yes" if on_axis(critic, defect) else "",
-            f"{size[0]:,}",
-            f"{size[1]:,}",
-            strength_text(d),
-            number(d.difference),
-            rate_text(rate(curve[-1], plan.alpha)),
-            f"{curve[-1].changed:,}",
-        )
-    return table
+        if defect != NULL:
+            d = detectable(curve, plan.alpha, plan.power)
+            strongest = f"{curve[-1].strength:g}: {rate_text(rate(curve[-1], plan.alpha))}"
+            axis = "this critic's" if on_axis(critic, defect) else DEFECTS[defect].axis
+            smallest = strength_text(d), number(d.difference)
+            rows.append((critic, defect, axis, *size, *smallest, strongest, curve[-1].changed))
+    return rows
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> Table:
+    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
+    return text_table(heads, cells, align)
 
 
 def _sorted(by_defect: Curves) -> list[tuple[tuple[str, tuple[int, int], str], list[Cell]]]:
@@ -146,12 +134,13 @@ def calibration_view(calibration: Calibration) -> RenderableType:
     plan = calibration.plan
     parts: list[RenderableType] = [
         Text("False alarms on null splits of the real text", style="bold"),
-        null_table(calibration),
+        _table(null_heads(calibration), null_rows(calibration), "llrrrrl"),
     ]
     parts += [Text(line) for line in family_texts(calibration)]
     if any(c.defect != NULL for c in calibration.cells):
-        parts += [Text("\nSmallest detectable defect", style="bold"), power_table(calibration)]
-        parts.append(Text("changed: held-out documents that the defect changes at the highest strength", style="dim"))
+        smallest = _table(power_heads(calibration), power_rows(calibration), "lllr")
+        parts += [Text("\nSmallest detectable defect", style="bold"), smallest]
+        parts.append(Text("changed: held-out, by the defect at the highest strength", style="dim"))
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in calibration.warnings]
     s = calibration.signature
     whole = "" if plan.by == "document" else f" | split by {plan.by}, whole {plan.units} relabelled"
@@ -164,13 +153,3 @@ def calibration_view(calibration: Calibration) -> RenderableType:
         )
     )
     return Group(*parts)
-
-
-def calibration_text(calibration: Calibration, width: int = 150) -> str:
-    """Render `calibration_view` as plain text."""
-    from momus.visible import safe_console
-
-    console = safe_console(width=width, color_system=None, highlight=False)
-    with console.capture() as capture:
-        console.print(calibration_view(calibration))
-    return capture.get()

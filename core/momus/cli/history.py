@@ -245,18 +245,15 @@ def list_baselines(registry: Registry = None, as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from momus.history.baselines import Baselines
-    from momus.history.diff_view import text_table
+    from momus.report.format import text_table
 
     known = Baselines.find(registry)
     entries = [known.get(name) for name in known.names()]
     if as_json:
         print_json([asdict(e) for e in entries])
     elif entries:
-        print_narrow(
-            text_table(
-                ("name", "started", "real text", "run"), [(e.name, e.started, e.real, e.path) for e in entries], 4
-            )
-        )
+        rows = [(e.name, e.started, e.real, e.path) for e in entries]
+        print_narrow(text_table(("name", "started", "real text", "run"), rows, "l", narrow=True))
     else:
         echo(f"No baseline in {known.folder}; set one: momus baseline set NAME RUN")
 

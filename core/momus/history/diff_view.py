@@ -11,13 +11,12 @@ from momus.files import plain
 from momus.history.diff import AxisChange, CorpusDiff, RunDiff
 from momus.history.kept import InputChange
 from momus.history.outliers import OutlierChange
-from momus.report.format import number
+from momus.report.format import markdown, markdown_table, number, text_table
 from momus.report.safe import clean
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
 
 CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
@@ -163,7 +162,7 @@ def diff_view(diff: RunDiff) -> RenderableType:
         if len(diff.pairs) > 1 or pair.before != pair.after:
             parts.append(Text(f"\n{pair.before} → {pair.after}", style="bold"))
         parts += [Text(clean(line)) for line in diff_sentences(diff, pair)]
-        parts += [Text(), text_table(CHANGE_HEADS, [change_cells(c) for c in _rows(pair)])]
+        parts += [Text(), text_table(CHANGE_HEADS, [change_cells(c) for c in _rows(pair)], "lrrrrl", narrow=True)]
         outliers = outlier_lines(pair.outliers)
         if outliers:
             parts.append(Text("\nOutliers (less likely than 99 % of the real documents)", style="bold"))
@@ -187,20 +186,6 @@ def _rows(pair: CorpusDiff) -> list[AxisChange]:
     return [*([pair.overall] if pair.overall is not None else []), *pair.axes]
 
 
-def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
-    """A rich table; the first columns (``left`` of them) and the last are aligned to the left."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(show_edge=False, pad_edge=False, header_style="bold", box=None, padding=(0, 1, 0, 0))
-    for i, name in enumerate(heads):
-        right = left <= i < len(heads) - 1
-        table.add_column(name, justify="right" if right else "left", no_wrap=i >= left, overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(clean(cell, 60)) for cell in row))
-    return table
-
-
 def diff_markdown(diff: RunDiff) -> str:
     """A Markdown page."""
     lines = [f"# {markdown(run_name(diff.before))} → {markdown(run_name(diff.after))}", ""]
@@ -208,27 +193,10 @@ def diff_markdown(diff: RunDiff) -> str:
         if len(diff.pairs) > 1 or pair.before != pair.after:
             lines += [f"## {markdown(pair.before)} → {markdown(pair.after)}", ""]
         lines += [*(markdown(s) for s in diff_sentences(diff, pair)), ""]
-        lines += [*markdown_table(CHANGE_HEADS, [change_cells(c) for c in _rows(pair)]), ""]
+        lines += [markdown_table(CHANGE_HEADS, [change_cells(c) for c in _rows(pair)]), ""]
         lines += [f"* {markdown(line)}" for line in [*outlier_lines(pair.outliers), *diff_notes(diff, pair)]]
         lines.append("")
     inputs = _inputs(diff)
     if inputs:
         lines += ["Inputs that differ:", "", *(f"* {markdown(line)}" for line in inputs), ""]
     return "\n".join(lines)
-
-
-def markdown(text: str) -> str:
-    r"""Text without a meaning in Markdown or HTML.
-
-    >>> print(markdown("a|b <i>*c*</i>"))
-    a\|b &lt;i&gt;\*c\*&lt;/i&gt;
-    """
-    safe = clean(text, 2000).replace("\n", " ").replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join("\\" + c if c in "\\`*_[]|#!~" else c for c in safe)
-
-
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table; columns between the first and the last are aligned to the right."""
-    rule = ["---" if i in (0, len(heads) - 1) else "---:" for i in range(len(heads))]
-    cells = [[markdown(cell) for cell in row] for row in rows]
-    return [f"| {' | '.join(row)} |" for row in [[h or " " for h in heads], rule, *cells]]

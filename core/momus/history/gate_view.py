@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 from momus.errors import StoreError
 from momus.files import plain
 from momus.history.checks import Check
-from momus.history.diff_view import input_line, markdown, markdown_table, run_name, signed, text_table
+from momus.history.diff_view import input_line, run_name, signed
 from momus.history.rules import WITHIN
 from momus.outputs import appending, write_text
 from momus.ownership import check_output, marked
-from momus.report.format import number
+from momus.report.format import markdown, markdown_table, number, text_table
 from momus.report.safe import clean
 from momus.text.counting import counted, percentage
 
@@ -127,7 +127,7 @@ def gate_view(result: GateResult) -> RenderableType:
     parts: list[RenderableType] = [
         Text(clean(verdict_line(result)), style="bold green" if result.passed else "bold red"),
         Text(),
-        text_table(CHECK_HEADS, [check_cells(c, several) for c in result.checks], left=2),
+        text_table(CHECK_HEADS, [check_cells(c, several) for c in result.checks], "llrrrl", narrow=True),
     ]
     parts += [Text(clean(f"{check_line(c)}."), style="red") for c in result.checks if c.status == "not decided"]
     parts += [Text(clean(line, LONG), style="dim") for line in gate_notes(result)]
@@ -143,7 +143,7 @@ def gate_markdown(result: GateResult) -> str:
     several = len({c.corpus for c in result.checks}) > 1
     mark = "✅" if result.passed else "❌"
     lines = [f"## {mark} {markdown(verdict_line(result))}", ""]
-    lines += markdown_table(CHECK_HEADS, [check_cells(c, several) for c in result.checks])
+    lines.append(markdown_table(CHECK_HEADS, [check_cells(c, several) for c in result.checks]))
     lines += ["", *(f"* {markdown(f'{check_line(c, result.strict)}.')}" for c in result.failed)]
     lines += [f"* {markdown(line)}" for line in gate_notes(result)]
     lines += [f"* {markdown(input_line(i))}" for i in result.inputs if i.kind != "generated text"]

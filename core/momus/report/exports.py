@@ -12,7 +12,7 @@ from momus.errors import UsageError
 from momus.outputs import edit_text
 from momus.ownership import Kind, check_output
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
-from momus.report.format import number
+from momus.report.format import markdown, markdown_table, number
 from momus.report.safe import one_line
 from momus.report.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
 from momus.report.table import Row, overview
@@ -28,7 +28,6 @@ BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end -->"
 HEADING = "## What critics say of this data"
 HEADS = ("axis", "gap in human bands", "95 % interval", "p (adjusted)", "n", "finding")
 _SECTION = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$@])")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -75,30 +74,6 @@ def comparison_markdown(comparison: Comparison) -> str:
         "\n".join(notes),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
-
-
-def markdown_table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    r"""A pipe table; the first column is aligned left, the others right.
-
-    >>> print(markdown_table(("axis", "a|b"), [("length", "2.1**")]))
-    | axis | a\|b |
-    |:-----|-----:|
-    | length | 2.1\*\* |
-    """
-    lines = [heads, *rows]
-    texts = ["| " + " | ".join(markdown(cell) for cell in line) + " |" for line in lines]
-    rule = "|" + "|".join([":-----", *["-----:"] * (len(heads) - 1)]) + "|"
-    return "\n".join([texts[0], rule, *texts[1:]])
-
-
-def markdown(text: object) -> str:
-    r"""One line of text in which nothing is markup, neither of Markdown nor of HTML.
-
-    >>> print(markdown("a_b|<script>\n# x & `y`"))
-    a\_b\|&lt;script&gt; \# x &amp; \`y\`
-    """
-    plain = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"(?i)\b(https?)://", r"\1&#58;//", _MARKDOWN.sub(r"\\\1", plain))
 
 
 def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:

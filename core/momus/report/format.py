@@ -1,6 +1,17 @@
-"""Formats of numbers in tables and reports, and the name that readers are told of the real text."""
+"""Formats of numbers and tables in the terminal, Markdown and reports, and what readers are told the real text is."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from momus.report.safe import one_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
 HUMAN = "human text"
 """What readers are told that the real text is."""
@@ -37,3 +48,71 @@ def signed_percent(change: float) -> str:
     size = abs(100 * change)
     digits = f"{size:,.0f}" if size >= 10 else f"{size:.2g}"
     return ("−" if change < 0 else "+") + digits + " %"
+
+
+def text_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str | Text]], align: str, *, narrow: bool = False
+) -> Table:
+    """A table for the terminal; a cell is one line of any text, in which nothing is markup, or a styled text.
+
+    Parameters
+    ----------
+    align
+        ``l`` or ``r`` for each column; the last one stands for those that follow.
+    narrow
+        Whether the table must fit 80 columns: without lines, and only the left columns before the first right one wrap.
+    """
+    from rich.box import HEAVY_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        show_edge=False,
+        pad_edge=False,
+        header_style="bold",
+        box=None if narrow else HEAVY_HEAD,
+        padding=(0, 1, 0, 0) if narrow else (0, 1),
+    )
+    wrapped = (align + "r").index("r") if narrow else len(heads)
+    for i, name in enumerate(heads):
+        right = align[min(i, len(align) - 1)] == "r"
+        table.add_column(name, justify="right" if right else "left", no_wrap=i >= wrapped, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(c, 60 if narrow else 2000)) if isinstance(c, str) else c for c in row))
+    return table
+
+
+def plain_text(view: RenderableType, width: int) -> str:
+    """What a view shows on a terminal of this width, without colours."""
+    from momus.visible import safe_console
+
+    console = safe_console(width=width, color_system=None, highlight=False)
+    with console.capture() as capture:
+        console.print(view)
+    return capture.get()
+
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|~$@])")
+
+
+def markdown(text: object) -> str:
+    r"""One line of text in which nothing is markup, neither of Markdown nor of HTML.
+
+    >>> print(markdown("a_b|<script>\n# x & `y`"))
+    a\_b\|&lt;script&gt; \# x &amp; \`y\`
+    """
+    plain = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"(?i)\b(https?)://", r"\1&#58;//", _MARKDOWN.sub(r"\\\1", plain))
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""A pipe table; the first column is aligned left, the others right.
+
+    >>> print(markdown_table(("axis", "a|b"), [("length", "2.1**")]))
+    | axis | a\|b |
+    |:-----|-----:|
+    | length | 2.1\*\* |
+    """
+    texts = ["| " + " | ".join(markdown(cell) for cell in line) + " |" for line in (heads, *rows)]
+    rule = "|" + "|".join([":-----", *["-----:"] * (len(heads) - 1)]) + "|"
+    return "\n".join([texts[0], rule, *texts[1:]])

@@ -112,6 +112,12 @@ def rank(row: RankRow) -> str:
     return str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
 
 
+def rank_cells(row: RankRow) -> tuple[str, ...]:
+    """A corpus among the ranks: name, mean distance with its interval, rank, bootstrap share, and documents."""
+    interval = f"{number(row.low)} to {number(row.high)}"
+    return row.model, number(row.distance), interval, rank(row), chance(row), f"{row.n_real:,} | {row.n:,}"
+
+
 def chance(row: RankRow) -> str:
     """Share of replicates in which a corpus is nearest; such shares are never shown as 0 or 1 unless they are.
 

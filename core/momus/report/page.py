@@ -17,7 +17,6 @@ from momus.report.figures.chart import chart_svg
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.rows import NARROW, interval_svg, key_svg, overview_rows, rows_svg
 from momus.report.figures.scales import GapScale
-from momus.report.format import number
 from momus.report.html import environment, render_page
 from momus.report.joint_words import (
     ADJUSTED,
@@ -30,6 +29,7 @@ from momus.report.joint_words import (
     pair_rows,
     pair_sentences,
     rank,
+    rank_cells,
     subgroup_cells,
 )
 from momus.report.passages import Shown
@@ -125,17 +125,7 @@ def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
             joint, {r.name: r.axis for r in comparison.results}, 1 - comparison.signature["confidence"]
         ),
         "ranked": any(c.rank is not None for c in answer.corpora),
-        "rank_cells": [
-            (
-                r.model,
-                number(r.distance),
-                f"{number(r.low)} to {number(r.high)}",
-                rank(r),
-                chance(r),
-                f"{r.n_real:,} | {r.n:,}",
-            )
-            for r in ranked
-        ],
+        "rank_cells": [rank_cells(r) for r in ranked],
         "adjusted_heads": ADJUSTED,
         "adjusted_rows": [adjusted_cells(r) for r in joint.adjusted],
         "subgroup_heads": SUBGROUPS,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from momus.report.answer import Answer, answer_of, overuse_of
+from momus.report.format import plain_text
 from momus.report.safe import one_line
 from momus.report.sentences import first_sentences, largest_gaps, legend, overuse_lines, unscored_lines
 from momus.report.table import Overview, overview, short_names, shortened
@@ -62,12 +63,7 @@ def comparison_view(comparison: Comparison, every: bool = False, wide: bool = Fa
 
 def comparison_text(comparison: Comparison, width: int = WIDTH, every: bool = False, wide: bool = False) -> str:
     """Render `comparison_view` as plain text."""
-    from momus.visible import safe_console
-
-    console = safe_console(width=max(width, WIDE) if every or wide else width, color_system=None, highlight=False)
-    with console.capture() as capture:
-        console.print(comparison_view(comparison, every, wide))
-    return capture.get()
+    return plain_text(comparison_view(comparison, every, wide), max(width, WIDE) if every or wide else width)
 
 
 def _answer(answer: Answer) -> list[Text]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.joint.ranks import ALL_AXES
-from momus.report.format import number, p_value
+from momus.report.format import number, p_value, text_table
 from momus.report.joint_words import (
     ADJUSTED,
     SUBGROUPS,
     adjusted_cells,
-    chance,
     covariate_names,
     joint_lines,
     pair_rows,
     pair_sentences,
-    rank,
+    rank_cells,
     subgroup_cells,
 )
 from momus.report.safe import one_line
@@ -30,55 +29,39 @@ if TYPE_CHECKING:
     from momus.runs.result import Comparison
 
 
-def safe(text: object) -> str:
-    r"""Text for a cell: in one line, without control characters, its markup escaped.
-
-    >>> safe("[bold]a")
-    '\\[bold]a'
-    """
-    from rich.markup import escape
-
-    return escape(one_line(text))
-
-
 def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     """Build a rich table, of the row that speaks for each axis unless ``every`` is set."""
-    from rich.table import Table
+    from rich.text import Text
 
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    table.add_column("axis", no_wrap=True)
-    table.add_column("generated", no_wrap=True)
-    if every:
-        table.add_column("statistic", no_wrap=True)
     shown = verdicts if every else speaking(verdicts)
     deltas = {v.delta for v in shown if v.delta is not None}
     refitted = any(v.refit_spread is not None for v in shown)
-    for name in ("÷ band", "difference", "interval", "real", "generated", "n", "p adj."):
-        table.add_column(name, justify="right", no_wrap=True)
-    if refitted:
-        table.add_column("± over refits", justify="right")
-    if deltas:
-        table.add_column(f"within ±{max(deltas):g}")
-    table.add_column("verdict", no_wrap=True)
+    heads = ["axis", "generated", *(["statistic"] if every else [])]
+    align = "l" * len(heads) + "r" * (7 + refitted) + "l"
+    heads += ["÷ band", "difference", "interval", "real", "generated", "n", "p adj."]
+    heads += [*(["± over refits"] if refitted else []), *([f"within ±{max(deltas):g}"] if deltas else []), "verdict"]
+    rows: list[list[str | Text]] = []
     for v in shown:
         unscored = v.unscored_real + v.unscored_generated
-        table.add_row(
-            safe(v.axis),
-            safe(v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
-            *([safe(v.statistic)] if every else []),
-            gap(v),
-            number(v.difference),
-            "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]".replace("[", r"\["),
-            number(v.real_value),
-            number(v.generated_value),
-            f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
-            + (f" (−{unscored:,})" if unscored else ""),
-            p_value(v.p_adjusted),
-            *([number(v.refit_spread)] if refitted else []),
-            *([shows(v)] if deltas else []),
-            f"[bold]{v.finding}[/bold]" if v.differs else v.finding,
+        rows.append(
+            [
+                v.axis,
+                v.generated if v.reference == "real" else f"{v.generated} − {v.reference}",
+                *([v.statistic] if every else []),
+                gap(v),
+                number(v.difference),
+                "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]",
+                number(v.real_value),
+                number(v.generated_value),
+                f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
+                + (f" (−{unscored:,})" if unscored else ""),
+                p_value(v.p_adjusted),
+                *([number(v.refit_spread)] if refitted else []),
+                *([shows(v)] if deltas else []),
+                Text(v.finding, style="bold" if v.differs else ""),
+            ]
         )
-    return table
+    return text_table(heads, rows, align)
 
 
 def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
@@ -93,7 +76,7 @@ def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
         parts += [verdict_table(pairs.rows, every), *(Text(one_line(s)) for s in pair_sentences(pairs))]
     parts += evidence_parts(comparison)
     parts += joint_parts(comparison)
-    parts += [Text.from_markup(f"[yellow]Note:[/yellow] {safe(w)}") for w in comparison.warnings]
+    parts += [Text("Note:", style="yellow").append(f" {one_line(w)}", style="default") for w in comparison.warnings]
     for result in comparison.results:
         parts += [
             Text(one_line(f"{result.name}: {counted(u.count, 'document')} of {u.corpus!r} unscored ({u.reason})"))
@@ -119,14 +102,13 @@ def evidence_parts(comparison: Comparison) -> list[RenderableType]:
     for result in comparison.results:
         for name, table in parts_tables(result).items():
             shown.append(Text("\n" + one_line(f"{table.title}: {result.name}, {name}"), style="bold"))
-            shown.append(_plain_table(tuple(table.columns), [tuple(str(c) for c in row) for row in table.rows]))
+            shown.append(text_table(table.columns, [[str(c) for c in row] for row in table.rows], "llr"))
             shown.append(Text(one_line(table.note), style="dim"))
     return shown
 
 
 def joint_parts(comparison: Comparison) -> list[RenderableType]:
     """Sentences and tables of the analyses of all axes together."""
-    from rich.table import Table
     from rich.text import Text
 
     joint = comparison.joint
@@ -134,35 +116,18 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if joint.ranking is not None and joint.ranking.of(ALL_AXES):
         parts.append(Text("\nDistance from real text over all axes, in human bands", style="bold"))
-        table = Table(show_edge=False, pad_edge=False, header_style="bold")
-        for name in ("generated", "mean distance", "interval", "rank", "bootstrap share", "n"):
-            table.add_column(name, justify="left" if name == "generated" else "right")
-        for row in joint.ranking.of(ALL_AXES):
-            interval = f"\\[{number(row.low)}, {number(row.high)}]"
-            n = f"{row.n_real:,} | {row.n:,}"
-            table.add_row(safe(row.model), number(row.distance), interval, rank(row), chance(row), n)
-        parts.append(table)
+        heads = ("generated", "mean distance", "interval", "rank", "bootstrap share", "n")
+        parts.append(text_table(heads, [rank_cells(row) for row in joint.ranking.of(ALL_AXES)], "lr"))
     lines = joint_lines(joint, axes, 1 - comparison.signature["confidence"])
     parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
     if joint.adjusted:
         parts += [Text(f"\nAmong documents alike in {covariate_names(joint.adjusted)}", style="bold")]
-        parts.append(_plain_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted]))
+        parts.append(text_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted], "llr"))
     for by in dict.fromkeys(s.by for s in joint.subgroups):
         parts += [Text(f"\nBy {by}", style="bold")]
         cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
-        parts.append(_plain_table(SUBGROUPS, cells))
+        parts.append(text_table(SUBGROUPS, cells, "llr"))
     return parts
-
-
-def _plain_table(heads: tuple[str, ...], cells: list[tuple[str, ...]]) -> Table:
-    from rich.table import Table
-
-    table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for i, name in enumerate(heads):
-        table.add_column(name, justify="left" if i < 2 else "right")
-    for row in cells:
-        table.add_row(*(safe(cell) for cell in row))
-    return table
 
 
 def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
