@@ -32,6 +32,21 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+@contextmanager
+def single_thread() -> Iterator[None]:
+    """Let libraries that are loaded in this context, and processes started in it, compute in one thread.
+
+    A number of threads that the user has set stays.
+    """
+    before = os.environ.get(THREADS)
+    os.environ.setdefault(THREADS, "1")
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[THREADS]
+
+
 def usable_threads() -> int:
     """Number of threads that this process may compute in: as the variable says, else the number of cores."""
     said = os.environ.get(THREADS, "")

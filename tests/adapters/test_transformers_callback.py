@@ -15,7 +15,7 @@ from momus.inference.sequential import Looks, spent
 from momus.verdicts.judge import judge
 
 pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
-from momus_adapters.transformers import callback as module
+from momus_adapters.transformers import repeated as module
 from momus_adapters.transformers.callback import CriticCallback
 from momus_critics.length import Length
 from momus_critics.unigram import Unigram
@@ -152,9 +152,9 @@ def test_always_valid_p_is_holm_over_critics_and_spending_over_looks(tokenizer, 
         p = []
         for critic in critics:
             scores = critic.score(real), critic.score(Corpus.from_texts(batch, name=f"step-{look - 1}"))
-            (verdict,) = judge(critic, *scores, permutations=99, resamples=0, seed=3, only_headline=True)
-            if verdict.p <= 0.05:
-                finer = int(np.ceil(4 / level)) - 1
+            verdict = next(v for v in judge(critic, *scores, permutations=99, resamples=0, seed=3) if v.headline)
+            finer = int(np.ceil(4 / level)) - 1
+            if verdict.p <= 0.05 and finer > verdict.method.permutations:
                 (verdict,) = judge(critic, *scores, permutations=finer, resamples=0, seed=3, only_headline=True)
             p.append(verdict.p)
         for critic, adjusted in zip(critics, holm(p), strict=True):

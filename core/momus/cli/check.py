@@ -43,15 +43,17 @@ def check(
     """
     from momus.conformance import check_critic, check_names
     from momus.critic.registry import critic_class, named
+    from momus.processes import single_thread
     from momus.reading import read_corpus
     from momus.visible import safe_console
 
-    cls = critic_class(named(critic))
-    instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
-    text = read_corpus(corpus) if corpus is not None else None
     console, names = safe_console(highlight=False), check_names(slow=slow)
-    with console.status(f"checking {cls.name}"):  # shown on terminals only
-        report = check_critic(instance, text, checks=names, on_record=lambda record: _show(record, console))
+    with single_thread():  # the texts of the checks are short: threads would mostly wait for each other
+        cls = critic_class(named(critic))
+        instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
+        text = read_corpus(corpus) if corpus is not None else None
+        with console.status(f"checking {cls.name}"):  # shown on terminals only
+            report = check_critic(instance, text, checks=names, on_record=lambda record: _show(record, console))
     counts = ", ".join(f"{n} {status}" for status, n in report.counts.items())
     console.print(f"{report.critic}: {len(report.records)} checks, {counts}")
     if not report.enough:

@@ -128,11 +128,14 @@ class Subject:
         Real text; the critic is fitted on one half, and scores the other.
     records
         Outcomes of the checks that have run, by name.
+    returned
+        What `Critic.fit` returned when `fitted` was fitted; None before.
     """
 
     critic: Critic[Any]
     corpus: Corpus
     records: dict[str, Record] = field(default_factory=dict)
+    returned: object = None
 
     @cached_property
     def halves(self) -> tuple[Corpus, Corpus]:
@@ -152,6 +155,13 @@ class Subject:
     @cached_property
     def fitted(self) -> Critic[Any]:
         """A fitted clone, which no check may change."""
+        critic: Critic[Any] = clone(self.critic)
+        self.returned = critic.fit(self.fit_text)
+        return critic
+
+    @cached_property
+    def refitted(self) -> Critic[Any]:
+        """A second clone fitted on the same text, which checks may score with and move."""
         return self.fit(self.fit_text)
 
     def fit(self, corpus: Corpus) -> Critic[Any]:
