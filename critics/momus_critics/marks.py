@@ -48,7 +48,7 @@ CLASSES: tuple[tuple[str, str], ...] = (
     ("straight quotation mark", '"'),
     ("curly quotation mark", "“”„‟«»‹›「」『』"),
     ("single quotation mark", ""),
-    ("apostrophe within a word", ""),
+    ("inner apostrophe", ""),
     ("parenthesis", "()[]{}（）［］"),
     ("mark of layout", "*_#`~|<>="),
     ("digit", ""),
@@ -63,12 +63,12 @@ NAMES = tuple(name for name, _ in CLASSES)
 CODE = {name: code for code, name in enumerate(NAMES)}
 LETTERS = CODE["capital among capitals"]
 """The first class of letters; those before it are marks, digits and symbols."""
-SINGLE, APOSTROPHE = CODE["single quotation mark"], CODE["apostrophe within a word"]
+SINGLE, APOSTROPHE = CODE["single quotation mark"], CODE["inner apostrophe"]
 UPPER, CAPITALS, LOWER, UNCASED = (
     CODE[name] for name in ("capital", "capital among capitals", "small letter", "letter without case")
 )
 PLURALS = {"em dash": "em dashes", "en dash": "en dashes", "ellipsis": "ellipses", "parenthesis": "parentheses"}
-OF_FIRST = ("apostrophe within a word", "capital among capitals", "mark of layout")
+OF_FIRST = ("inner apostrophe", "capital among capitals", "mark of layout")
 """Names whose first word takes the plural."""
 APOSTROPHES = "'’‘ʼ"
 GAP = "\n\n"
@@ -135,7 +135,7 @@ def classes_of(text: str) -> NDArray[np.uint8]:
     Two hyphens in a row are one em dash, more of them one mark of layout, and three dots or more one ellipsis.
 
     >>> [NAMES[c] for c in classes_of("It's--").tolist() if c != OUTSIDE][2:]
-    ['apostrophe within a word', 'small letter', 'em dash']
+    ['inner apostrophe', 'small letter', 'em dash']
     """
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = _codes_of(points)
@@ -194,7 +194,7 @@ class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, Explanation
     >>> critic = Marks().fit(Corpus.from_texts(["She came - late.", "He said: no!", "It is his."]))
     >>> z = critic.project(Corpus.from_texts(["We don’t know — yet…"]))
     >>> [(name, int(n)) for name, n in zip(NAMES, z.counts[0]) if n]  # doctest: +NORMALIZE_WHITESPACE
-    [('em dash', 1), ('ellipsis', 1), ('apostrophe within a word', 1), ('capital', 1), ('small letter', 12)]
+    [('em dash', 1), ('ellipsis', 1), ('inner apostrophe', 1), ('capital', 1), ('small letter', 12)]
     """
 
     name = "marks"

@@ -143,10 +143,7 @@ class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMi
             "latent_nll": ("more usual in its names", "less usual in its names"),
             "latent_ppl": ("more usual in its names", "less usual in its names"),
         },
-        limits=(
-            "It takes words with capitals within sentences for names, as English spells them: German nouns are names "
-            "to it, and text without capitals has none."
-        ),
+        limits="It finds names by their capitals, as English spells them: to it, German nouns are names.",
         aggregated=False,
     )
 

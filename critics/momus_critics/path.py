@@ -73,7 +73,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
     """
 
     name = "path"
-    axis = "path from sentence to sentence"
+    axis = "path between sentences"
     question = (
         "Does text move on from sentence to sentence as real text does? z is the path of a document through a space of "
         "sentence vectors."

@@ -111,7 +111,7 @@ def test_the_list_has_every_table_and_the_settings_are_toml():
     shown = called().stdout
     assert [t for t in paper_tables() if f" {t} " not in shown] == []
     settings = tomllib.loads(called("deng-7", "--settings").stdout)
-    assert settings["topics"]["topics"] == 100
+    assert settings["topics"]["n_topics"] == 100
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_each_character_has_its_class(text):
 
 def test_an_apostrophe_is_within_a_word_and_a_quotation_mark_is_not():
     counts = count_characters(["'Don't,' he said. It's the boys'"]).counts[0]
-    assert counts[CODE["apostrophe within a word"]] == 2
+    assert counts[CODE["inner apostrophe"]] == 2
     assert counts[CODE["single quotation mark"]] == 3
 
 

@@ -22,7 +22,7 @@ KNOWN = {
     "They don't think that he could.": ["contractions", "that after a verb", "private verbs", "possibility modals"],
     "There is hope, shining over the nation.": [
         "existential there",
-        "-ing after a comma",
+        "-ing after comma",
         "nominalisations",
         "articles",
     ],

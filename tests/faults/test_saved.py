@@ -171,7 +171,7 @@ def test_folders_of_the_older_format_are_read_and_checked(saved, tmp_path):
         ("type-token", lambda c: c["state"].update(score_=1), None),
         ("type-token", lambda c: c["state"].pop("beta_"), "beta_"),
         ("type-token", lambda c: c["state"].update(fit=1), "not a fitted attribute"),
-        ("type-token", lambda c: c["params"].update(n="x"), "n is 'x'"),
+        ("type-token", lambda c: c["params"].update(order="x"), "order is 'x'"),
         ("type-token", lambda c: c["state"].update(alpha_=10**30), "integer is too large"),
     ],
 )
@@ -223,13 +223,16 @@ def test_links_out_of_the_folder_and_pipes_are_refused(saved, tmp_path):
             momus.load_critic(folder)
 
 
-def test_saving_replaces_links_and_leaves_no_other_file(saved, tmp_path):
+def test_saving_writes_through_no_link(saved, tmp_path):
     critic = momus.load_critic(saved / "length")
     other = tmp_path / "other.txt"
     other.write_text("mine", encoding="utf-8")
     (tmp_path / "critic").mkdir()
     (tmp_path / "critic" / JSON_NAME).symlink_to(other)
-    critic.save(tmp_path / "critic")
+    with pytest.raises(StoreError, match="is a link to"):
+        critic.save(tmp_path / "critic")
     assert other.read_text(encoding="utf-8") == "mine"
+    (tmp_path / "critic" / JSON_NAME).unlink()
+    critic.save(tmp_path / "critic")
     assert sorted(p.name for p in (tmp_path / "critic").iterdir()) == [ARRAYS_NAME, JSON_NAME]
     assert load_file(tmp_path / "critic" / ARRAYS_NAME).keys() == load_file(saved / "length" / ARRAYS_NAME).keys()

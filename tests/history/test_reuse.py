@@ -141,7 +141,7 @@ def test_damaged_scores_are_an_error_and_scored_again(runs, tmp_path, damage):
     run = tmp_path / "run"
     shutil.copytree(runs.folder / "near", run)
     (run / "critics" / "length" / "real.json").write_text(damage)
-    with pytest.raises(StoreError, match=r"real\.json: not readable"):
+    with pytest.raises(StoreError, match=r"real\.json: "):
         read_scores(run / "critics" / "length")
     options = {"fit": runs.fit, "critics": ["length"], "permutations": 99, "critics_from": run}
     with pytest.raises(StoreError, match="not what the run wrote"):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.cli.declared import declared
-from momus.critic.hooks import claimed_scripts
 from momus.errors import MissingExtraError, PluginError, StoreError
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
 
@@ -84,6 +83,7 @@ def critic_view(name: str) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
+    from momus.critic.hooks import claimed_scripts
     from momus.critic.registry import critic_class
 
     cls: type[Critic[Any]] = critic_class(name)

@@ -5,7 +5,7 @@ In a test file:
     @testing.parametrize([MyCritic()])
     def test_conformance(check): check()
 
-Each check of each critic is a test with an id of its own, such as ``mine-batch_size_changes_nothing``.
+Each check of each critic is one test, with an id such as ``mine-batch_size_changes_nothing``.
 """
 
 from __future__ import annotations

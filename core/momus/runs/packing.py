@@ -38,7 +38,7 @@ SHARED = b"momus.shared"
 def pack(corpus: Corpus, scored: Mapping[str, Scores], sketch: TextSketch | None = None) -> pa.Table:
     """Put the scores of a corpus under several critics into a table, and its sketch.
 
-    >>> from momus.critic import Scores
+    >>> from momus.critic.scores import Scores
     >>> scores = Scores("c", "x", ["x:1"], [None], np.ones(1), np.ones(1, int), [None], {"a": np.array([[1.0, 2.0]])})
     >>> pack(Corpus.from_texts(["a"], name="x"), {"c": scores}).column_names
     ['id', 'prompt', 'group', 'hash', 'characters', 'fields', 'c.nll', 'c.states', 'c.reason', 'c:a']

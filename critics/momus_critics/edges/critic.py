@@ -28,7 +28,7 @@ from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import Prose, ProseCritic
 
 TOLD = {
-    "opens": ("question", "speech", "first person", "address", "general truth", "mark of layout"),
+    "opens": ("question", "speech", "first person", "address", "general truth", "markup"),
     "ends": (
         "question",
         "speech",

@@ -35,7 +35,7 @@ WORDS: dict[str, frozenset[str]] = {
     "greeting": frozenset(("dear", "hello", "hi", "thanks", "thank", "sincerely", "regards", "welcome", "please")),
 }
 """Features that a sentence has if one of these words, in lower case, is in it."""
-OTHERS = ("number", "name", "short", "long", "own paragraph", "mark of layout")
+OTHERS = ("number", "name", "short", "long", "own paragraph", "markup")
 FEATURES = (*WORDS, *OTHERS)
 SHORT, LONG = 8, 25
 """A short sentence has fewer words, a long one more."""

@@ -139,7 +139,7 @@ class Layout(ChainCritic, ExplanationMixin, MergeableMixin):
                     f"{row}_share",
                     row,
                     f"documents with {what}",
-                    (f"less often with {what}", f"more often with {what}"),
+                    (f"fewer with {what}", f"more with {what}"),
                 )
                 for row, what in names.items()
             ),

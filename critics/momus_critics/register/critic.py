@@ -33,7 +33,7 @@ from momus_critics.register.features import FEATURES, RATES, count_features
 TOLD = (
     "first person", "second person", "third person", "past tense", "present tense", "contractions",
     "possibility modals", "necessity modals", "prediction modals", "passives", "nominalisations", "adverbs in -ly",
-    "-ing after a comma", "negation by not", "questions", "public verbs", "conjuncts", "hedges", "amplifiers",
+    "-ing after comma", "negation by not", "questions", "public verbs", "conjuncts", "hedges", "amplifiers",
     "articles",
 )  # fmt: skip
 """Features whose rates are tested on their own."""

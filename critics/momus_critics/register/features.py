@@ -35,8 +35,8 @@ PATTERNS = (
     "stranded prepositions",
     "and before a clause",
     "that after a verb",
-    "which after a comma",
-    "-ing after a comma",
+    "which after comma",
+    "-ing after comma",
 )
 """Features that a token has by its ending or its neighbours."""
 FEATURES = (*LISTS, *PATTERNS, "letters per word", "different words")
@@ -94,8 +94,8 @@ def _marked(prose: Prose) -> dict[str, Bools]:
         "stranded prepositions": marks["prepositions"] & after(stop),
         "and before a clause": marks["and"] & (before(comma) | after(pronoun)),
         "that after a verb": any_of(frozenset(("that",))) & before(marks["private verbs"] | marks["public verbs"]),
-        "which after a comma": any_of(frozenset(("which",))) & before(comma),
-        "-ing after a comma": ends(("ing",), 5) & before(comma),
+        "which after comma": any_of(frozenset(("which",))) & before(comma),
+        "-ing after comma": ends(("ing",), 5) & before(comma),
     }
     return marks
 

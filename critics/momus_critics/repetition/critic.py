@@ -62,7 +62,7 @@ class Repetition(
         See `ProseCritic`.
 
     >>> from momus import Corpus
-    >>> critic = Repetition(n=2).fit(Corpus.from_texts(["a b c d a b", "e f g h", "a b c. a b d"]))
+    >>> critic = Repetition(min_length=2).fit(Corpus.from_texts(["a b c d a b", "e f g h", "a b c. a b d"]))
     >>> critic.project(Corpus.from_texts(["You view weeds. Xylem, you view, you view"])).states.tolist()
     [0, 0, 0, 0, 0, 0, 2, 2, 1, 1, 1]
     """
