@@ -40,7 +40,12 @@ STUDY = "study new D/run -r T/real.jsonl -g m=T/gen.jsonl --items 6 --raters 2 -
 PARTS = "score D/critic T/gen.jsonl -o R/parts --part-size 5 --quiet"
 FROM_ROWS = "compare -r D/parts-of-real -g m=D/parts-of-m --permutations 99 --resamples 99 --quiet -o R/run"
 TIMES = ("started", "seconds", "command", "set_at")
-RUN_READERS = ("show R/run --every --json", "outliers R/run --json", "diff R/run D/run --json", "plan R/run")
+RUN_READERS = (
+    "show R/run --every --json",
+    "outliers R/run --json",
+    "diff R/run D/run --json",
+    "plan R/run --difference 0.5",
+)
 
 
 @dataclass(frozen=True)

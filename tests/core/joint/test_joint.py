@@ -17,11 +17,15 @@ from momus.runs.joint_file import read_joint, write_joint
 WORDS = [f"w{i}" for i in range(200)] + ["the", "of", "and", "in", ","] * 20
 
 
-def corpus(name, seed, n=80, mean=40.0, commas=1.0, groups=None):
-    """Texts whose share of commas and length are known; ``mode`` is a metadata field that alternates."""
+def corpus(name, seed, n=80, mean=40.0, commas=1.0, groups=None, apart=0.0):
+    """Texts whose share of commas and length are known; ``mode`` is a metadata field that alternates.
+
+    Each group is longer by ``apart`` words than the one before.
+    """
     rng = np.random.default_rng(seed)
     weights = np.array([commas if w == "," else 1.0 for w in WORDS])
-    rows = [" ".join(rng.choice(WORDS, 5 + rng.poisson(mean), p=weights / weights.sum())) for _ in range(n)]
+    means = [mean + apart * (i % (groups or 1)) for i in range(n)]
+    rows = [" ".join(rng.choice(WORDS, 5 + rng.poisson(m), p=weights / weights.sum())) for m in means]
     return Corpus.from_documents(
         [
             momus.Document(
@@ -136,13 +140,14 @@ def test_unknown_covariates_are_refused_with_what_there_is():
         momus.compare(corpus("r", 0, 40), {"g": corpus("g", 1, 40)}, adjust=("topic",), **OPTIONS)
 
 
-def test_groups_decide_units_and_bands():
-    found = momus.compare(
-        corpus("real", 0, groups=20), {"g": corpus("g", 1, groups=18)}, fit=corpus("fit", 9, 200), **OPTIONS
-    )
+@pytest.mark.parametrize(("apart", "source"), [(4.0, ("groups", 20)), (0.0, ("default", 272))])
+def test_groups_decide_units_and_bands(apart, source):
+    """Groups that are not seen to differ leave the band to the atlas."""
+    real, g = corpus("real", 0, groups=20, apart=apart), corpus("g", 1, groups=18, apart=apart)
+    found = momus.compare(real, {"g": g}, fit=corpus("fit", 9, 200), **OPTIONS)
     row = next(v for v in found.verdicts if v.critic == "length" and v.headline)
     assert (row.method.design, row.method.units_real, row.method.units_generated) == ("prompts", 18, 18)
-    assert (row.band_source, row.band_groups) == ("groups", 20)
+    assert (row.band_source, row.band_groups) == source
     assert row.left_out_real == 8, "documents of groups that the other text lacks"
     assert "differs" not in row.finding
 
