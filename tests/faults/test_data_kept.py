@@ -342,6 +342,7 @@ def run_library(text, out):
     check_place(out, [text])
 
 
+@pytest.mark.slow
 def test_a_repeated_command_is_not_refused(here):
     """What a command wrote is of its kind: without this, the cases above could pass by refusing everything."""
     (here / "README.md").write_text("# Mine\n", encoding="utf-8")

