@@ -250,7 +250,7 @@ class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMi
             percent(sum(v * (v - 1) for v in c.values()) / max(m * (m - 1), 1)) for c, m in zip(counts, n, strict=True)
         ]
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
-        overuse = Overuse("over-used names", "% of documents", overused[:5]) if overused else None
+        overuse = Overuse("over-used names", "% of documents", overused[:5], "recurring_names") if overused else None
         columns = ("name", "real, % of documents", "generated %")
         return [Table("names", "Names that differ most", columns, rows, note=note, overuse=overuse)]
 

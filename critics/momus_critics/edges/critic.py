@@ -278,7 +278,7 @@ def _recurring(name: str, real: Pooled, generated: Pooled) -> Table:
         rows.append((str(word), *shares, texts[0] if texts else ""))
         if counts[1].get(word, 0) >= LEAST and shares[1] > shares[0]:
             named.append(Overused(str(word), shares[0], shares[1], texts[0] if texts else ""))
-    overuse = Overuse(f"over-used {what} words", "% of documents", named[:3]) if named else None
+    overuse = Overuse(f"over-used {what} words", "% of documents", named[:3], f"recurring_{name}") if named else None
     columns = (f"{what} words", "real, % of documents", "generated %", "in generated text")
     return Table(f"edge-{name}", f"{what.capitalize()} words that differ most", columns, rows, overuse=overuse)
 
