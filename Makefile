@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test slow faults harnesses check lint types docs help clean
+.PHONY: demo test slow faults harnesses check lint types docs dist matrix help clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -66,5 +66,15 @@ types: $(STAMP)
 docs: $(STAMP) ## Build the documentation into site/; warnings are errors
 	$(BIN)/mkdocs build --strict
 
+dist: $(STAMP) ## Build the wheel and the source archive into dist/, and check both
+	rm -rf dist
+	$(PIP) twine check-wheel-contents
+	$(BIN)/hatchling build -d dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+matrix: dist ## Try the wheel in empty environments of Python 3.11 (least versions), 3.12 and 3.13 (newest)
+	$(BIN)/python benchmarks/install/matrix.py dist/*.whl --tests
+
 clean: ## Remove the environment and caches
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache momus-demo
+	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache momus-demo
