@@ -22,6 +22,7 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import supremum
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
@@ -114,7 +115,7 @@ def read_names(prose: Prose) -> NameSets:
     return NameSets(codes.astype(np.int64), offsets, names, words)
 
 
-class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the set of names of a document; P_c(z) draws them from a Pitman–Yor process over documents.
 
     The number of names is geometric, with a mean in proportion to the number of words. A name that c documents of real
@@ -226,6 +227,12 @@ class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMi
                 "named_share", "named", "documents with a name", ("more often without names", "more often with names")
             ),
         )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """Which names documents have."""
+        names = rows["names"]
+        assert isinstance(names, Counted)
+        return {"names": names}
 
     def summarize(self, latents: NameSets) -> Pooled:
         """Documents by name."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
+from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import supremum
 from momus.estimator import ComponentsMixin, Estimator
@@ -44,7 +45,7 @@ class EdgeLatents(ChainLatents):
     texts: tuple[tuple[str, str], ...] = ()
 
 
-class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, ComponentsMixin):
+class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ExplanationMixin, ComponentsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
     A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a
@@ -186,6 +187,11 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, Components
                 unit="words",
             ),
         )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """The first and the last words of documents."""
+        tables = {kind: rows[kind] for kind in ("openings", "endings")}
+        return {kind: table for kind, table in tables.items() if isinstance(table, Counted)}
 
     def summarize(self, latents: ChainLatents) -> Exampled:
         """Transition counts, features, first and last words, and the shortest sentence of each."""
