@@ -103,7 +103,10 @@ def test_halves_of_one_source_are_as_near_as_chance_and_shifted_ones_are_not():
 def test_uncommon_words_of_the_second_half_that_the_first_has():
     critic = Path(n_dimensions=2)
     critic.fit(Corpus.from_texts(["It was late. It was warm. It was old. It was new."] * 12))
-    texts = ["It was a fox. It ran. The fox was a cat. It was red.", "It was late. It was old. It was new. It was warm."]
+    texts = [
+        "It was a fox. It ran. The fox was a cat. It was red.",
+        "It was late. It was old. It was new. It was warm.",
+    ]
     taken_up = critic.project(Corpus.from_texts(texts)).taken_up
     # of a, cat, fox and red behind the middle, "a" and "fox" stand before it
     assert taken_up == pytest.approx(np.array([[2, 4], [0, 0]]), abs=1e-5)
