@@ -88,7 +88,7 @@ def test_a_tracker_gets_the_report_only_if_it_may(comparison, monkeypatch):
     assert page.startswith("<!doctype html>") or page.lower().startswith("<!doctype")
     assert first == ["here:there", "momus", 4, {"tags": ["a"]}]
     assert second == (None, "", "r", None, {})
-    with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus log RUN"):
+    with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus export RUN"):
         comparison.log_to("own:down")
 
 

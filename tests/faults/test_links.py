@@ -66,7 +66,7 @@ BEYOND = [
     ("confidence", 1.0, "0.9999"),
     ("confidence", float("nan"), "finite"),
     ("top", -1, "at least 0"),
-    ("adjust", "length", "a list"),
+    ("control_for", "length", "a list"),
 ]
 
 

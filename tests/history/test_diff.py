@@ -94,7 +94,7 @@ def test_pairing_by_prompts_makes_the_interval_narrower(runs):
         real = like("real", prompts)
         options = {"real": real, "critics": ["length"]}
         first = runs.make(f"a{prompts}", like("g", prompts), **options)
-        second = runs.make(f"b{prompts}", like("g", prompts, 4), critics_from=first, **options)
+        second = runs.make(f"b{prompts}", like("g", prompts, 4), reuse=first, **options)
         a = axis(diff_runs(first, second), "length")
         widths[prompts] = a.high - a.low
     assert widths[True] < 0.8 * widths[False]
@@ -105,7 +105,7 @@ def test_new_outliers_have_the_prompts_of_the_long_documents(runs):
     changed = [d.text for d in texts]
     changed[7] = " ".join(["zebra"] * 300)
     odd = Corpus.from_texts(changed, prompts=texts.prompts, name="g")
-    run = runs.make("odd", odd, critics_from=runs.folder / "near")
+    run = runs.make("odd", odd, reuse=runs.folder / "near")
     found = diff_runs(runs.folder / "near", run)
     (unigram,) = [o for o in found.pairs[0].outliers if o.critic == "unigram"]
     assert (unigram.appeared, [d.key for d in unigram.new]) == (1, ["p7"])
