@@ -13,7 +13,7 @@ words with ``<eos>`` at the end of each line, as in the paper.
 
 RUN keeps the texts (NAME.npz), exponents (NAME.json) and networks, so that an interrupted run resumes.
 
-Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data. The grammar needs ``momus[coref]``.
+Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data. The grammar needs the extra ``coref``.
 """
 
 from __future__ import annotations
