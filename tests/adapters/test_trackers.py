@@ -111,7 +111,7 @@ def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, ca
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     for step in (1, 2):
-        command = ["log", str(run), "--to", f"tensorboard:{tmp_path}", "--name", "r", "--step", str(step)]
+        command = ["export", str(run), "--to", f"tensorboard:{tmp_path}", "--name", "r", "--step", str(step)]
         app(command, standalone_mode=False)
     assert f"Logged to tensorboard, folder {tmp_path / 'r'}\n" in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path / "r")).Reload()

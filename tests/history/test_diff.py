@@ -139,7 +139,7 @@ def test_what_measures_something_else_is_named_and_left_out(runs):
     run = runs.make("other-fit", corpus("g", 60, 3), fit=corpus("fit", 80, 99))
     with pytest.raises(UsageError, match="it was fitted on different texts") as error:
         diff_runs(runs.folder / "near", run)
-    assert "--critics-from" in error.value.hint
+    assert "--reuse" in error.value.hint
 
 
 def test_corpora_are_matched_by_name_or_as_told(runs):
@@ -196,9 +196,7 @@ def test_command_line(runs, tmp_path):
     data = json.loads(CliRunner().invoke(app, ["diff", near, long, "--json", "--corpus", "model"]).output)
     assert data["pairs"][0]["before"] == "model"
     assert "| axis |" in CliRunner().invoke(app, ["diff", near, long, "--markdown"]).output
-    alone = CliRunner().invoke(app, ["diff", near])
-    assert isinstance(alone.exception, UsageError)
     registry = ["--registry", str(tmp_path / "b")]
-    assert CliRunner().invoke(app, ["baseline", "set", "main", near, *registry]).exit_code == 0
-    named = CliRunner().invoke(app, ["diff", long, "--baseline", "main", "--json", *registry])
+    assert CliRunner().invoke(app, ["gate", near, "--save-as", "main", *registry]).exit_code == 0
+    named = CliRunner().invoke(app, ["diff", "main", long, "--json", *registry])
     assert json.loads(named.output)["pairs"] == data["pairs"]

@@ -52,8 +52,8 @@ def list_critics(ctx: typer.Context) -> None:
     name of a critic, shows its parameters; with a folder of saved critics, what
     each would do when it scores text, without loading it.
 
-    Examples
-    --------
+    Examples (the second asks about saved critics):
+
       [bold]momus critics sections[/bold]
       [bold]momus critics run/critics[/bold]
 
@@ -95,8 +95,8 @@ def check(
     """Run the conformance checks on a critic.
 
     The checks cover the contract of a critic, rows, invariance to batches and
-    order, scripts, the posterior, summaries, saving and false alarms. The exit code is 1
-    if a check fails, or if too few checks apply to the critic.
+    order, scripts, the posterior, summaries, saving and false alarms. The exit
+    code is 1 if a check fails, or if too few checks apply to the critic.
 
     Example:
 

@@ -42,7 +42,7 @@ def filter_(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="CRITIC… TEXT…",
+            metavar="CRITIC TEXT",
             help="Folders of fitted critics, or of a run; then texts: files, folders, patterns.",
         ),
     ],
@@ -85,7 +85,7 @@ def filter_(
 
     Example:
 
-      [bold]momus filter run synthetic.jsonl -r held-out.jsonl --kept kept.jsonl --dropped dropped.jsonl[/bold]
+      [bold]momus filter run new.jsonl -r real.jsonl --kept a.jsonl --dropped b.jsonl[/bold]
 
     Next: read the examples it prints; `momus compare` says if the rest is better.
     """

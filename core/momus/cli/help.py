@@ -11,16 +11,16 @@ from momus.cli.renamed import refuse_old_options
 
 READING = "Reading files"
 PANELS = {
-    "Texts": ("real", "generated", "fit", "field", "prompt", "keep", "donor"),
+    "Texts": ("real", "generated", "fit", "text", "field", "prompt", "keep", "donor", "reuse"),
     "Statistics": (
         *("critics", "config", "permutations", "resamples", "multiplicity", "paired", "equivalence", "register"),
         *("pairwise", "control_for", "subgroups", "refits", "seed", "defects", "strengths", "sizes", "by"),
         *("replacement", "splits", "power_splits", "wide", "alpha", "power", "fdr", "skip_fitted", "classes"),
-        *("sample", "sample_seed"),
+        *("trust", "device", "sample", "sample_seed"),
     ),
     "Output": (
-        *("out", "no_out", "overwrite", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
-        *("kept", "dropped", "scores", "csv_as_is"),
+        *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
+        *("kept", "dropped", "scores", "csv_as_is", "jobs", "rank", "world_size", "part_size", "engine", "address"),
     ),
     READING: ("fmt", "encoding", "skip_bad_lines", "max_document", "include", "turns", "language"),
 }
@@ -41,15 +41,18 @@ class Command(TyperCommand):
         refuse_old_options(self.name or "", args)
         return super().parse_args(ctx, args)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help; options for reading files only if they are asked for."""
-        params: dict[str, Any] = {p.name: p for p in self.get_params(ctx)}
-        if "fmt" in params:
-            for panel, names in PANELS.items():
-                for param in (params[name] for name in names if name in params):
-                    param.rich_help_panel = None if param.param_type_name == "argument" else panel
-                    param.hidden = panel == READING and not ctx.meta.get(READING, False)
-        super().format_help(ctx, formatter)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Parameters in the order of their panels; those for reading files are hidden unless they are asked for."""
+        params: list[Any] = super().get_params(ctx)
+        if not any(param.name == "fmt" for param in params):
+            return params
+        panels = {name: panel for panel, names in PANELS.items() for name in names}
+        for param in params:
+            if param.param_type_name == "option" and param.name in panels:
+                param.rich_help_panel = panels[param.name]
+                param.hidden = param.rich_help_panel == READING and not ctx.meta.get(READING, False)
+        order = [None, *PANELS]
+        return sorted(params, key=lambda param: order.index(getattr(param, "rich_help_panel", None)))
 
 
 def _show_all(ctx: typer.Context, value: bool) -> None:

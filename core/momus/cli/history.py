@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import Json
-from momus.cli.printing import echo, print_json, print_narrow
+from momus.cli.printing import echo, exclusive, print_json, print_narrow
 
 CorpusPairs = Annotated[
     list[str] | None,
@@ -111,7 +111,7 @@ def gate(
     ] = None,
     save_as: Annotated[
         str | None,
-        typer.Option("--save-as", metavar="NAME", help="Make the run a baseline of this name, unless it fails."),
+        typer.Option("--save-as", metavar="NAME", help="Make the run a baseline of this name instead."),
     ] = None,
     baselines: Annotated[bool, typer.Option("--baselines", help="List the baselines instead.")] = False,
     registry: Registry = None,
@@ -127,27 +127,33 @@ def gate(
     it does not show that the limit is kept. Never by a bare p-value. Options add
     to the rules in momus-gate.toml or \[tool.momus.gate] of pyproject.toml.
 
-    With --save-as, a run that does not fail becomes a baseline: a name that later
-    runs are compared with. Without rules, the run is only given the name.
+    With --save-as, the run becomes a baseline: a name that later runs are compared
+    with. Nothing is decided then.
 
-    Examples
-    --------
+    Examples (the first only gives a name):
+
       [bold]momus gate runs/v1 --save-as main[/bold]
       [bold]momus gate runs/v2 --baseline main --max-worse 0.5 --max length=2[/bold]
 
     Next: `momus diff` shows what changed; `momus history` draws all runs.
     """
     from momus.errors import UsageError
+    from momus.history.baselines import Baselines
     from momus.history.gate import LOOKS, gate_run
     from momus.history.gate_view import JUNIT, gate_json, gate_view, write_junit
     from momus.history.rules import Limit, read_rules
     from momus.ownership import check_output
 
+    exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
     if baselines:
         _list_baselines(registry, as_json)
         return
     if run is None:
         raise UsageError("no run is given", hint="momus gate RUN; `momus gate --baselines` lists the baselines")
+    if save_as is not None:
+        found = Baselines.find(registry).set(save_as, run)
+        echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
+        return
     chosen = read_rules(rules).updated(
         baseline=baseline,
         max=tuple(Limit.parse(text, "--max") for text in most or ()),
@@ -162,9 +168,6 @@ def gate(
         check_output(Path(chosen.sequential), LOOKS, [rules, junit])
     if junit is not None:
         check_output(junit, JUNIT, [rules])
-    if save_as is not None and chosen.empty:
-        _save_baseline(run, save_as, registry)
-        return
     result = gate_run(_run(run, registry), chosen, registry)
     if as_json:
         print_json(gate_json(result))
@@ -175,15 +178,6 @@ def gate(
     if github:
         _report_to_github(result, err=as_json)
     result.check()
-    if save_as is not None:
-        _save_baseline(run, save_as, registry, err=as_json)
-
-
-def _save_baseline(run: str, name: str, registry: Path | None, err: bool = False) -> None:
-    from momus.history.baselines import Baselines
-
-    found = Baselines.find(registry).set(name, run)
-    echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})", err=err)
 
 
 def _list_baselines(registry: Path | None, as_json: bool) -> None:

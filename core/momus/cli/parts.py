@@ -73,13 +73,10 @@ def split_paths(paths: Sequence[str], command: str = "momus score") -> tuple[lis
     """
     first = next((i for i, path in enumerate(paths) if not _holds_critic(Path(path))), len(paths))
     critics, texts = list(paths[:first]), list(paths[first:])
-    if not critics:
+    if not critics or not texts:
         raise UsageError(
-            f"{paths[0]} holds no fitted critic", hint=f"give critics first, then texts: {command} CRITIC… TEXT…"
-        )
-    if not texts:
-        raise UsageError(
-            "there is no text after the critics", hint=f"give critics first, then texts: {command} CRITIC… TEXT…"
+            "there is no text after the critics" if critics else f"{paths[0]} holds no fitted critic",
+            hint=f"give critics first, then texts: {command} CRITIC… TEXT…",
         )
     return critics, texts
 

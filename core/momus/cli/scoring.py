@@ -51,7 +51,7 @@ def fit(
     critics: Annotated[
         list[str],
         typer.Argument(
-            metavar="CRITIC…",
+            metavar="CRITIC",
             help="Names of critics (`momus critics` lists them), or package.module:Class, or ./file.py:Class.",
         ),
     ],

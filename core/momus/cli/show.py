@@ -31,9 +31,7 @@ def show(
     ] = None,
     into: Annotated[
         Path | None,
-        typer.Option(
-            "--into", help="With --card: file for the section, such as README.md; it replaces an earlier one."
-        ),
+        typer.Option("--into", help="With --card: file for the section, such as README.md; replaces an earlier one."),
     ] = None,
 ) -> None:
     """Print the results of a finished run, or write its report or a data card.
@@ -45,8 +43,8 @@ def show(
     interval, the adjusted p-value, n and the finding, as Markdown; it holds no
     passage of any document.
 
-    Examples
-    --------
+    Examples (the others write the report and a data card):
+
       [bold]momus show run --all[/bold]
       [bold]momus show run --html --out run.html[/bold]
       [bold]momus show run --card --into README.md[/bold]

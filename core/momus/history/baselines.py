@@ -136,7 +136,7 @@ class Baselines:
             known = ", ".join(self.names()) or "none"
             raise UsageError(
                 f"no baseline {name!r} in {self.folder}",
-                hint=f"set it: momus gate RUN --save-as {name}; known: {known}",
+                hint=f"momus gate RUN --save-as {name} sets it; known: {known}",
             ) from error
         except (OSError, ValueError, TypeError) as error:
             raise StoreError(f"{path}: not readable ({error})", hint=f"momus gate RUN --save-as {name}") from error

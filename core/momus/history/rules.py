@@ -133,7 +133,7 @@ class Rules:
         if self.max_worse and not self.baseline:
             raise UsageError(
                 "--max-worse needs a baseline",
-                hint="name a run or a baseline: --baseline main (momus gate RUN --save-as)",
+                hint="name a run or a baseline, e.g. --baseline main",
             )
 
     def updated(self, **changes: Any) -> Rules:
