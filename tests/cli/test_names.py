@@ -18,9 +18,8 @@ def run(*words):
 
 
 def options_of(command):
-    return set(
-        re.findall(r"(?<![\w-])--?[a-z][\w-]*", run(command, "--help-all").stdout + run(command, "--help").stdout)
-    )
+    shown = run(command, "--help-all").stdout + run(command, "--help").stdout
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", shown))
 
 
 @pytest.mark.parametrize("old", renamed.COMMANDS)
@@ -42,9 +41,7 @@ def test_an_old_option_names_the_new_one(command, old):
     new = renamed.OPTIONS[command][old]
     assert new in error.hint
     assert not new.startswith("-") or new in options_of(command)
-    assert not isinstance(run(command, "--", old).exception, UsageError) or old not in str(
-        run(command, "--", old).exception
-    )
+    assert f"no option {old}" not in str(run(command, "--", old).exception)
 
 
 def test_every_command_of_momus_is_in_one_panel():
@@ -54,10 +51,8 @@ def test_every_command_of_momus_is_in_one_panel():
     shown = re.findall(r"^│ (\S+) ", text, re.M)
     commands = [name for name in shown if not name.startswith("-")]
     assert len(commands) == len(set(commands))
-    assert {*OWN, *(n for n, ps in registered(COMMANDS).items() if ps[0].distribution.startswith("momus"))} <= {
-        *commands
-    }
-    assert sorted(n for names in PANELS.values() for n in names) == sorted({*OWN, "export", *PANELS["Research"]})
+    shipped = {name for name, (plugin, *_) in registered(COMMANDS).items() if plugin.value.startswith("momus_adapters.")}
+    assert {name for names in PANELS.values() for name in names} == {*OWN, *shipped} <= {*commands}
 
 
 @pytest.mark.parametrize("command", ["compare", "fit", "score", "filter", "calibrate", "prepare"])

@@ -47,7 +47,7 @@ PANELS = {
     "Versions": ("diff", "gate", "history"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),
-    "Research": ("plan", "calibrate", "prepare", "generate", "study", "reproduce"),
+    "Research": ("plan", "calibrate", "prepare", "generate", "study"),
 }
 """Panels of ``--help`` with their commands; commands of other packages come after them."""
 
