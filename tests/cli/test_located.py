@@ -101,7 +101,7 @@ def test_fit_takes_a_module_of_the_current_folder(folder):
         ("words.py:Nothing", "cannot be imported: AttributeError"),
         ("nowhere.py:Words", "cannot be imported: FileNotFoundError"),
         ("words.py:np", "is not a subclass of momus.Critic"),
-        ("taken.py:Words", "is called 'length', as a critic of 'momus' is"),
+        ("taken.py:Words", "is called 'length', as a critic of 'momus-criticism' is"),
         ("broken.py:Words", "cannot be imported: ZeroDivisionError"),
     ],
 )

@@ -18,6 +18,7 @@ from momus.cli import EXIT_CODES
 from momus.cli.help import Command
 from momus.cli.renamed import refuse_old_command
 from momus.plugins import COMMANDS, load_plugin, registered
+from momus.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     from rich.panel import Panel
@@ -127,7 +128,7 @@ def _summaries() -> list[tuple[str, str]]:
             line = f"Not called: two plug-ins have the name; from {owners}."
         elif line is None:
             line = f"Broken, or without a help text: from {owners}."
-        elif plugins[0].distribution != "momus":
+        elif plugins[0].distribution != DISTRIBUTION:
             line += f" ({plugins[0].distribution})"
         rows.append((visible(name), visible(line)))
     return rows
@@ -149,10 +150,10 @@ def _print_front_page(
     console.print(Padding(Text("Usage: ", "usage") + Text(usage, "bold"), 1))
     console.print(Padding("\n\n".join([" ".join(paragraphs[0].split("\n")), *paragraphs[1:]]), (0, 1, 1, 1)))
     console.print(_panel("Options", options))
-    known, width_of_names = dict(commands), max(len(name) for name, _ in commands)
-    others = [name for name in known if not any(name in names for names in PANELS.values())]
-    for title, names in (*PANELS.items(), ("Plug-ins", others)):
-        rows = [(name.ljust(width_of_names), known[name]) for name in names if name in known]
+    column = max(len(name) for name, _ in commands)
+    others = [name for name, _ in commands if not any(name in names for names in PANELS.values())]
+    for title, names in (*PANELS.items(), ("Plug-ins", tuple(dict.fromkeys(others)))):
+        rows = [(name.ljust(column), line) for wanted in names for name, line in commands if name == wanted]
         if rows:
             console.print(_panel(title, rows))
     if epilog:

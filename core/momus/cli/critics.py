@@ -35,6 +35,7 @@ class _Named(TyperGroup):
 
 
 critics = typer.Typer(
+    name="critics",
     cls=_Named,
     invoke_without_command=True,
     epilog=EXIT_CODES,
