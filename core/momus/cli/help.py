@@ -11,7 +11,20 @@ from momus.cli.renamed import refuse_old_options
 
 READING = "Reading files"
 PANELS = {
-    "Texts": ("real", "generated", "fit", "text", "field", "prompt", "keep", "donor", "reuse"),
+    "Texts": (
+        "real",
+        "generated",
+        "against",
+        "chain",
+        "folds",
+        "fit",
+        "text",
+        "field",
+        "prompt",
+        "keep",
+        "donor",
+        "reuse",
+    ),
     "Statistics": (
         *("critics", "config", "permutations", "resamples", "multiplicity", "paired", "equivalence", "register"),
         *("pairwise", "control_for", "subgroups", "refits", "seed", "defects", "strengths", "sizes", "by"),
