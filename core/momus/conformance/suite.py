@@ -149,9 +149,7 @@ def parametrize(
             if _name(check) in selected
         ]
         if selected.issuperset(check_names(slow=False)):
-            cases.append(
-                pytest.param(partial(_enough, subject, selected), id=f"{critic.name}-enough_checks_ran")
-            )
+            cases.append(pytest.param(partial(_enough, subject, selected), id=f"{critic.name}-enough_checks_ran"))
     return pytest.mark.parametrize("check", cases)
 
 
