@@ -20,6 +20,7 @@ from momus.joint.global_test import GlobalTest, global_test
 from momus.joint.mixed import Cells, ModelEffect, Share, balanced_components, reml_components
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
+from momus.joint.versions import Nearer
 from momus.progress import Timed
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -166,6 +167,8 @@ class Joint:
         Headline rows by subgroup (``subgroups``).
     components
         Variance between prompts, models and documents on each axis where corpora share prompts, or the reason why not.
+    nearer
+        Which of two models is nearer to real text, where one is the reference and real text is given too.
     """
 
     overall: tuple[GlobalTest, ...] = ()
@@ -174,6 +177,7 @@ class Joint:
     adjusted: tuple[AdjustedRow, ...] = ()
     subgroups: tuple[Subgroups, ...] = field(default=())
     components: tuple[PromptComponents, ...] = ()
+    nearer: tuple[Nearer, ...] = ()
 
 
 def analyse(
