@@ -200,7 +200,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Steps beside those of shuffled sentences; spread around the centre; distance of the halves; words taken up."""
+        """Steps beside those of shuffled sentences, spread, distance of the halves, and words taken up."""
         return (
             Statistic.relative(
                 "jumps",
