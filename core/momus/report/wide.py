@@ -20,7 +20,8 @@ from momus.report.joint_words import (
 from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

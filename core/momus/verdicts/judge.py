@@ -26,7 +26,8 @@ from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.judge_laws import judge_laws
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
-from momus.verdicts.verdict import Verdict, with_leading, within
+from momus.verdicts.table import with_leading
+from momus.verdicts.verdict import Verdict, within
 
 if TYPE_CHECKING:
     from momus.critic import Critic

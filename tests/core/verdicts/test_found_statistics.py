@@ -23,7 +23,7 @@ from momus.joint.global_test import GlobalTest
 from momus.joint.ranks import Ranking, RankRow
 from momus.report.joint_words import joint_lines
 from momus.verdicts.decided_rows import decided_rows, floor_warnings
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
 NUMBER = Statistic("mean_size", "x", "value", mean, effect="hedges_g")
