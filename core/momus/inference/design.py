@@ -9,6 +9,7 @@ from math import comb, prod
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus.numeric.types import Floats, Ints
 
@@ -209,6 +210,11 @@ class Design:
             return True
         sizes = np.concatenate([np.bincount(n) for n in asked.unit_numbers])
         return bool((sizes == sizes[0]).all())
+
+    @cached_property
+    def drawn(self) -> dict[tuple[int, int, int], NDArray[np.uint8]]:
+        """Labellings within prompts or bins that were drawn, as bits: axes of the same documents share them."""
+        return {}
 
     @property
     def relabellings(self) -> int:

@@ -185,10 +185,7 @@ class Replicates:
         samples = []
         for i in range(1, len(tables)):
             design = design_of(asked[0], asked[i], groups=(of_group[0], of_group[i]))
-            sides = (tables[0], tables[i])
-            if design.rows is not None:
-                sides = tables[0][design.rows[0]], tables[i][design.rows[1]]
-            samples.append(Samples(Tables.of(*sides), design))
+            samples.append(Samples.of(tables[0], tables[i], design))
         return samples
 
 

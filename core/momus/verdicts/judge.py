@@ -19,8 +19,7 @@ from momus.inference.blocks import ABOVE, MOST, in_blocks, of_units
 from momus.inference.design import Design
 from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.relabelling import FIRST, STAGES
-from momus.inference.testing import NOISE
+from momus.inference.relabelling import FIRST, NOISE, STAGES
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.judge_laws import judge_laws
