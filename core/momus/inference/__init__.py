@@ -2,10 +2,9 @@
 
 from momus.inference.design import Design
 from momus.inference.matching import design_of
-from momus.inference.method import Method
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
-from momus.inference.result import TestResult
+from momus.inference.result import Method, TestResult
 from momus.inference.testing import axis_test, compare_rows
 
 __all__ = [

@@ -42,10 +42,10 @@ class Design:
     left_out
         Documents of each text that do not take part.
     block, unpooled
-        How many units were put into each random block, and the design of these units (`momus.inference.blocks`).
+        How many units were put into each random block, and the design of these units (`momus.inference.matching`).
     summed
         Where rows were summed over units that are not exchangeable: how many documents each row holds
-        (`momus.inference.blocks.of_units`); None otherwise.
+        (`momus.inference.matching.of_units`); None otherwise.
 
     >>> Design.clusters([0, 0, 1], None, n_generated=4).units
     (2, 4)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.inference.contrast import Contrast, SignedContrast
-from momus.inference.family import family_test
+from momus.inference.multiplicity import family_test
 from momus.inference.pooling import NARROW
 from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples

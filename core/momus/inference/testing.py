@@ -11,8 +11,8 @@ from scipy import sparse
 from momus.critic.statistic import Statistic, jensen_shannon, total_variation
 from momus.inference.contrast import Contrast, contrast_of
 from momus.inference.design import Design
-from momus.inference.family import family_test
-from momus.inference.influence import Errors
+from momus.inference.influence import Errors, cross_fitted, witness_of
+from momus.inference.multiplicity import family_test
 from momus.inference.multipliers import chance_distance
 from momus.inference.outcome import Question, outcome
 from momus.inference.pooling import NARROW, Rows, Tables, merged
@@ -20,7 +20,6 @@ from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, 
 from momus.inference.result import TestResult
 from momus.inference.samples import Samples
 from momus.inference.weights import CHUNK
-from momus.inference.witness import cross_fitted, witness_of
 from momus.numeric.types import Floats
 from momus.processes import usable_threads
 
@@ -72,7 +71,7 @@ def compare_rows(
         Other designs by key, for rows that were summed by unit: the same units are relabelled in all of them.
     axis
         Whether the statistics that ``decides`` marks are a family, tested as one beside each by itself: they share
-        their relabellings, and stop together (`momus.inference.family`).
+        their relabellings, and stop together (`momus.inference.multiplicity`).
     headline
         Name of the statistic that has the largest share of the level of the family.
     permutations, resamples

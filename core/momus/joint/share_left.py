@@ -10,6 +10,7 @@ import numpy as np
 from momus.critic.statistic import Statistic, mean
 from momus.inference.contrast import RatioContrast, contrast_of, is_ratio
 from momus.inference.design import Design
+from momus.inference.influence import witness_of
 from momus.inference.intervals import NONE, Interval, symmetric, t_quantile
 from momus.inference.multipliers import chance_distance
 from momus.inference.pooling import pooled
@@ -17,7 +18,6 @@ from momus.inference.pvalues import Prepared, contrasts
 from momus.inference.relabelling import Budget, Nulls
 from momus.inference.samples import Samples, indicator
 from momus.inference.weights import CHUNK, Weights, multiplicities
-from momus.inference.witness import witness_of
 from momus.numeric.types import Floats, Ints
 
 Influences = tuple[Floats, Floats]

@@ -85,7 +85,7 @@ class Verdict:
         The p-value of the test; adjusted (`momus.verdicts.table.adjust`); Benjamini–Hochberg q over all rows.
     p_axis, p_axis_adjusted, p_in_axis, leads
         Of a statistic in the family of its axis: p of the axis, that p adjusted over axes, p of the statistic adjusted
-        over its family by step-down (`momus.inference.family`), and whether it leads the family
+        over its family by step-down (`momus.inference.multiplicity`), and whether it leads the family
         (`momus.verdicts.table.with_leading`).
     n_real, n_generated
         Documents that take part in the test (groups, for laws of running text).

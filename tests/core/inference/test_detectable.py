@@ -7,7 +7,7 @@ from scipy import sparse, stats
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, mean_gap, shares, supremum, total_variation
 from momus.inference import Design, axis_test, compare_rows
-from momus.inference.detectable import (
+from momus.inference.intervals import (
     _alternating,
     _ordered,
     chance_value,
