@@ -8,6 +8,7 @@ import numpy as np
 
 from momus.errors import MissingExtraError, UsageError
 from momus.numeric.types import Floats
+from momus.version import extra
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def mauve_value(real: Floats, generated: Floats, *, buckets: int = 0, seeds: tup
     try:
         from mauve import compute_mauve
     except ImportError as error:
-        raise MissingExtraError("MAUVE needs the package mauve-text", "momus[mauve]") from error
+        raise MissingExtraError("MAUVE needs the package mauve-text", extra("mauve")) from error
     k = buckets or max(2, round(min(len(real), len(generated)) / 10))
     values = tuple(
         float(compute_mauve(p_features=real, q_features=generated, num_buckets=k, seed=s, verbose=False).mauve)

@@ -3,7 +3,7 @@
     python benchmarks/validity/causes.py --data DATA --out causes [--collections novels,stories] [--documents 150]
 
 Each collection is cut into a text to fit on, a real text, and a text of other documents that carries one defect
-after the other; all are compared in one run. For each defect: whether one of its axes differs (Holm over the axes of
+after the other; each is compared on its own. For each defect: whether one of its axes differs (Holm over the axes of
 the text), whether one of these is first on the first screen, and whether the row that leads it has the expected
 direction. Unchanged text counts false alarms. Results are kept by collection and
 strength, so that a run can go on.
@@ -18,12 +18,20 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-import momus
 from momus import Corpus
-from momus.report.answer import answer_of
+from momus.critic import Critic
+from momus.critic.hooks import settled
+from momus.critic.registry import make_critics
+from momus.critic.scores import Scores
+from momus.report.answer import Cell
+from momus.verdicts.judge import judge
+from momus.verdicts.settings import Settings
+from momus.verdicts.table import adjust
+from momus.verdicts.verdict import Verdict
 
 CRITICS = (
     "length", "unigram", "type-token", "rank-frequency", "stopword-share", "symbol-share", "repetition", "rhythm",
@@ -31,6 +39,11 @@ CRITICS = (
 )  # fmt: skip
 STRENGTHS = {"weak": 0.3, "strong": 1.0}
 """Share of documents that carry a defect."""
+KEPT = (
+    *("critic", "statistic", "leads", "p", "p_in_axis", "p_axis", "p_adjusted", "gap", "difference", "standard_error"),
+    *("effect", "effect_kind", "real_value", "generated_value"),
+)
+"""What is kept of each verdict, so that a miss can be looked into."""
 Rng = np.random.Generator
 Change = Callable[[str, Rng, list[str]], str]
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“'A-Z])")
@@ -288,47 +301,79 @@ def planted(texts: list[str], defect: Defect, share: float, rng: Rng) -> list[st
     return out
 
 
-def run(collection: str, strength: str, data: Path, n: int, seed: int) -> list[dict[str, object]]:
-    """Compare all defects of one collection at one strength; a row per defect."""
-    rng = np.random.default_rng((seed, len(collection)))
-    texts = [t for t in COLLECTIONS[collection](data) if len(t.split()) > 40]
+def run(collection: str, strength: str, options: argparse.Namespace, path: Path) -> list[dict[str, object]]:
+    """Compare each defect of one collection at one strength; a row per defect, written as soon as it is there."""
+    rng = np.random.default_rng((options.seed, len(collection)))
+    n = options.documents
+    texts = list(dict.fromkeys(t for t in COLLECTIONS[collection](options.data) if len(t.split()) > 40))
     texts = [texts[i] for i in rng.permutation(len(texts))[: 3 * n + n // 2].tolist()]
     cut = len(texts) - 2 * n
-    fit, real, other = texts[:cut], texts[cut : cut + n], texts[cut + n :]
-    sides = {"unchanged": other}
-    sides |= {name: planted(other, defect, STRENGTHS[strength], rng) for name, defect in DEFECTS.items()}
-    made = {name: Corpus.from_texts(side, name=name.replace(" ", "-")) for name, side in sides.items()}
-    found = momus.compare(
-        Corpus.from_texts(real, name="real"), {name.replace(" ", "-"): c for name, c in made.items()},
-        fit=Corpus.from_texts(fit, name="fit"), critics=list(CRITICS), seed=seed,
-    )  # fmt: skip
-    answer = answer_of(found)
-    rows: list[dict[str, object]] = []
-    for name in sides:
-        cells = [
-            (axis.critic, next(c for c in axis.cells if c.generated == name.replace(" ", "-"))) for axis in answer.axes
-        ]
-        order = sorted((x for x in cells if x[1].differs), key=lambda x: -(x[1].row.gap or 0.0))
+    fit, real, other = texts[:cut], Corpus.from_texts(texts[cut : cut + n], name="real"), texts[cut + n :]
+    rows: list[dict[str, object]] = json.loads(path.read_text()) if path.exists() else []
+    done = {row["defect"] for row in rows}
+    critics: list[Critic[Any]] = []
+    scored: dict[str, Scores] = {}
+    for number, name in enumerate(("unchanged", *DEFECTS)):
+        draws = np.random.default_rng((options.seed, len(collection), number))
+        side = other if name == "unchanged" else planted(other, DEFECTS[name], STRENGTHS[strength], draws)
+        changed = sum(a != b for a, b in zip(side, other, strict=True))
+        if name in done or (name != "unchanged" and not changed):
+            continue
+        if not critics:
+            critics = [make_critics([c])[0].fit(Corpus.from_texts(fit, name="fit")) for c in CRITICS]
+        found = compared(critics, real, Corpus.from_texts(side, name=name), scored, name, options)
+        cells = [Cell.of([v for v in found if v.critic == c]) for c in dict.fromkeys(v.critic for v in found)]
+        order = first_screen([cell for cell in cells if cell.differs])
         row: dict[str, object] = {
-            "collection": collection, "strength": strength, "defect": name, "n": len(real),
-            "changed": sum(a != b for a, b in zip(sides[name], other, strict=True)),
-            "order": [c for c, _ in order], "leading": {c: x.row.statistic for c, x in order},
+            "collection": collection, "strength": strength, "defect": name, "n": n, "changed": changed,
+            "order": [cell.row.critic for cell in order],
+            "verdicts": [{key: getattr(v, key) for key in KEPT} for v in found if v.p is not None],
         }  # fmt: skip
         if name in DEFECTS:
             row |= judged(DEFECTS[name], order)
         rows.append(row)
+        path.write_text(json.dumps(rows))
     return rows
 
 
-def judged(defect: Defect, order: list[tuple[str, object]]) -> dict[str, object]:
+def compared(
+    critics: list[Critic[Any]],
+    real: Corpus,
+    side: Corpus,
+    scored: dict[str, Scores],
+    name: str,
+    options: argparse.Namespace,
+) -> list[Verdict]:
+    """The adjusted verdicts of one text; scores of the real text are kept in ``scored`` while they hold.
+
+    Coreference, which parses, reads unchanged text and the defects that are its own.
+    """
+    settings = Settings(seed=options.seed, permutations=options.permutations, resamples=99)
+    verdicts = []
+    for critic in critics:
+        if critic.name == "coreference" and name in DEFECTS and critic.name not in DEFECTS[name].own:
+            continue
+        if settled(critic, (real, side)) or critic.name not in scored:
+            scored[critic.name] = critic.score(real)
+        verdicts += judge(critic, scored[critic.name], critic.score(side), settings, family=len(critics))
+    return adjust(verdicts)
+
+
+def first_screen(cells: list[Cell]) -> list[Cell]:
+    """Axes that differ in the order of the first screen."""
+    return sorted(cells, key=lambda cell: -(cell.row.gap or 0.0))
+
+
+def judged(defect: Defect, order: list[Cell]) -> dict[str, object]:
     """Whether the defect was found, first, and described."""
-    own = [(critic, cell.row) for critic, cell in order if critic in defect.own]  # type: ignore[attr-defined]
+    own = [cell.row for cell in order if cell.row.critic in defect.own]
     described = [
-        critic
-        for critic, v in own
+        v
+        for v in own
         if re.search(defect.says, v.statistic) and (not defect.sign or np.sign(v.difference or 0.0) == defect.sign)
     ]
-    return {"found": bool(own), "first": bool(order) and order[0][0] in defect.own, "described": bool(described)}
+    first = bool(order) and order[0].row.critic in defect.own
+    return {"found": bool(own), "first": first, "described": bool(described)}
 
 
 def table(rows: list[dict[str, object]]) -> str:
@@ -360,7 +405,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of results, kept by collection and strength")
     parser.add_argument("--collections", default=",".join(COLLECTIONS))
     parser.add_argument("--strengths", default=",".join(STRENGTHS))
-    parser.add_argument("--documents", type=int, default=150)
+    parser.add_argument("--documents", type=int, default=100)
+    parser.add_argument("--permutations", type=int, default=999)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -368,9 +414,7 @@ def main() -> None:
     for collection in options.collections.split(","):
         for strength in options.strengths.split(","):
             path = options.out / f"{collection}-{strength}-{options.documents}-{options.seed}.json"
-            if not path.exists():
-                path.write_text(json.dumps(run(collection, strength, options.data, options.documents, options.seed)))
-            rows += json.loads(path.read_text())
+            rows += run(collection, strength, options, path)
     print(table(rows))
 
 

@@ -76,7 +76,7 @@ def test_a_field_given_twice_is_an_error(momus, texts):
 
 
 def test_logs_of_four_harnesses_and_a_folder_of_datasets_in_one_comparison(momus, working_directory):
-    pytest.importorskip("inspect_ai", reason="pip install momus[logs]")
+    pytest.importorskip("inspect_ai", reason="pip install -e .[logs]")
     (samples,) = LOGS.glob("lm_eval/samples_explain_*.jsonl")
     sources = {
         "lm": (f"lm-eval:{samples}", "arguments.gen_args_0.arg_0"),

@@ -214,7 +214,7 @@ def run(tmp_path, monkeypatch, capsys):
         ("naïve", ["lower case"]),
         ("", ["cannot be the name"]),
         ("x" * 41, ["too long", "40"]),
-        ("length", ["'length' already", "'momus'"]),
+        ("length", ["'length' already", "'momus-criticism'"]),
         ("critics", ["'momus_critics' is installed already"]),
     ],
 )
@@ -249,7 +249,7 @@ def test_templates_go_with_the_wheel(tmp_path):
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
     code, output = execute("-m", "pip", "wheel", *options, "--wheel-dir", tmp_path, root, folder=tmp_path)
     assert code == 0, output
-    (wheel,) = tmp_path.glob("momus-*.whl")
+    (wheel,) = tmp_path.glob("momus_criticism-*.whl")
     held = [n for n in zipfile.ZipFile(wheel).namelist() if n.startswith("momus/scaffold/")]
     assert sorted(held) == sorted(
         str(p.relative_to(root / "core")) for p in (root / "core" / "momus" / "scaffold").rglob("*.j2")

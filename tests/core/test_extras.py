@@ -19,6 +19,7 @@ from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
 from momus.extras import MODULES, extra_of, missing_packages
 from momus.plugins import ADAPTERS, COMMANDS, CRITICS, TRACKERS, registered
+from momus.version import DISTRIBUTION
 
 CRITIC = """
     import a_package_that_is_not_there
@@ -69,10 +70,10 @@ def test_the_source_says_of_each_critic_what_its_class_says():
     """The list reads sources; importing them must lead to the same rows."""
     adapters = registered(ADAPTERS)
     for name, plugins in registered(CRITICS).items():
-        if plugins[0].distribution == "momus":
+        if plugins[0].distribution == DISTRIBUTION:
             assert declared(plugins[0].value) is not None, name
             imported = _imported_axis_and_state(name, plugins[0], adapters)
-            if not imported[1].startswith("needs momus["):
+            if not imported[1].startswith(f"needs {DISTRIBUTION}["):
                 assert _axis_and_state(name, plugins, adapters) == imported
 
 
@@ -135,7 +136,7 @@ def test_other_modules_are_faults():
 
 
 SHIPPED = {name: f"momus.cli.{place}" for name, (place, _) in OWN.items()}
-SHIPPED |= {name: p[0].value for name, p in registered(COMMANDS).items() if p[0].distribution == "momus"}
+SHIPPED |= {name: p[0].value for name, p in registered(COMMANDS).items() if p[0].distribution == DISTRIBUTION}
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from momus.errors import MissingExtraError
+from momus.version import extra
 
 _T = TypeVar("_T")
 
@@ -55,7 +56,7 @@ class Connections:
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtraError("requests to servers need httpx", "momus[http]") from error
+            raise MissingExtraError("requests to servers need httpx", extra("http")) from error
         context = httpx.create_ssl_context()  # reads the certificates once, not once per connection
         self._make: Callable[[], Any] = lambda: httpx.Client(headers=dict(headers), verify=context)
         self._timeout = timeout

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 from momus.cli.declared import declared
 from momus.errors import MissingExtraError, PluginError, StoreError
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
+from momus.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from momus.critic import Critic
-
-
-OWN = "momus"
-"""The distribution whose critics are read without import; its tests import them all."""
 
 
 def all_critics_view() -> RenderableType:
@@ -43,7 +40,8 @@ def _axis_and_state(name: str, plugins: list[Plugin], adapters: Mapping[str, lis
 
     Momus' own critics are read, not imported, which would take seconds. Others are imported, to find broken ones.
     """
-    source = declared(plugins[0].value) if len(plugins) == 1 and plugins[0].distribution == OWN else None
+    # sources that ship with Momus are read without import; tests import them all
+    source = declared(plugins[0].value) if len(plugins) == 1 and plugins[0].distribution == DISTRIBUTION else None
     if source is None:
         return _imported_axis_and_state(name, plugins[0], adapters)
     missing = plugins[0].missing()

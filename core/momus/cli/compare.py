@@ -29,11 +29,27 @@ from momus.limits import MOST_RESAMPLES
 
 @expanded
 def compare(
-    real: Annotated[str, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")],
     generated: Annotated[
         list[str],
         typer.Option("--generated", "-g", metavar="NAME=PATH", help="Generated text and its name; can be repeated."),
     ],
+    real: Annotated[
+        str | None, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="NAME=PATH",
+            help="Text of a model to compare with in place of --real; with --real too, say which is nearer to it.",
+        ),
+    ] = None,
+    chain: Annotated[
+        bool, typer.Option("--chain", help="The -g texts are later versions of --against, in order: test trends.")
+    ] = False,
+    folds: Annotated[
+        int, typer.Option("--folds", min=2, max=100, help="Folds of prompts, with --against; fitted in turn.")
+    ] = 4,
     fit: Annotated[
         str | None,
         typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),
@@ -103,6 +119,9 @@ def compare(
     human bands (1: one author to another), its direction, and whether it
     is sure.
 
+    With --against, the reference is text of another model, such as an earlier
+    version, and no human text is needed: what changed, what vanished and came.
+
     Texts of any size: large ones are scored part by part, in all cores, and what
     was finished is kept for --resume. Folders of rows that `momus score` wrote can
     stand for texts, and are not scored again.
@@ -128,13 +147,16 @@ def compare(
         comparison = m.compare(
             real,
             paths,
+            against=named_paths([against], "--against") if against else None,
             fit=fit,
             critics=comma_separated(critics),
             config=config_tables(config),
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=reading.options(["real", "fit", *paths]),
+            reading=reading.options(["real", "fit", *named_paths([against] if against else [], "--against"), *paths]),
+            chain=_checked_chain(chain, against, len(paths)),
+            folds=folds,
             seed=seed,
             device=device,
             **vars(testing),
@@ -158,6 +180,18 @@ def compare(
             _remove_unfinished(folder)
         raise
     printed.show(comparison, folder)
+
+
+def _checked_chain(chain: bool, against: str | None, texts: int) -> bool:
+    """Raise UsageError if a chain has no first version, or fewer than two later ones."""
+    from momus.errors import UsageError
+
+    if chain and (against is None or texts < 2):
+        raise UsageError(
+            "--chain needs --against BASE=PATH and two or more later versions",
+            hint="e.g. -g sft=b.jsonl -g dpo=c.jsonl",
+        )
+    return chain
 
 
 def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from momus.cli.printing import echo
+from momus.version import DISTRIBUTION, extra
 
 LONGEST = 40
 """Most letters of a name: lines of the package then stay within 120 letters."""
@@ -25,9 +26,9 @@ class Kind(StrEnum):
 
 
 KINDS = {
-    Kind.COUNTS: ("the length of sentences", ("momus", "numpy", "scipy")),
-    Kind.PYRO: ("the length of sentences", ("momus[torch,pyro]", "numpy")),
-    Kind.ENCODER: ("the order of sentences", ("momus[torch]", "numpy", "scipy")),
+    Kind.COUNTS: ("the length of sentences", (DISTRIBUTION, "numpy", "scipy")),
+    Kind.PYRO: ("the length of sentences", (extra("torch", "pyro"), "numpy")),
+    Kind.ENCODER: ("the order of sentences", (extra("torch"), "numpy", "scipy")),
 }
 """What each kind of critic asks about, and the packages that it needs."""
 

@@ -287,8 +287,8 @@ def comma_separated(text: str | None) -> list[str] | None:
     return None if text is None else [n for n in (item.strip() for item in text.split(",")) if n]
 
 
-def named_paths(pairs: list[str]) -> dict[str, str]:
-    """Parse the ``NAME=PATH`` pairs of ``--generated``.
+def named_paths(pairs: list[str], option: str = "--generated") -> dict[str, str]:
+    """Parse the ``NAME=PATH`` pairs of an option.
 
     Raises
     ------
@@ -306,11 +306,11 @@ def named_paths(pairs: list[str]) -> dict[str, str]:
         name = name.strip()
         if not separator or not name or not path:
             raise UsageError(
-                f"--generated {pair!r} is not of the form NAME=PATH",
-                hint="give each text a name, e.g. --generated gpt2=out.jsonl",
+                f"{option} {pair!r} is not of the form NAME=PATH",
+                hint=f"give each text a name, e.g. {option} gpt2=out.jsonl",
             )
         if name in paths:
-            raise UsageError(f"--generated: two corpora are called {name!r}", hint="give each a different name")
+            raise UsageError(f"{option}: two corpora are called {name!r}", hint="give each a different name")
         paths[name] = path
     return paths
 

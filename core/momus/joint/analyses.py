@@ -12,6 +12,7 @@ from momus.joint.axes import Axis
 from momus.joint.global_test import GlobalTest, global_test
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
+from momus.joint.versions import Nearer
 from momus.progress import Timed
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -34,6 +35,8 @@ class Joint:
         Headline rows within bins of the covariates that were asked for (``adjust``).
     subgroups
         Headline rows by subgroup (``subgroups``).
+    nearer
+        Which of two models is nearer to real text, where one is the reference and real text is given too.
     """
 
     overall: tuple[GlobalTest, ...] = ()
@@ -41,6 +44,7 @@ class Joint:
     attributions: tuple[Attribution, ...] = ()
     adjusted: tuple[AdjustedRow, ...] = ()
     subgroups: tuple[Subgroups, ...] = field(default=())
+    nearer: tuple[Nearer, ...] = ()
 
 
 def analyse(

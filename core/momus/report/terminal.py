@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from momus.report.against_view import against_view
 from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.format import plain_text
 from momus.report.safe import one_line
@@ -45,6 +46,8 @@ def comparison_view(comparison: Comparison, every: bool = False, wide: bool = Fa
     from rich.console import Group
     from rich.text import Text
 
+    if comparison.against is not None:
+        return against_view(comparison, comparison.against, every, wide)
     answer = answer_of(comparison)
     if not answer.corpora:
         return Text("Nothing was compared.")

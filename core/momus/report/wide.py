@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.joint.ranks import ALL_AXES
+from momus.report.against import said
 from momus.report.format import number, p_value, text_table
 from momus.report.joint_words import (
     ADJUSTED,
@@ -20,6 +21,7 @@ from momus.report.joint_words import (
 from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
+from momus.verdicts.band import OWN
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
@@ -39,7 +41,8 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     refitted = any(v.refit_spread is not None for v in shown)
     heads = ["axis", "generated", *(["statistic"] if every else [])]
     align = "l" * len(heads) + "r" * (7 + refitted) + "l"
-    heads += ["÷ band", "difference", "interval", "real", "generated", "n", "p adj."]
+    old, new = ("old", "new") if any(v.band_source == OWN for v in shown) else ("real", "generated")
+    heads += ["÷ band", "difference", "interval", old, new, "n", "p adj."]
     heads += [*(["± over refits"] if refitted else []), *([f"within ±{max(deltas):g}"] if deltas else []), "verdict"]
     rows: list[list[str | Text]] = []
     for v in shown:
@@ -59,7 +62,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
                 p_value(v.p_adjusted),
                 *([number(v.refit_spread)] if refitted else []),
                 *([shows(v)] if deltas else []),
-                Text(v.finding, style="bold" if v.differs else ""),
+                Text(said(v), style="bold" if v.differs else ""),
             ]
         )
     return text_table(heads, rows, align)

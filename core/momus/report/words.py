@@ -36,7 +36,7 @@ def gap(v: Verdict) -> str:
     """Size of the effect in human bands, such as ``2.3``; ``*`` marks bands that are defaults."""
     if v.gap is None:
         return "–"
-    return f"{v.gap:.1f}" + ("" if v.band_source == "groups" else "*")
+    return f"{v.gap:.1f}" + ("*" if v.band_source == "default" else "")
 
 
 def band(v: Verdict) -> str:

@@ -40,6 +40,9 @@ class Settings:
     register
         The row of the atlas of human bands that serves where real text has no groups (`momus.verdicts.atlas`); empty
         for the median over all.
+    against, chain, folds
+        Name of the model whose text is the reference, empty where that is real text. Whether the new texts are its
+        later versions, in order. Folds of prompts that critics are then fitted on and score by in turn.
     refits
         Number of bootstrap resamples of the fitting text on which to refit each critic, to report the spread of the
         differences.
@@ -52,6 +55,7 @@ class Settings:
         "confidence": Range(0, 0.9999, above=True),
         "top": Range(0),
         "refits": Range(0, MOST_RESAMPLES),
+        "folds": Range(2, 100),
     }
 
     seed: int = 0
@@ -68,6 +72,9 @@ class Settings:
     subgroups: tuple[str, ...] = ()
     refits: int = 0
     register: str = ""
+    against: str = ""
+    chain: bool = False
+    folds: int = 4
 
 
 def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings:

@@ -66,6 +66,7 @@ class Register(
         See `ProseCritic`.
     """
 
+    named_latents = False
     name = "register"
     axis = "register"
     question = (

@@ -1,7 +1,7 @@
 """The papers' tables: what each printed, the settings that it used, and the same figures on other texts."""
 
-from momus_adapters.papers.reproduce import Cell, MeasuredRow, Reproduction, as_json, reproduce
-from momus_adapters.papers.table import Column, Paper, PaperTable, find_table, paper_tables
+from papers.reproduce import Cell, MeasuredRow, Reproduction, as_json, reproduce
+from papers.table import Column, Paper, PaperTable, find_table, paper_tables
 
 __all__ = [
     "Cell",

@@ -1,4 +1,4 @@
-"""The terminal views of ``momus reproduce``: the list of tables, and a table beside the measured figures."""
+"""Views in the terminal: the list of tables, and a table beside the measured figures."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from momus.report.safe import one_line
-from momus_adapters.papers.table import PaperTable
+from papers.table import PaperTable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from momus_adapters.papers import Cell, Column, PaperTable, Reproduction
+    from papers import Cell, Column, PaperTable, Reproduction
 
 
 def listing_view(tables: Sequence[PaperTable]) -> RenderableType:
@@ -30,7 +30,8 @@ def listing_view(tables: Sequence[PaperTable]) -> RenderableType:
             lines = [Text(f"{t.place}: {t.title}", style="bold"), Text(t.found), Text(_takes(t), style="dim")]
             view.add_row(Text(t.id, style="bold cyan"), Text("\n").join(lines))
         parts += [view, Text("")]
-    parts.append(Text("Run one: momus reproduce ID, on your texts with --real and --generated NAME=PATH"))
+    run = "python benchmarks/reproduce/table.py ID"
+    parts.append(Text(f"Run one: {run}, on your texts with --real and --generated NAME=PATH"))
     return Group(*parts)
 
 
@@ -100,7 +101,7 @@ def _table(found: Reproduction) -> RenderableType:
 def _cell(cell: Cell | None, column: Column) -> str:
     """A figure, and below it an interval; of a value, the difference from the real text comes first.
 
-    >>> from momus_adapters.papers import Cell, Column
+    >>> from papers import Cell, Column
     >>> print(_cell(Cell(14.5, 2.5, 1.0, 4.0, False, 9), Column("PPL", "sections", "latent_ppl", "value")))
     14.5
     +2.5 [1, 4]
@@ -182,7 +183,7 @@ def _value(value: object) -> str:
 def listing_json(tables: Iterable[PaperTable]) -> list[dict[str, Any]]:
     """What each table is, finds and needs, and how to run it, as rows that JSON can hold.
 
-    >>> from momus_adapters.papers.table import find_table
+    >>> from papers.table import find_table
     >>> listing_json([find_table("deng-2")])[0]["critics"]
     ['sections']
     """

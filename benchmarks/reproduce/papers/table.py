@@ -6,11 +6,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
 from momus.errors import UsageError
 
+FOLDER = Path(__file__).parent
 Printed = str
 """A figure as a paper printed it, such as ``4.80``; a word such as ``No``; empty where it printed nothing."""
 
@@ -108,7 +109,7 @@ class PaperTable:
         """
         if self.settings is None:
             raise UsageError(f"{self.id} has no settings of critics", hint=self.instead)
-        return (files("momus_adapters.papers") / "settings" / f"{self.settings}.toml").read_text(encoding="utf-8")
+        return (FOLDER / "settings" / f"{self.settings}.toml").read_text(encoding="utf-8")
 
     def parameters(self) -> dict[str, dict[str, Any]]:
         """The paper's parameters of the critics of the columns."""
@@ -123,7 +124,7 @@ def paper_tables() -> dict[str, PaperTable]:
     >>> table.place, table.columns[2].statistic, table.rows[0]
     ('Table 2 and Figure 6', 'ks', ('Transformer, ancestral', ('0.150', '0.150', '0.0037', '0.0069')))
     """
-    source = (files("momus_adapters.papers") / "tables.toml").read_text(encoding="utf-8")
+    source = (FOLDER / "tables.toml").read_text(encoding="utf-8")
     content = tomllib.loads(source, parse_float=str)  # 4.80 stays 4.80
     papers = {key: Paper(**p) for key, p in content["papers"].items()}
     texts = {key: ShippedTexts(**t) for key, t in content["texts"].items()}
@@ -158,6 +159,6 @@ def find_table(name: str) -> PaperTable:
     tables = paper_tables()
     if name not in tables:
         near = difflib.get_close_matches(name, tables, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`momus reproduce` lists them"
+        hint = f"did you mean {' or '.join(near)}?" if near else "`python benchmarks/reproduce/table.py` lists them"
         raise UsageError(f"no table is called {name!r}", hint=hint)
     return tables[name]

@@ -1,7 +1,9 @@
-"""`momus reproduce`: known answers on tiny texts, the list, the settings, and what it refuses."""
+"""`table.py`: known answers on tiny texts, the list, the settings, and what it refuses."""
 
 import json
+import sys
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +13,11 @@ from typer.testing import CliRunner
 import momus
 from momus.errors import MomusError, UsageError
 from momus.progress import Silent
-from momus_adapters.commands.reproduce import reproduce as command
-from momus_adapters.papers import as_json, find_table, paper_tables, reproduce
-from momus_adapters.papers.reproduce import reference_texts
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+from papers import as_json, find_table, paper_tables, reproduce
+from papers.reproduce import reference_texts
+from table import reproduce as command
 
 app = typer.Typer()
 app.command()(command)

@@ -1,11 +1,19 @@
-"""``momus reproduce``: the tables of the source papers on other texts."""
+"""The tables of the source papers on other texts.
+
+Run:  python benchmarks/reproduce/table.py [ID] [--real TEXT --generated NAME=TEXT]
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from papers import as_json as to_json
+from papers import find_table, paper_tables
+from papers import reproduce as reproduce_table
+from papers.view import listing_json, listing_view, reproduction_view
 
 from momus.cli.options import (
     Config,
@@ -81,21 +89,19 @@ def reproduce(
 
     Example: the table of section order, on your own model
 
-      [bold]momus reproduce deng-2 -f train.jsonl -r test.jsonl -g mine=samples.jsonl[/bold]
+      [bold]python benchmarks/reproduce/table.py deng-2 -f train.jsonl -r test.jsonl -g mine=samples.jsonl[/bold]
 
     Next: add `--out RUN` and `momus open RUN` for the report with all statistics
     of these critics.
     """
     from momus.errors import UsageError
     from momus.progress import Silent, default_reporter
-    from momus_adapters.papers import as_json as to_json
-    from momus_adapters.papers import find_table, paper_tables
-    from momus_adapters.papers import reproduce as reproduce_table
-    from momus_adapters.papers.view import listing_json, listing_view, reproduction_view
 
     if table is None:
         if real or generated or fit or settings or out:
-            raise UsageError("no table was named", hint="`momus reproduce` without options lists the tables")
+            raise UsageError(
+                "no table was named", hint="`python benchmarks/reproduce/table.py` without options lists the tables"
+            )
         tables = list(paper_tables().values())
         if as_json:
             print_json(listing_json(tables))
@@ -135,3 +141,14 @@ def reproduce(
         from momus.runs.folder import REPORT
 
         echo(f"Report: {out / REPORT}", err=as_json)
+
+
+if __name__ == "__main__":
+    from momus.cli.boundary import report_error
+
+    app = typer.Typer()
+    app.command()(reproduce)
+    try:
+        app(standalone_mode=True)
+    except Exception as error:
+        sys.exit(report_error(error))

@@ -17,7 +17,7 @@ from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
 from momus.verdicts.verdict import Verdict
-from momus_adapters.papers.table import Column, PaperTable
+from papers.table import Column, PaperTable
 
 if TYPE_CHECKING:
     from momus.progress import Reporter
