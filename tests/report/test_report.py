@@ -99,7 +99,7 @@ def comparison(evidence=(), outliers=()):
         "permutations": 9999,
         "resamples": 2000,
         "confidence": 0.95,
-        "adjustment": "holm",
+        "multiplicity": "holm",
         "critics": [],
         "corpora": [
             {"name": HOSTILE, "role": role, "documents": 3, "characters": 5, "fingerprint": "0f"}

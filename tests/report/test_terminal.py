@@ -85,7 +85,7 @@ def comparison(names, axes=("length of documents", "an axis with a name of more 
         "checks": [],
         "languages": [],
         "permutations": 999,
-        "adjustment": "holm",
+        "multiplicity": "holm",
         "seconds": {"total": 1.0},
         "critics": [],
         "corpora": [{"name": n, "role": role, "documents": 50, "fingerprint": "0"} for n, role in corpora],

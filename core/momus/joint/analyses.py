@@ -32,7 +32,7 @@ class Joint:
     attributions
         For each generated corpus, which alarms go with the values of other axes.
     adjusted
-        Headline rows within bins of the covariates that were asked for (``adjust``).
+        Headline rows within bins of the covariates that were asked for (``control_for``).
     subgroups
         Headline rows by subgroup (``subgroups``).
     nearer
@@ -65,7 +65,9 @@ def analyse(
     if not axes:
         return Joint()
     with timed.stage("all axes", "covariates"):
-        adjusted = adjusted_verdicts(axes, settings.adjust, real, generated, settings) if settings.adjust else []
+        adjusted = (
+            adjusted_verdicts(axes, settings.control_for, real, generated, settings) if settings.control_for else []
+        )
         subgroups = [
             s for by in settings.subgroups for c in generated for s in subgroup_effects(axes, by, real, c, settings)
         ]

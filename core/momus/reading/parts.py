@@ -107,7 +107,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
     files: list[InputFile] = []
     left_out: list[LeftOut] = []
     for path in paths:
-        source = Source.parse(path)
+        source = Source.parse(path, recognise=options.fmt is None)
         if source.path == "-" or is_address(source.path) or source.reader is not None:
             raise UsageError(
                 f"{path}: only files and folders on disk are read in parts",

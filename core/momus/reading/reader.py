@@ -106,7 +106,7 @@ def read_corpus(
     if not os.fspath(path):
         raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
     check_turns(turns)
-    source = Source.parse(os.fspath(path))
+    source = Source.parse(os.fspath(path), recognise=fmt is None)
     field, items = field_of(source, field)
     top = top_of(source)
     reader = log_reader(source.reader) if source.reader is not None else None
@@ -143,7 +143,7 @@ def sniff(path: str | os.PathLike[str]) -> str:
     >>> sniff(file)
     'jsonl'
     """
-    location = top_of(Source.parse(os.fspath(path)))
+    location = top_of(Source.parse(os.fspath(path), recognise=False))
     with guarded(location):
         folder = folder_format(location.path) if location.path else None
         if folder:
