@@ -32,7 +32,8 @@ from momus.report.answer import Cell
 from momus.schema import build
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings
-from momus.verdicts.verdict import Verdict, adjust
+from momus.verdicts.table import adjust
+from momus.verdicts.verdict import Verdict
 
 CRITICS = (
     "length", "unigram", "type-token", "rank-frequency", "stopword-share", "symbol-share", "repetition", "rhythm",

@@ -10,7 +10,7 @@ from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.runs.examples import Example
 from momus.runs.result import CriticResult
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 LETTERS = list("abcdefghijkl")
 WORDING = Wording("mean length", ("shorter", "longer"), "words")

@@ -44,7 +44,8 @@ from momus.verdicts.atlas import check_register
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
-from momus.verdicts.verdict import Verdict, adjust, check_delta, selected
+from momus.verdicts.table import adjust, selected
+from momus.verdicts.verdict import Verdict, check_delta
 from momus.version import __version__
 
 if TYPE_CHECKING:

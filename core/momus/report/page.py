@@ -42,7 +42,8 @@ from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null
 from momus.runs.folder import REPORT
 from momus.text.counting import percentage
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison

@@ -22,7 +22,8 @@ from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
 from momus.verdicts.band import OWN
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -21,7 +21,7 @@ class Settings:
         Usual number of relabellings of a row that may differ, resamples of bootstrap standard errors, and level of the
         intervals, see `momus.inference.compare_rows`.
     multiplicity
-        Adjustment of p-values, see `momus.verdicts.verdict.adjust`: ``holm``, ``bh``, ``holm-table``, ``bh-table`` or
+        Adjustment of p-values, see `momus.verdicts.table.adjust`: ``holm``, ``bh``, ``holm-table``, ``bh-table`` or
         ``none``.
     paired
         Whether to compare documents of one prompt with each other; None: see `momus.inference.design_of`.

@@ -71,7 +71,6 @@ def test_several_texts_and_their_pairs(both, written):
     memory, parts = both(("length", "type-token"), **written((80, 60, 50, 45, 55), prompts=25), pairwise=True)
     assert len(parts.pairs) == 6
     assert parts.joint.ranking is not None
-    assert parts.joint.components
     assert_same(memory, parts)
 
 
