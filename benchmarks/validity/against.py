@@ -1,15 +1,13 @@
-"""From A to B on answers of 29 models to the same prompts: level, known causes, a chain, and power beside MMD.
+"""From A to B on answers of 29 models to the same prompts: level, known causes, and power beside MMD.
 
-    python benchmarks/validity/against.py rows  --data ../shared/data --kept /tmp/rows     # fit and score once
-    python benchmarks/validity/against.py pairs --kept /tmp/rows                           # all pairs, four sizes
-    python benchmarks/validity/against.py null  --kept /tmp/rows --splits 1000             # halves of one model
-    python benchmarks/validity/against.py folds --data ../shared/data --splits 200         # the same, with cross-fitting
-    python benchmarks/validity/against.py causes --data ../shared/data                     # told to be verbose, concise
+    python benchmarks/validity/against.py pairs null --data ../shared/data    # all pairs; halves of one model
+    python benchmarks/validity/against.py folds --data ../shared/data --splits 200    # halves, cross-fitted
+    python benchmarks/validity/against.py causes --data ../shared/data    # models told to be verbose or concise
 
-``rows`` fits each critic once on answers of all models to 100 prompts, without being told whose they are, and scores the
-answers to 200 other prompts. Everything after that needs only rows. The other tests are MMD with the Hamming kernel of
-characters (Gao, Liang & Guestrin 2025, Model Equality Testing) and with the cosine of counts of character trigrams; both
-exchange the two answers to a prompt at random, as Momus does.
+For ``pairs`` and ``null``, each critic is fitted once on answers of all models to 100 prompts, without being told whose
+they are, and scores the answers to 200 other prompts; everything after that needs only rows. The other tests are MMD
+with the Hamming kernel of characters (Gao, Liang & Guestrin 2025, Model Equality Testing) and with the cosine of counts
+of character trigrams. All exchange the two answers to a prompt at random.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import pickle  # noqa: S403 – reads only what this script wrote
 import time
 from itertools import combinations
 from pathlib import Path
@@ -35,7 +32,7 @@ from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import MANY_PAIRS, judge
 from momus.verdicts.settings import Settings
-from momus.verdicts.verdict import adjust, speaking
+from momus.verdicts.table import adjust, speaking
 
 SIZES = (25, 50, 100, 200)
 FITTED, SCORED = 100, 200
@@ -65,32 +62,27 @@ def prompts_of(data: Path) -> tuple[list[str], list[str]]:
     return order[:FITTED], order[FITTED : FITTED + SCORED]
 
 
-def rows(data: Path, kept: Path) -> None:
-    kept.mkdir(parents=True, exist_ok=True)
+def scored_rows(data: Path) -> tuple[dict, dict]:
+    """Rows by critic, (critic, scores by model), and texts by model, (prompts, texts)."""
     fit, test = map(set, prompts_of(data))
     names = models(data)
     read = {m: answers(data, m) for m in names}
     fitting = pooled([corpus([r for r in read[m] if r["prompt_id"] in fit], m) for m in names])
     texts = {m: corpus([r for r in read[m] if r["prompt_id"] in test], m) for m in names}
-    (kept / "texts.pickle").write_bytes(pickle.dumps({m: (c.prompts, [d.text for d in c]) for m, c in texts.items()}))
+    rows = {}
     for critic in chosen_critics(None, {}).critics:
-        path = kept / f"{critic.name}.pickle"
-        if isinstance(critic, RunningTextCritic) or critic.name in SLOW or path.exists():
+        if isinstance(critic, RunningTextCritic) or critic.name in SLOW:
             continue
         start = time.perf_counter()
         try:
             critic.fit(fitting)
             settled(critic, list(texts.values()))
-            scored = {m: critic.score(c) for m, c in texts.items()}
+            rows[critic.name] = critic, {m: critic.score(c) for m, c in texts.items()}
         except MomusError as error:
             print(f"{critic.name}: left out: {error.message[:90]}", flush=True)
             continue
-        path.write_bytes(pickle.dumps((critic, scored)))
         print(f"{critic.name}: {time.perf_counter() - start:.1f} s", flush=True)
-
-
-def loaded(kept: Path) -> dict:
-    return {p.stem: pickle.loads(p.read_bytes()) for p in sorted(kept.glob("*.pickle")) if p.stem != "texts"}  # noqa: S301
+    return rows, {m: (c.prompts, [d.text for d in c]) for m, c in texts.items()}
 
 
 def told_apart(by_critic: dict, one: str, other: str, chosen: tuple, settings: Settings, names: tuple) -> list:
@@ -132,9 +124,8 @@ def trigrams(texts: list[str]) -> object:
     return HashingVectorizer(analyzer="char", ngram_range=(3, 3), n_features=1 << 18, norm="l2").transform(texts)
 
 
-def pairs(kept: Path, out: Path | None, most: int) -> None:
-    by_critic = loaded(kept)
-    texts = pickle.loads((kept / "texts.pickle").read_bytes())  # noqa: S301
+def pairs(by_critic: dict, texts: dict, out: Path | None, most: int) -> None:
+    """Share of the pairs of models that are told apart, at each size."""
     names = sorted(texts)
     coded = {m: letters(texts[m][1]) for m in names}
     grams = {m: trigrams(texts[m][1]) for m in names}
@@ -183,9 +174,8 @@ def report(found: list[dict], spent: dict, axes: int) -> None:
         print(flush=True)
 
 
-def null(kept: Path, splits: int) -> None:
+def null(by_critic: dict, splits: int) -> None:
     """Alarms over the whole table between random halves of the prompts of one model."""
-    by_critic = loaded(kept)
     names = sorted(next(iter(by_critic.values()))[1])
     alarms, per_axis = 0, dict.fromkeys(by_critic, 0)
     start = time.perf_counter()
@@ -201,14 +191,15 @@ def null(kept: Path, splits: int) -> None:
         for v in verdicts:
             per_axis[v.critic] += bool(v.leads and v.p_axis is not None and v.p_axis <= 0.05)
         if (split + 1) % 50 == 0:
-            print(f"{split + 1} splits: {alarms / (split + 1):.3f} alarms, {time.perf_counter() - start:.0f} s", flush=True)
+            seconds = time.perf_counter() - start
+            print(f"{split + 1} splits: {alarms / (split + 1):.3f} alarms, {seconds:.0f} s", flush=True)
     print({k: round(n / splits, 3) for k, n in per_axis.items()})
 
 
 def folds(data: Path, splits: int) -> None:
     """Level of single axes with cross-fitting: halves of one model, critics fitted on folds of one half."""
-    names, alarms, count = models(data), {}, 0
-    for split in range(splits):
+    names, alarms = models(data), {}
+    for count, split in enumerate(range(splits), 1):
         read = answers(data, names[split % len(names)])
         rng = np.random.default_rng([8, split])
         order = rng.permutation(len(read))[:200]
@@ -221,7 +212,6 @@ def folds(data: Path, splits: int) -> None:
                 if v.statistic == "latent_nll" or v.leads:
                     key = f"{v.critic} {'NLL' if v.statistic == 'latent_nll' else 'axis'}"
                     alarms[key] = alarms.get(key, 0) + ((v.p if key.endswith("NLL") else v.p_axis) <= 0.05)
-        count += 1
         if count % 20 == 0:
             print(f"{count} splits: { {k: round(n / count, 3) for k, n in alarms.items()} }", flush=True)
 
@@ -230,7 +220,7 @@ def causes(data: Path, n: int) -> None:
     """Models that were told to be verbose or concise: what is said first."""
     for base in ("alpaca-7b", "Mixtral-8x7B-Instruct-v0.1"):
         for told in ("concise", "verbose"):
-            old, new = ([r for r in answers(data, m)[:n]] for m in (base, f"{base}_{told}"))
+            old, new = (answers(data, m)[:n] for m in (base, f"{base}_{told}"))
             start = time.perf_counter()
             c = momus.compare(generated={told: new}, against={base: old}, jobs=1)
             print(f"{time.perf_counter() - start:.0f} s\n" + "\n".join(str(c).splitlines()[:22]), flush=True)
@@ -238,23 +228,21 @@ def causes(data: Path, n: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("rows", "pairs", "null", "folds", "causes"))
+    parser.add_argument("what", nargs="+", choices=("pairs", "null", "folds", "causes"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--kept", type=Path, default=Path("/tmp/momus-rows"))
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, help="JSON file for all pairs")
     parser.add_argument("--splits", type=int, default=1000)
-    parser.add_argument("--most", type=int, default=406)
-    parser.add_argument("--n", type=int, default=150)
+    parser.add_argument("--most", type=int, default=406, help="pairs, drawn at random")
+    parser.add_argument("--n", type=int, default=150, help="prompts of `causes`")
     a = parser.parse_args()
-    if a.what == "rows":
-        rows(a.data, a.kept)
-    elif a.what == "pairs":
-        pairs(a.kept, a.out, a.most)
-    elif a.what == "null":
-        null(a.kept, a.splits)
-    elif a.what == "folds":
+    rows, texts = scored_rows(a.data) if {"pairs", "null"} & set(a.what) else ({}, {})
+    if "pairs" in a.what:
+        pairs(rows, texts, a.out, a.most)
+    if "null" in a.what:
+        null(rows, a.splits)
+    if "folds" in a.what:
         folds(a.data, a.splits)
-    else:
+    if "causes" in a.what:
         causes(a.data, a.n)
 
 

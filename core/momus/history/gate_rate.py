@@ -31,7 +31,8 @@ from momus.text.counting import percentage
 from momus.verdicts.judge import MANY_PAIRS, judge
 from momus.verdicts.own_band import OwnBands
 from momus.verdicts.settings import Settings
-from momus.verdicts.verdict import Verdict, adjust, selected
+from momus.verdicts.table import adjust, selected
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -204,7 +205,7 @@ def _broken(
     run = KeptRun(
         Path(),
         {"confidence": settings.confidence, "corpora": [{"name": settings.against, "role": "real"}]},
-        selected(adjust(verdicts, settings.adjustment)),
+        selected(adjust(verdicts, settings.multiplicity)),
     )
     decided = decide_distances(run, ["half"], rules, rules.alpha or 1 - settings.confidence, False)
     return {c.critic for c in decided.checks if c.status == "failed"}

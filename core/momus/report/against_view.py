@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from momus.report.against import Block, blocks_of, first_sentences, step, trend
+from momus.report.against import Block, blocks_of, first_sentences, of_reference, step, trend
 from momus.report.answer import answer_of
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
@@ -122,5 +122,6 @@ def path_svg(path: Path, against: Against) -> str:
         shown = percentage(value) if path.share else number(value)
         canvas.text((point[0], place(k, path.highs[k])[1] - 6), shown, "middle", 10)
         canvas.text((point[0], height - 10), clean(against.versions[k], 24), "middle", 10)
-    title = f"{path.axis}: {path.label}, {trend(path, against.alpha)}, largest step {step(path, against.versions)}"
+    moved = f"{trend(path, against.alpha)}, largest step {step(path, against.versions)}"
+    title = f"{path.axis}: {of_reference(path.label, against.reference)}, {moved}"
     return canvas.svg(clean(title, 200))

@@ -208,7 +208,7 @@ def test_command_writes_a_report(tmp_path: Path, momus: Callable[..., tuple[int,
     assert code == 0, said
     assert "new differs from old on 1 of 1 axis" in said
     assert "New against old" in (tmp_path / "run" / "report.html").read_text()
-    for command in (["show", "--every"], ["show", "--markdown"], ["show", "--latex"], ["outliers"]):
+    for command in (["show", "--all"], ["show", "--markdown"], ["show", "--latex"], ["outliers"]):
         code, said = momus(command[0], f"{tmp_path}/run", *command[1:])
         assert code == 0, said
         assert not re.search("human|real text", said), command
