@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from arpa import KneserNey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -19,7 +20,6 @@ from momus.estimator import clone
 from momus.evidence import from_json, to_json
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
-from momus_adapters.language_models.arpa import KneserNey
 from momus_critics.distortion import Distortion, Estimates, draw_language, estimates, perturbed, random_strings, study
 from momus_critics.distortion.estimation import (
     by_amount,
