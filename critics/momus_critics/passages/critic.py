@@ -115,6 +115,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         Seeds folds, k-means, and the documents held out.
     """
 
+    named_latents = False
     name = "passages"
     axis = "passage order"
     question = (

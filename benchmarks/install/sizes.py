@@ -1,6 +1,6 @@
 """What an installation and each extra weigh: sizes of the files of the packages installed here, by their metadata.
 
-Run it in an environment that has all extras: ``python benchmarks/speed/install_size.py``. Sizes include compiled
+Run it in an environment that has all extras: ``python benchmarks/install/sizes.py``. Sizes include compiled
 bytecode. A package that several extras need is counted for each of them.
 """
 
@@ -11,6 +11,8 @@ from importlib.metadata import PackageNotFoundError, distribution, metadata
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+OWN = "momus-criticism"
 
 
 def closure(name: str, extras: frozenset[str], into: dict[str, set[str]], missing: set[str]) -> None:
@@ -42,17 +44,15 @@ def megabytes(name: str) -> float:
 def main() -> None:
     """Print one line for the core and one for each extra: size, and the largest packages."""
     core: dict[str, set[str]] = {}
-    closure("momus", frozenset(), core, set())
-    del core["momus"]
+    closure(OWN, frozenset(), core, set())
+    del core[OWN]
     sizes = {name: megabytes(name) for name in core}
     print(f"core without Momus itself: {sum(sizes.values()):.0f} MB in {len(sizes)} packages")
-    for extra in metadata("momus").get_all("Provides-Extra") or []:
+    for extra in metadata(OWN).get_all("Provides-Extra") or []:
         packages: dict[str, set[str]] = {}
         missing: set[str] = set()
-        closure("momus", frozenset({extra}), packages, missing)
-        added = {
-            n: megabytes(n) for n in set(packages) - set(core) - {"momus"} - {canonicalize_name(m) for m in missing}
-        }
+        closure(OWN, frozenset({extra}), packages, missing)
+        added = {n: megabytes(n) for n in set(packages) - set(core) - {OWN} - {canonicalize_name(m) for m in missing}}
         largest = ", ".join(f"{n} {s:.0f}" for n, s in sorted(added.items(), key=lambda item: -item[1])[:4])
         absent = f"; not installed here: {', '.join(sorted(missing))}" if missing else ""
         print(f"{extra}: {sum(added.values()):.0f} MB in {len(added)} packages ({largest}){absent}")
