@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-
-from momus.errors import UsageError
-from momus.evidence import Axis, Chart, Evidence, Heatmap, Role, Series, Table
-from momus.numeric.types import Floats, Ints
-from momus.progress import stage
-from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seed, sample
-from momus_critics.distortion.estimation import (
+from distortion_estimation import (
     Estimates,
     by_amount,
     by_length,
@@ -25,6 +19,12 @@ from momus_critics.distortion.estimation import (
     perturbed,
     random_strings,
 )
+
+from momus.errors import UsageError
+from momus.evidence import Axis, Chart, Evidence, Heatmap, Role, Series, Table
+from momus.numeric.types import Floats, Ints
+from momus.progress import stage
+from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seed, sample
 
 COLUMNS = 12
 """Bins of log p_L in the heat map of perturbations."""
