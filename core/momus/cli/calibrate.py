@@ -67,7 +67,10 @@ def calibrate(
     wide: Annotated[
         int,
         typer.Option(
-            min=19, max=MOST_PERMUTATIONS, help="Permutations per test of statistics with more than 64 columns."
+            "--wide-permutations",
+            min=19,
+            max=MOST_PERMUTATIONS,
+            help="Permutations per test of statistics with more than 64 columns.",
         ),
     ] = 199,
     alpha: Annotated[float, typer.Option(help="Significance level: a test with p up to it is an alarm.")] = 0.05,

@@ -53,7 +53,7 @@ SUMMARIZED = 2_000
 """Documents of a text scored in parts that evidence is made of, where it needs their latents."""
 MANY = 100
 """Pairs of generated texts above which their tests are made at less cost."""
-WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
+WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 
 
@@ -225,7 +225,7 @@ def _result(
             references += find_references(critic, (sides[0], corpus), (sampled[0], scores), oddest)
             outliers += oddest
     pairs: list[Verdict] = []
-    axes = family if settings.adjustment.endswith("-table") else family * len(others)  # of all texts
+    axes = family if settings.multiplicity.endswith("-table") else family * len(others)  # of all texts
     of_pairs = axes * (len(others) - 1) // 2
     two = list(combinations(others, 2)) if settings.pairwise else []
     economy = MANY_PAIRS if len(two) > MANY else USUAL

@@ -132,7 +132,8 @@ class Rules:
             )
         if self.max_worse and not self.baseline:
             raise UsageError(
-                "--max-worse needs a baseline", hint="name a run or a baseline: --baseline main (momus baseline set)"
+                "--max-worse needs a baseline",
+                hint="name a run or a baseline, e.g. --baseline main",
             )
 
     def updated(self, **changes: Any) -> Rules:

@@ -472,7 +472,7 @@ def test_the_command(capsys, monkeypatch):
     from momus.cli import main
 
     def run(*arguments):
-        monkeypatch.setattr("sys.argv", ["momus", "check", *arguments])
+        monkeypatch.setattr("sys.argv", ["momus", "critics", "check", *arguments])
         code = 0
         try:
             main()

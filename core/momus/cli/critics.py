@@ -1,13 +1,17 @@
-"""``momus check``: run the conformance checks on a critic."""
+"""``momus critics``: list critics, show one, check one, start a new one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from momus.cli import EXIT_CODES
+from momus.cli.new import new
 from momus.cli.options import Config, config_tables
-from momus.estimator import construct
+from momus.cli.printing import print_view
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +22,67 @@ NAME = 40
 """Width of the column of names."""
 
 
+class _Named(TyperGroup):
+    """The group ``critics``; a word that is none of its commands is the name of a critic to show."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that the words mean."""
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What stands after the command in its usage."""
+        return ["[OPTIONS] [NAME|FOLDER]"]
+
+
+critics = typer.Typer(
+    name="critics",
+    cls=_Named,
+    invoke_without_command=True,
+    epilog=EXIT_CODES,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+@critics.callback()
+def list_critics(ctx: typer.Context) -> None:
+    """List the critics, show one, check one, or start a new one.
+
+    Lists installed plug-ins too; a broken one is shown with the reason. With the
+    name of a critic, shows its parameters; with a folder of saved critics, what
+    each would do when it scores text, without loading it.
+
+    Examples (the second asks about saved critics):
+
+      [bold]momus critics sections[/bold]
+      [bold]momus critics run/critics[/bold]
+
+    Next: set parameters in a TOML file, and pass it with --config.
+    """
+    from momus.cli.catalogue import all_critics_view
+
+    if ctx.invoked_subcommand is None:
+        print_view(all_critics_view())
+
+
+@critics.command(hidden=True)
+def show(
+    name: Annotated[str, typer.Argument(help="Name of a critic, or a folder of saved critics.", metavar="NAME|FOLDER")],
+) -> None:
+    """Show one critic with its parameters, or what saved critics would do."""
+    from momus.cli.catalogue import critic_view, is_folder, saved_critics_view
+
+    if is_folder(name):
+        print_view(saved_critics_view(Path(name)), 80)
+    else:
+        print_view(critic_view(name))
+
+
+critics.command(epilog=EXIT_CODES)(new)
+
+
+@critics.command(epilog=EXIT_CODES)
 def check(
     critic: Annotated[
         str, typer.Argument(help="package.module:Class, ./file.py:Class, or the name of a registered critic.")
@@ -31,18 +96,19 @@ def check(
     """Run the conformance checks on a critic.
 
     The checks cover the contract of a critic, rows, invariance to batches and
-    order, scripts, the posterior, summaries, saving and false alarms. The exit code is 1
-    if a check fails, or if too few checks apply to the critic.
+    order, scripts, the posterior, summaries, saving and false alarms. The exit
+    code is 1 if a check fails, or if too few checks apply to the critic.
 
     Example:
 
-      [bold]momus check my_package.critic:MyCritic[/bold]
+      [bold]momus critics check my_package.critic:MyCritic[/bold]
 
     Next: read the detail of each failed check. Once all checks pass, register the
     class in the entry-point group momus.critics; `momus critics` then lists it.
     """
     from momus.conformance import check_critic, check_names
     from momus.critic.registry import critic_class, named
+    from momus.estimator import construct
     from momus.processes import single_thread
     from momus.reading import read_corpus
     from momus.visible import safe_console

@@ -1,4 +1,4 @@
-"""``momus log``: a finished run in experiment trackers."""
+"""``momus export``: a finished run in experiment trackers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from momus.cli.outputs import Run, run_folder
 from momus.cli.printing import echo
 
 
-def log(
+def export(
     to: Annotated[
         list[str],
         typer.Option(
@@ -42,8 +42,8 @@ def log(
 
     Examples (the second needs no network):
 
-      [bold]momus log run --to wandb:team/project --to mlflow:evaluation[/bold]
-      [bold]momus log run --to tensorboard:runs --name opt-1.3b --step 2000[/bold]
+      [bold]momus export run --to wandb:team/project --to mlflow:evaluation[/bold]
+      [bold]momus export run --to tensorboard:runs --name opt-1.3b --step 2000[/bold]
 
     Next: open the tracker; runs of one name and several steps are curves there.
     """

@@ -1,16 +1,24 @@
-"""Mixed models of prompts and models: closed forms for balanced data, REML otherwise."""
+"""Components of variance: how much of the variation of an axis lies between prompts, and between models within prompts.
+
+The mixed model of the value of a document is y = μ_model + prompt + prompt × model + residual, with random prompts; the
+real text is one of the models. Several documents of one prompt and model (other seeds) differ by the residual.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from momus.inference.matching import Names
+from momus.joint.axes import Axis
 from momus.numeric.types import Floats, Ints
 
-RESAMPLES, RESAMPLES_REML = 499, 99
+RESAMPLES = 99
+FEWEST = 3
+"""Fewest prompts that all corpora answer."""
 
 
 @dataclass(frozen=True)
@@ -54,98 +62,30 @@ class Cells:
 Found = tuple[tuple[ModelEffect, ...], tuple[Share, Share | None, Share]]
 
 
-def balanced_components(c: Cells, models: Sequence[str], confidence: float, seed: int) -> Found:
-    """Closed forms for r documents in each cell."""
-    from scipy.stats import t
-
-    r = int(c.counts[0, 0])
-    order = np.lexsort((c.corpus, c.prompt))
-    values = c.y[order].reshape(c.prompts, c.corpora, r)
-    means = values.mean(axis=2)  # (P, C)
-    within = ((values - means[:, :, None]) ** 2).sum(axis=(1, 2))  # sums of squares by prompt, (P,)
-    shares, interaction, freedom = _mean_squares(means[None], within[None], r)
-    # a difference of two means of P·r documents: the prompts cancel
-    error = float(np.sqrt(2 * interaction[0] / (c.prompts * r)))
-    reach = float(t.ppf((1 + confidence) / 2, freedom[0])) * error
-    difference = means.mean(axis=0)[1:] - means.mean(axis=0)[0]
-    effects = tuple(
-        ModelEffect(m, float(d), float(d - reach), float(d + reach), c.prompts * r)
-        for m, d in zip(models, difference, strict=True)
-    )
-    rng = np.random.default_rng([seed, 9])
-    drawn = []
-    for _ in range(RESAMPLES):
-        rows = rng.integers(0, c.prompts, c.prompts)
-        drawn.append(_mean_squares(means[None, rows], within[None, rows], r)[0][0])
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    levels = (c.prompts, c.prompts * c.corpora, len(c.y))
-    parts = [Share(float(s), float(a), float(b), n) for s, a, b, n in zip(shares[0], low, high, levels, strict=True)]
-    return effects, (parts[0], parts[1] if r > 1 else None, parts[2])
-
-
-def _mean_squares(means: Floats, within: Floats, r: int) -> tuple[Floats, Floats, Floats]:
-    """Shares of prompt, prompt × model and residual, (B, 3), from cell means (B, P, C) and squares within (B, P).
-
-    Also the mean square of prompt × model and its degrees of freedom, (B,) each. Mean squares must grow from residual
-    to prompt × model to prompt; neighbours that do not are pooled, which gives the REML estimates with variances of 0
-    (Thompson 1962).
-    """
-    p, c = means.shape[1:]
-    by_prompt = means.mean(axis=2, keepdims=True)
-    by_corpus = means.mean(axis=1, keepdims=True)
-    whole = means.mean(axis=(1, 2), keepdims=True)
-    squares = np.column_stack(
-        [
-            within.sum(axis=1),
-            r * ((means - by_prompt - by_corpus + whole) ** 2).sum(axis=(1, 2)),
-            r * c * ((by_prompt - whole) ** 2).sum(axis=(1, 2)),
-        ]
-    )
-    freedom = np.broadcast_to(np.array([p * c * (r - 1), (p - 1) * (c - 1), p - 1], dtype=np.float64), squares.shape)
-    shares, interaction, degrees = np.zeros_like(squares), np.zeros(len(squares)), np.zeros(len(squares))
-    for b, (s, f) in enumerate(zip(squares, freedom, strict=True)):
-        e, pm, pr, degrees[b] = _pooled_up(s, f)
-        parts = np.array([(pr - pm) / (r * c), (pm - e) / r, e]) if r > 1 else np.array([(pr - pm) / c, 0.0, pm])
-        shares[b], interaction[b] = parts / max(parts.sum(), 1e-300), pm
-    return shares, interaction, degrees
-
-
-def _pooled_up(squares: Floats, freedom: Floats) -> tuple[float, float, float, float]:
-    """Isotonic mean squares of residual, prompt × model and prompt, and the degrees of freedom of the second."""
-    blocks: list[tuple[float, float, int]] = []
-    for s, f in zip(squares, freedom, strict=True):
-        blocks.append((float(s), float(f), 1))
-        # a level without degrees of freedom joins the next one
-        while len(blocks) > 1 and blocks[-2][0] * blocks[-1][1] >= blocks[-1][0] * blocks[-2][1]:
-            (s0, f0, n0), (s1, f1, n1) = blocks[-2:]
-            blocks[-2:] = [(s0 + s1, f0 + f1, n0 + n1)]
-    values = [s / f for s, f, n in blocks for _ in range(n)]
-    degrees = [f for _, f, n in blocks for _ in range(n)]
-    return values[0], values[1], values[2], degrees[1]
-
-
 def reml_components(c: Cells, models: Sequence[str], confidence: float, seed: int = 0) -> Found | str:
     """Fit the mixed model to any numbers of documents per cell by REML; a sentence if that fails."""
-    from scipy.stats import norm
+    from scipy.stats import t
 
     likelihood = Reml.of(c)
     ratios = likelihood.fit(np.ones(c.prompts), np.array([1.0, 1.0]))
     if ratios is None:
         return "REML did not converge"
     means, covariance = likelihood.means(ratios)
-    reach = float(norm.ppf((1 + confidence) / 2))
+    # degrees of freedom of prompt × model, the error of differences of models
+    freedom = max(int((c.counts > 0).sum()) - c.prompts - c.corpora + 1, 1)
+    reach = float(t.ppf((1 + confidence) / 2, freedom))
     effects = []
     for k, model in enumerate(models, 1):
         d = float(means[k] - means[0])
         error = float(np.sqrt(covariance[k, k] + covariance[0, 0] - 2 * covariance[0, k]))
         effects.append(ModelEffect(model, d, d - reach * error, d + reach * error, int((c.corpus == k).sum())))
     rng, drawn = np.random.default_rng([seed, 9]), []
-    for _ in range(RESAMPLES_REML):
+    for _ in range(RESAMPLES):
         times = np.bincount(rng.integers(0, c.prompts, c.prompts), minlength=c.prompts).astype(np.float64)
         again = likelihood.fit(times, ratios, tolerance=1e-3)
         if again is not None:
             drawn.append(_shares(again))
-    if len(drawn) < 0.9 * RESAMPLES_REML:
+    if len(drawn) < 0.9 * RESAMPLES:
         return "REML did not converge for more than a tenth of the resamples"
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
     levels = (c.prompts, int((c.counts > 0).sum()), len(c.y))
@@ -233,3 +173,109 @@ class Reml:
         inverse = np.linalg.inv(a)
         variance = (q - float(b @ inverse @ b)) / (self.n.sum() - len(b))
         return inverse @ b, inverse * variance
+
+
+@dataclass(frozen=True)
+class PromptComponents:
+    """Variance components of one axis.
+
+    Attributes
+    ----------
+    reason
+        Why there are none; empty where there are.
+    effects
+        The fixed effect of each model.
+    prompt, prompt_model, residual
+        Shares of the variance: of prompts, of models within prompts, of documents within both. Without several
+        documents of one prompt and model, ``prompt_model`` is None and the residual contains it. ``levels`` counts
+        prompts, cells of prompt and model, documents.
+    prompts, documents, n_real
+        Numbers of prompts, of all documents, and of real ones.
+    """
+
+    critic: str
+    name: str
+    reason: str = ""
+    effects: tuple[ModelEffect, ...] = ()
+    prompt: Share | None = None
+    prompt_model: Share | None = None
+    residual: Share | None = None
+    prompts: int = 0
+    documents: int = 0
+    n_real: int = 0
+
+
+def prompt_components(
+    axis: Axis,
+    real: str,
+    models: Sequence[str],
+    prompts: Mapping[str, Names],
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> PromptComponents:
+    """Estimate the effect of each model, and the shares of variance of prompts and of models within prompts.
+
+    The restricted likelihood is maximised (`Reml`). Intervals of shares come from 99 resamples of prompts.
+
+    Parameters
+    ----------
+    axis
+        Its ``values`` are analysed; unscored documents are left out.
+    prompts
+        By corpus, the prompt of each document, or None. Prompts take part if the real text and a model answer them.
+
+    >>> rng = np.random.default_rng(0)
+    >>> from momus.critic.statistic import Statistic, mean
+    >>> ids, level = [str(i) for i in range(100)], rng.normal(size=100)
+    >>> x = {name: level + shift + rng.normal(size=100) for name, shift in {"real": 0, "g": 1}.items()}
+    >>> axis = Axis("a", "axis", Statistic("mean", "x", "value", mean), {}, {}, x)
+    >>> found = prompt_components(axis, "real", ["g"], {name: ids for name in x})
+    >>> found.effects[0].low < 1 < found.effects[0].high, 0.3 < found.prompt.share < 0.7
+    (True, True)
+    """
+    cells = _cells(axis, [real, *models], prompts)
+    if isinstance(cells, str):
+        return PromptComponents(axis.critic, axis.name, reason=cells)
+    found = reml_components(cells, models, confidence, seed)
+    if isinstance(found, str):
+        return PromptComponents(axis.critic, axis.name, reason=found)
+    effects, (prompt, prompt_model, residual) = found
+    return PromptComponents(
+        axis.critic,
+        axis.name,
+        "",
+        effects,
+        prompt,
+        prompt_model,
+        residual,
+        cells.prompts,
+        len(cells.y),
+        int((cells.corpus == 0).sum()),
+    )
+
+
+def _cells(axis: Axis, corpora: Sequence[str], prompts: Mapping[str, Names]) -> Cells | str:
+    missing = [c for c in corpora if c not in axis.values or not np.isfinite(axis.values[c]).any()]
+    if missing:
+        return f"no scored documents of {', '.join(map(repr, missing))}"
+    codes: dict[str, int] = {}
+    columns = []
+    for number, corpus in enumerate(corpora):
+        y = np.asarray(axis.values[corpus], dtype=np.float64)
+        asked = np.array(
+            [-1 if p is None else codes.setdefault(p, len(codes)) for p in prompts[corpus]], dtype=np.int64
+        )
+        kept = np.isfinite(y) & (asked >= 0)
+        columns.append((y[kept], asked[kept], np.full(int(kept.sum()), number)))
+    y, prompt, corpus_number = (np.concatenate(c) for c in zip(*columns, strict=True))
+    answered = np.zeros((len(codes), len(corpora)), dtype=bool)
+    answered[prompt, corpus_number] = True
+    shared = np.flatnonzero(answered[:, 0] & answered[:, 1:].any(axis=1))
+    alone = [c for c, a in zip(corpora[1:], answered[shared, 1:].sum(axis=0), strict=True) if a < FEWEST]
+    if alone:
+        return f"{', '.join(map(repr, alone))} shares fewer than {FEWEST} prompts with {corpora[0]!r}"
+    kept = np.isin(prompt, shared)
+    y = y[kept]
+    if np.ptp(y) <= 1e-12 * max(float(np.abs(y).max()), 1e-300):
+        return "all documents have the same value"
+    return Cells(y, np.searchsorted(shared, prompt[kept]), corpus_number[kept], len(shared), len(corpora))
