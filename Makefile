@@ -2,25 +2,37 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test slow faults harnesses check lint types docs help clean
+.PHONY: demo test slow faults harnesses check lint types docs dist matrix help clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
 
 # torch goes first and alone: pinned, so that no larger build is drawn in by another package. pip compiles one file at a
-# time, compileall one per core; what it leaves out is compiled when it is first imported. A package may ship a file that
-# does not compile, hence the dash.
+# time, compileall one per core; what it leaves out (torch's internal tests hold a file for later Pythons only) is
+# compiled when it is first imported.
+PIP := $(BIN)/pip install -qq --disable-pip-version-check --no-compile --constraint constraints.txt
+COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|models|testing)/' $(VENV)/lib
+
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
-	-$(BIN)/python -m compileall -q -j 0 -x '/(tests?|models)/' $(VENV)/lib > /dev/null
+	$(PIP) torch
+	$(PIP) --editable '.[dev]'
+	$(COMPILE)
+	@touch $@ $(CORE)
+
+# the demo needs the core install alone
+$(CORE): pyproject.toml constraints.txt
+	@echo "Installing Momus into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable .
+	@$(COMPILE)
 	@touch $@
 
-demo: $(STAMP) ## Compare a small language model with real documentation; ends with the report's path
-	$(BIN)/momus demo --out momus-demo
+demo: $(CORE) ## Compare a small language model with real documentation; ends with the report's path
+	@$(BIN)/momus demo --out momus-demo
 
 # groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
 test: $(STAMP) lint types ## Lint, type check, and run all tests but the slow ones
@@ -54,5 +66,15 @@ types: $(STAMP)
 docs: $(STAMP) ## Build the documentation into site/; warnings are errors
 	$(BIN)/mkdocs build --strict
 
+dist: $(STAMP) ## Build the wheel and the source archive into dist/, and check both
+	rm -rf dist
+	$(PIP) twine check-wheel-contents
+	$(BIN)/hatchling build -d dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+matrix: dist ## Try the wheel in empty environments of Python 3.11 (least versions), 3.12 and 3.13 (newest)
+	$(BIN)/python benchmarks/install/matrix.py dist/*.whl --tests
+
 clean: ## Remove the environment and caches
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache momus-demo
+	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache momus-demo

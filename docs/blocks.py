@@ -58,6 +58,8 @@ FILES = {
 """Files in the folder of every page: which of the demo's texts, and which of its lines."""
 LOGS = Path(__file__).resolve().parents[1] / "tests" / "data" / "logs"
 """Logs that harnesses wrote; pages find them in the folder ``logs``."""
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+"""Scripts that pages run."""
 
 
 TIME = re.compile(r"\b\d+(?:\.\d+)? ?s\b")
@@ -199,6 +201,7 @@ class Page:
             with gzip.open(demo_path(f"{source}.jsonl.gz"), "rt", encoding="utf-8") as lines:
                 (self.folder / name).write_text("".join(islice(lines, first, last)), encoding="utf-8")
         shutil.copytree(LOGS, self.folder / "logs")
+        (self.folder / "benchmarks").symlink_to(BENCHMARKS)
         # Packages that a page installs are found by programs that start later, with their .pth files.
         (hook / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(self.site)!r})\n", encoding="utf-8")
         programs = os.path.dirname(sys.executable)

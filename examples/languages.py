@@ -7,7 +7,7 @@ is for fitting, a quarter is the real text, and the last quarter is compared wit
 words of each document in random order, and with half of its stopwords left out. Word order is the business of
 ``perplexity`` alone, and stopwords are that of ``stopword-share`` before all: the others should find nothing where only
 the order differs. Writes ``verdicts.csv`` and prints the adjusted p of each critic's headline. Needs
-``pip install 'momus[languages]'``. Takes half a minute for all languages.
+``pip install -e '.[languages]'``. Takes half a minute for all languages.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Trains a character-level transformer (two layers, random initialisation) on pass
 Every ``--every`` steps, two critics score 24 samples: do samples use words as the novels do (``unigram``), and do words
 have the same lengths (``word-length``)? The numbers go to the trainer's logs and to ``history.csv``; ``training.svg``
 plots generated − real over steps with 95 % bootstrap intervals over samples, for the total variation distance between
-words (its excess over chance) and for Latent NLL. Needs ``pip install '.[train]'``. Takes about a minute and a half on
+words (its excess over chance) and for Latent NLL. Needs ``pip install -e '.[train]'``. Takes some 90 s on
 one core.
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.files import table_kind, write_json
@@ -17,12 +17,14 @@ from momus.locking import Lock, is_on_disk
 from momus.outputs import appending, make_folder, write_bytes
 from momus.ownership import Kind, check_output, check_place, marked, refuse_irregular
 from momus.progress import Reporter, Silent
+from momus.schema import build, parse_json, read_json
 from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
 from momus.text.counting import counted
 from momus.version import __version__
 
 WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
 """How messages call the keys of a run's record, where they differ from the keys."""
+AGAIN = "remove what is wrong, or replace the file with --overwrite"
 
 
 RECORD = marked("the record of `momus generate`", b'"decoding"', b'"prompts"', b'"keep_prompt"')
@@ -31,6 +33,14 @@ DOCUMENTS = Kind(
     "a file of `momus generate`",  # of which the first line may be incomplete, beside its record
     lambda path: LINES.of(path) or RECORD.of(path.with_name(f"{path.name}.run.json")),
 )
+
+
+class _Line(TypedDict):
+    """What is checked of a document that was written before."""
+
+    id: str
+    text: str
+    seed: int
 
 
 @dataclass
@@ -200,14 +210,11 @@ def _begin(
     if not resume:
         raise StoreError(f"{target} already exists", hint="continue it with --resume, or replace it with --overwrite")
     try:
-        earlier = json.loads(record_path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{target.name} cannot be resumed, because {record_path} cannot be read: {error}") from error
-    different = [k for k in record if k != "momus" and (not isinstance(earlier, dict) or earlier.get(k) != record[k])]
-    if different:
-        if not isinstance(earlier, dict):
-            raise StoreError(f"{record_path} is not the record of a run", hint="replace the file with --overwrite")
-        key = different[0]
+        earlier = read_json(record_path, dict[str, Any], AGAIN)
+    except FileNotFoundError:
+        raise StoreError(f"{target} cannot be resumed: there is no {record_path}", hint=AGAIN) from None
+    key = next((k for k in record if k != "momus" and earlier.get(k) != record[k]), None)
+    if key is not None:
         raise StoreError(
             f"{target} was started with another {WORDS.get(key, key)}: {earlier.get(key)!r}, now {record[key]!r}",
             hint="give the same options, or replace the file with --overwrite",
@@ -223,18 +230,12 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
         for n, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 break
-            try:
-                document = json.loads(line)
-                ids.append(str(document["id"]))
-                foreign = known.get(ids[-1]) != document["seed"] or not isinstance(document["text"], str)
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
+            place = f"{target}, line {n}"
+            document = build(_Line, parse_json(line, place, AGAIN), place, AGAIN)
+            ids.append(document["id"])
+            if known.get(ids[-1]) != document["seed"]:
                 raise StoreError(
-                    f"{target}, line {n} is not a document: {error}", hint="repair it, or pass --overwrite"
-                ) from error
-            if foreign:
-                raise StoreError(
-                    f"{target}, line {n} is not a document of this run ({ids[-1]!r})",
-                    hint="remove the line, or pass --overwrite",
+                    f"{place} is not a document of this run ({ids[-1]!r})", hint="remove the line, or pass --overwrite"
                 )
             complete += len(line)
     with appending(target, complete):  # which cuts the rest off

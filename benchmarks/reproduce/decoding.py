@@ -25,6 +25,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from decoding_tables import TABLES, Study, Value, claims, critics, fill, tables
+from papers.table import paper_tables
 from small_models import small_lm, train
 
 import momus
@@ -34,7 +35,6 @@ from momus.sequences import Decoding, Prompt, Sequences
 from momus.sequences.model import StepModel
 from momus.sequences.ngram import NGramModel
 from momus_adapters.generating import write_documents
-from momus_adapters.papers.table import paper_tables
 
 METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
 Model = Literal["trigram", "lstm", "transformer"]

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from papers.table import PaperTable, paper_tables
+
 from momus.report.format import number
 from momus.verdicts.verdict import Verdict
-from momus_adapters.papers.table import PaperTable, paper_tables
 
 TABLES = ("meister-2", "meister-3", "meister-5", "meister-6")
 WAYS = ("ancestral", "nucleus", "beam")

@@ -13,7 +13,7 @@ words with ``<eos>`` at the end of each line, as in the paper.
 
 RUN keeps the texts (NAME.npz), exponents (NAME.json) and networks, so that an interrupted run resumes.
 
-Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data. The grammar needs ``momus[coref]``.
+Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data. The grammar needs the extra ``coref``.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hierarchical_pitman_yor import PitmanYor, PitmanYorModel
+from katz import Katz
 from numpy.typing import NDArray
 from running_text import running_text
 from scaling import data, numbered
+from treebank_sentences import SentenceSampler
 
 from momus.controls import pitman_yor, simon
 from momus.laws.test import standard_error
 from momus.sequences import Sequences
-from momus.sequences.ngram import NGramModel, Smoothing
-from momus.sequences.pitman_yor import PitmanYor
+from momus.sequences.ngram import NGramModel
 from momus.text.running import RunningText
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
 from momus_critics.laws.base import ScalingLaw
@@ -120,12 +122,12 @@ class Written:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def ngram(order: int, smoothing: Smoothing | PitmanYor) -> Callable[[WikiText, Options], Written]:
+def ngram(unfitted: Callable[[], NGramModel]) -> Callable[[WikiText, Options], Written]:
     """An n-gram model that reads the text as one sequence."""
 
     def write(text: WikiText, options: Options) -> Written:
         begun = time.process_time()
-        model = NGramModel(order, smoothing).fit(Sequences.of([text.ids["train"]]), len(text.words))
+        model = unfitted().fit(Sequences.of([text.ids["train"]]), len(text.words))
         notes: dict[str, Any] = {"fitting, CPU s": round(time.process_time() - begun, 1)}
         perplexity = {}
         for part in PARTS[1:]:
@@ -144,7 +146,7 @@ def ngram(order: int, smoothing: Smoothing | PitmanYor) -> Callable[[WikiText, O
 def grammar(text: WikiText, options: Options) -> Written:
     """Sentences of a grammar that is read off dependency parses of the training text, without headings."""
     from momus_adapters.corpora.treebank import ESCAPED, write_treebank
-    from momus_critics.pcfg import Rules, SentenceSampler, read_trees
+    from momus_critics.pcfg import Rules, read_trees
 
     path = options.folder / "treebank.mrg"
     begun = time.process_time()
@@ -226,13 +228,13 @@ class Options:
 
 GENERATORS: dict[str, Callable[[WikiText, Options], Written | None]] = {
     "WikiText-2": lambda text, _: Written(text.ids["train"], text.words),
-    "Kneser–Ney 3-gram": ngram(3, "kneser-ney"),
-    "Kneser–Ney 5-gram": ngram(5, "kneser-ney"),
-    "Katz 3-gram": ngram(3, "katz"),
-    "Katz 5-gram": ngram(5, "katz"),
-    "3-gram": ngram(3, "none"),
-    "5-gram": ngram(5, "none"),
-    "HPYLM": ngram(3, PitmanYor(sweeps=5, seed=0)),
+    "Kneser–Ney 3-gram": ngram(lambda: NGramModel(3)),
+    "Kneser–Ney 5-gram": ngram(lambda: NGramModel(5)),
+    "Katz 3-gram": ngram(lambda: Katz(3)),
+    "Katz 5-gram": ngram(lambda: Katz(5)),
+    "3-gram": ngram(lambda: NGramModel(3, "none")),
+    "5-gram": ngram(lambda: NGramModel(5, "none")),
+    "HPYLM": ngram(lambda: PitmanYorModel(3, PitmanYor(sweeps=5, seed=0))),
     "PCFG": grammar,
     "Simon process": process(lambda o: simon(o.words, 0.1, seed=o.seed)),
     "Pitman–Yor process": process(lambda o: pitman_yor(o.words, 0.8, 1.0, seed=o.seed)),

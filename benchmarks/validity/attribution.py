@@ -35,7 +35,7 @@ from momus.calibration.view import on_axis, rate_text
 from momus.controls import DEFECTS
 from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
-from momus.inference import ManyTests, holm
+from momus.inference import axis_test, holm
 from momus.inference.adjustment import Overlap
 from momus.joint.adjusted import AdjustedRow, Sides
 from momus.joint.attribution import accounted, attribution_of
@@ -144,19 +144,16 @@ def measure(defect: str, axes: list[Axis], splits: int, out: Path) -> None:
     """Append cells until there are so many splits."""
     path = out / f"{defect}.jsonl"
     done = len(path.read_text().splitlines()) if path.exists() else 0
-    tests: dict[str, ManyTests] = {}
     with path.open("a") as file:
         for k in range(done, splits):
             order = split(0, k, POOL)
             chosen = [taken(a, order[:SIDE], order[SIDE : 2 * SIDE]) for a in axes]
             p = {}
             for a in chosen:
-                sides = [a.rows[name][np.flatnonzero(a.scored[name])] for name in ("real", "generated")]
-                key = f"{a.critic} {sides[0].shape[0]} {sides[1].shape[0]}"
-                if key not in tests:
-                    sizes = sides[0].shape[0], sides[1].shape[0]
-                    tests[key] = ManyTests(a.statistic, *sizes, 999, wide=199, seed=0)
-                p[a.critic] = float(tests[key](*sides)[0])
+                sides = [
+                    {a.statistic.rows: a.rows[name][np.flatnonzero(a.scored[name])]} for name in ("real", "generated")
+                ]
+                p[a.critic] = axis_test([a.statistic], sides[0], sides[1])[0]
             adjusted = dict(zip(p, holm(list(p.values())).tolist(), strict=True))
             alarms = [name for name, value in adjusted.items() if value <= ALPHA]
             found = attribution_of(chosen, Sides("real", "generated", seed=k), alarms) if alarms else None

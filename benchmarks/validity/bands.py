@@ -37,7 +37,8 @@ from momus.inference.spread import PAIR
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands
 from momus.verdicts.judge import judge
-from momus.verdicts.verdict import Verdict, adjust
+from momus.verdicts.table import adjust
+from momus.verdicts.verdict import Verdict
 
 SIZES = (8, 16, 32, 64, 128, 256)
 SKEWED = (8, 32, 128)

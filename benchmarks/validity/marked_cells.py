@@ -33,7 +33,7 @@ from momus.outliers.conformal import Calibrated, largest_rank
 from momus.report.answer import answer_of
 from momus.runs.result import Comparison
 from momus.verdicts.judge import judge
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 AXES, BINS = 20, 64
 MEAN = Statistic("mean", "value", "value", mean, effect="hedges_g", label="mean", direction=("lower", "higher"))

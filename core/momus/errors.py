@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from momus.redact import redacted
+from momus.version import install_command
 
 
 class MomusError(Exception):
@@ -43,15 +44,15 @@ class MissingExtraError(UsageError):
     Parameters
     ----------
     requirement
-        What to install, such as ``momus[torch]``; empty if the hint has to say more than that.
+        What to install, such as ``momus-criticism[torch]``; empty if the hint has to say more than that.
 
-    >>> print(MissingExtraError("critic 'topics' needs torch", "momus[torch]"))
+    >>> print(MissingExtraError("critic 'topics' needs torch", extra("torch")))
     critic 'topics' needs torch
-      → pip install 'momus[torch]'
+      → pip install -e '.[torch]'
     """
 
     def __init__(self, message: str, requirement: str = "", *, hint: str = "") -> None:
-        super().__init__(message, hint or f"pip install '{requirement}'")
+        super().__init__(message, hint or install_command(requirement))
         self.requirement = requirement
 
 

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 
 from momus.errors import MissingExtraError
+from momus.version import extra
 
 MODULES = {
     "torch": "torch",
@@ -37,18 +38,18 @@ def extra_of(error: ModuleNotFoundError) -> MissingExtraError | None:
 
     >>> print(extra_of(ModuleNotFoundError("No module named 'pyro'", name="pyro.infer")))
     this needs the module 'pyro', which is not installed
-      → pip install 'momus[pyro]'
+      → pip install -e '.[pyro]'
     """
     module = (error.name or "").partition(".")[0]
     if module not in MODULES:
         return None
-    return MissingExtraError(f"this needs the module {module!r}, which is not installed", f"momus[{MODULES[module]}]")
+    return MissingExtraError(f"this needs the module {module!r}, which is not installed", extra(MODULES[module]))
 
 
 def missing_packages(name: str, extra: str) -> list[str]:
     """List the packages of an extra of a distribution that are not installed; versions are not compared.
 
-    >>> missing_packages("momus", "no-such-extra")
+    >>> missing_packages("momus-criticism", "no-such-extra")
     []
     """
     return [package for package in dict.fromkeys(_packages(name, extra)) if not _is_installed(package)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
@@ -34,6 +35,8 @@ from momus.parameters import plain_fault, shown, unfit_plain
 
 SEAL = "sha256"
 """Key of the digest of a sealed JSON object."""
+MOST_BYTES = 2**30
+"""The largest JSON file that is read."""
 _T = TypeVar("_T")
 
 
@@ -64,6 +67,8 @@ def read_json(path: Path, kind: type[_T], hint: str, *, sealed: bool = False) ->
         The file cannot be read, is no JSON, was changed, or a field is missing or of another type.
     """
     try:
+        if refuse_special(path, hint) > MOST_BYTES:
+            raise StoreError(f"{path}: larger than {MOST_BYTES >> 20:,} MiB", hint=hint)
         text = path.read_bytes()
     except FileNotFoundError:
         raise
@@ -73,6 +78,14 @@ def read_json(path: Path, kind: type[_T], hint: str, *, sealed: bool = False) ->
     if sealed and (not isinstance(content, dict) or content.pop(SEAL, None) != seal(content)):
         raise StoreError(f"{path}: changed or damaged after it was written (SHA-256)", hint=hint)
     return build(kind, content, str(path), hint)
+
+
+def refuse_special(path: Path, hint: str) -> int:
+    """The bytes of a regular file; a folder, a pipe or a device is refused before it is opened."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise StoreError(f"{path} is no regular file", hint=hint)
+    return status.st_size
 
 
 def parse_json(text: bytes | str, place: str, hint: str) -> Any:

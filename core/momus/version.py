@@ -1,3 +1,33 @@
-"""The version, which pyproject.toml reads from here."""
+"""The version and the names under which Momus is installed."""
 
-__version__ = "0.1.0"
+from __future__ import annotations
+
+from pathlib import Path
+
+__version__ = "0.2.0"
+"""``pyproject.toml`` reads it from here."""
+
+DISTRIBUTION = "momus-criticism"
+"""The distribution; its module and its command are called ``momus``."""
+
+
+def extra(*names: str) -> str:
+    """The requirement that brings extras of Momus.
+
+    >>> extra("torch", "pyro")
+    'momus-criticism[torch,pyro]'
+    """
+    return f"{DISTRIBUTION}[{','.join(names)}]"
+
+
+def install_command(requirement: str) -> str:
+    """The command that installs a requirement; extras of Momus in a checkout are installed from there.
+
+    >>> install_command("my-critic[torch]")
+    "pip install 'my-critic[torch]'"
+    """
+    checkout = Path(__file__).parents[2]
+    if requirement.startswith(f"{DISTRIBUTION}[") and (checkout / "pyproject.toml").is_file():
+        place = "." if checkout == Path.cwd() else str(checkout)
+        return f"pip install -e '{place}{requirement.removeprefix(DISTRIBUTION)}'"
+    return f"pip install '{requirement}'"

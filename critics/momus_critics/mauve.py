@@ -129,6 +129,7 @@ class Mauve(
         Seeds k-means.
     """
 
+    named_latents = False
     name = "mauve"
     axis = "MAUVE"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."

@@ -22,14 +22,16 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import supremum
-from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
+from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.figures import percent
 from momus_critics.marking import Mark, mark_passage
+from momus_critics.prose.examples import recurring
 from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
 
 NO_NAMES = frozenset(
@@ -44,8 +46,8 @@ NO_NAMES = frozenset(
 """Words, in lower case, that begin with a capital and name nobody."""
 HEADING = 3
 """Fewest capitals of a line without an end mark that is a heading, where most of its words have one."""
-SHOWN, LEAST = 15, 3
-"""Names that a table shows, and documents that share one that is named first."""
+SHOWN = 15
+"""Names that a table shows."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def read_names(prose: Prose) -> NameSets:
     return NameSets(codes.astype(np.int64), offsets, names, words)
 
 
-class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
     """z is the set of names of a document; P_c(z) draws them from a Pitman–Yor process over documents.
 
     The number of names is geometric, with a mean in proportion to the number of words. A name that c documents of real
@@ -226,6 +228,12 @@ class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMi
             ),
         )
 
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """Which names documents have."""
+        names = rows["names"]
+        assert isinstance(names, Counted)
+        return {"names": names}
+
     def summarize(self, latents: NameSets) -> Pooled:
         """Documents by name."""
         table = Counted.of_tokens(latents.codes, latents.offsets, list(latents.names))
@@ -233,26 +241,16 @@ class Names(ProseCritic[NameSets], StatisticsMixin, EvidenceMixin, ExplanationMi
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Names by how much their share of documents differs, and how often two documents share a name."""
-        sides = real, generated
-        counts = [{str(k): v for k, v in t.counts["names"].items()} for t in sides]
-        n = [max(t.documents, 1) for t in sides]
-        names = sorted(
-            {*counts[0], *counts[1]}, key=lambda w: (-abs(counts[1].get(w, 0) / n[1] - counts[0].get(w, 0) / n[0]), w)
-        )
-        rows: list[tuple[Cell, ...]] = []
-        overused = []
-        for name in names[:SHOWN]:
-            shares = [percent(c.get(name, 0) / m) for c, m in zip(counts, n, strict=True)]
-            rows.append((name, *shares))
-            if counts[1].get(name, 0) >= LEAST and shares[1] > shares[0]:
-                overused.append(Overused(name, shares[0], shares[1]))
+        found = recurring(real, generated, "names", SHOWN)
+        overused = [Overused(r.text, r.real, r.generated) for r in found if r.overused]
         pairs = [
-            percent(sum(v * (v - 1) for v in c.values()) / max(m * (m - 1), 1)) for c, m in zip(counts, n, strict=True)
+            percent(sum(v * (v - 1) for v in t.counts["names"].values()) / max(t.documents * (t.documents - 1), 1))
+            for t in (real, generated)
         ]
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
         overuse = Overuse("over-used names", "% of documents", overused[:5], "recurring_names") if overused else None
         columns = ("name", "real, % of documents", "generated %")
-        return [Table("names", "Names that differ most", columns, rows, note=note, overuse=overuse)]
+        return [Table("names", "Names that differ most", columns, [r[:3] for r in found], note=note, overuse=overuse)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""

@@ -9,12 +9,13 @@ from importlib.util import find_spec
 from typing import Any
 
 from momus.errors import MissingExtraError, UsageError
+from momus.version import extra
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "nl", "pt")
 """Languages of the lists that ship: of scikit-learn (English) and of the package ``stop-words``."""
 LISTS = ("shipped", "iso")
 ISO = "stopwordsiso"
-EXTRA = "momus[languages]"
+EXTRA = extra("languages")
 
 
 @lru_cache

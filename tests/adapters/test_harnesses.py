@@ -66,7 +66,7 @@ def test_the_metric_has_the_difference_to_the_reference(folder):
 
 @pytest.mark.slow
 def test_a_scorer_of_inspect(folder, tmp_path, monkeypatch):
-    pytest.importorskip("inspect_ai", reason="pip install momus[logs]")
+    pytest.importorskip("inspect_ai", reason="pip install -e .[logs]")
     import tiktoken
     from inspect_ai import Task, eval
     from inspect_ai.dataset import MemoryDataset, Sample

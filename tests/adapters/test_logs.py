@@ -37,7 +37,7 @@ SAMPLES = [json.loads(line) for line in EXPLAIN.read_text().splitlines()]
 
 
 def inspect_log(kind):
-    pytest.importorskip("inspect_ai", reason="pip install momus[logs]")
+    pytest.importorskip("inspect_ai", reason="pip install -e .[logs]")
     return log(f"inspect/*{kind}*")
 
 
@@ -332,7 +332,7 @@ def test_limits_hold_for_logs(tmp_path):
         for i in range(4):
             archive.writestr(f"samples/{i}_epoch_1.json", b" " * 30_000_000)
         archive.writestr("header.json", b"{}")
-    pytest.importorskip("inspect_ai", reason="pip install momus[logs]")
+    pytest.importorskip("inspect_ai", reason="pip install -e .[logs]")
     with pytest.raises(ReadingError, match=r"grows from .* to 120 MB"):
         read_corpus(f"inspect:{path}")
 

@@ -98,7 +98,7 @@ def test_without_spacy_the_other_critics_go_on(monkeypatch):
     monkeypatch.setattr(chosen, "critic_names", lambda: ["length", "coreference"])
     texts = [f"Anna saw him. He ran {'on ' * i}" for i in range(40)]
     found = momus.compare(texts, {"g": texts[:20]}, seed=1)
-    assert any("'coreference' (pip install 'momus[coref]')" in w for w in found.warnings)
+    assert any("'coreference' (" in w for w in found.warnings)
     with pytest.raises(UsageError, match="needs spaCy"):
         momus.compare(texts, {"g": texts[:20]}, seed=1, critics=["coreference"])
 

@@ -88,7 +88,7 @@ def test_a_tracker_gets_the_report_only_if_it_may(comparison, monkeypatch):
     assert page.startswith("<!doctype html>") or page.lower().startswith("<!doctype")
     assert first == ["here:there", "momus", 4, {"tags": ["a"]}]
     assert second == (None, "", "r", None, {})
-    with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus log RUN"):
+    with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus export RUN"):
         comparison.log_to("own:down")
 
 
@@ -107,11 +107,11 @@ def test_unknown_trackers_and_missing_packages_are_named(comparison, monkeypatch
 
 
 def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, capsys):
-    pytest.importorskip("tensorboard", reason="pip install momus[tensorboard]")
+    pytest.importorskip("tensorboard", reason="pip install -e .[tensorboard]")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     for step in (1, 2):
-        command = ["log", str(run), "--to", f"tensorboard:{tmp_path}", "--name", "r", "--step", str(step)]
+        command = ["export", str(run), "--to", f"tensorboard:{tmp_path}", "--name", "r", "--step", str(step)]
         app(command, standalone_mode=False)
     assert f"Logged to tensorboard, folder {tmp_path / 'r'}\n" in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path / "r")).Reload()
@@ -126,7 +126,7 @@ def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, ca
 
 @pytest.mark.slow
 def test_wandb_offline_run_has_numbers_table_and_report(comparison, tmp_path, monkeypatch):
-    wandb = pytest.importorskip("wandb", reason="pip install momus[wandb]")
+    wandb = pytest.importorskip("wandb", reason="pip install -e .[wandb]")
     wandb.teardown()  # it keeps the folder in which it was first used
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_API_KEY", "k" * 32 + "hunter2k")
@@ -150,7 +150,7 @@ def test_wandb_offline_run_has_numbers_table_and_report(comparison, tmp_path, mo
 
 @pytest.mark.slow
 def test_wandb_active_run_is_used_and_stays_open(comparison, tmp_path, monkeypatch):
-    wandb = pytest.importorskip("wandb", reason="pip install momus[wandb]")
+    wandb = pytest.importorskip("wandb", reason="pip install -e .[wandb]")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.chdir(tmp_path)
     with wandb.init(project="p", name="training") as active:
@@ -161,7 +161,7 @@ def test_wandb_active_run_is_used_and_stays_open(comparison, tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_mlflow_run_has_metrics_tags_and_artifacts(comparison, tmp_path, monkeypatch):
-    mlflow = pytest.importorskip("mlflow", reason="pip install momus[mlflow]")
+    mlflow = pytest.importorskip("mlflow", reason="pip install -e .[mlflow]")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "hunter2")
     mlflow.set_tracking_uri((tmp_path / "store").as_uri())
@@ -186,7 +186,7 @@ def test_mlflow_run_has_metrics_tags_and_artifacts(comparison, tmp_path, monkeyp
 @pytest.mark.slow
 def test_trackio_run_has_numbers_table_and_report(comparison, tmp_path, monkeypatch):
     monkeypatch.setenv("TRACKIO_DIR", str(tmp_path))
-    pytest.importorskip("trackio", reason="pip install momus[trackio]")
+    pytest.importorskip("trackio", reason="pip install -e .[trackio]")
     from trackio.sqlite_storage import SQLiteStorage
 
     assert comparison.log_to("trackio:project", run="r", step=3) == "project 'project', run 'r'"

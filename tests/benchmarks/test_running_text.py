@@ -12,6 +12,8 @@ from momus.sequences.ngram import NGramModel
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 
+from hierarchical_pitman_yor import PitmanYorModel
+from katz import Katz
 from running_text import running_text
 
 V = 12
@@ -24,9 +26,13 @@ def zipfian(sequences=60, length=30, seed=0):
     return Sequences.of([np.cumsum(row) % V for row in steps])
 
 
-@pytest.mark.parametrize("name", ["kneser-ney", "katz", "pitman-yor", "none"])
-def test_running_text_has_the_models_distribution(name):
-    model = NGramModel(3, name).fit(zipfian(1, 2000, seed=7), V)  # one sequence: it hardly ever ends
+@pytest.mark.parametrize(
+    "unfitted",
+    [NGramModel(3), Katz(3), PitmanYorModel(3), NGramModel(3, "none")],
+    ids=["kneser-ney", "katz", "pitman-yor", "none"],
+)
+def test_running_text_has_the_models_distribution(unfitted):
+    model = unfitted.fit(zipfian(1, 2000, seed=7), V)  # one sequence: it hardly ever ends
     ids = running_text(model, 60_000, seed=1)
     for context in [c for c, _ in Counter(zip(ids[:-1].tolist(), ids[1:].tolist(), strict=True)).most_common(5)]:
         after = ids[2:][(ids[:-2] == context[0]) & (ids[1:-1] == context[1])]
@@ -39,11 +45,11 @@ def test_running_text_has_the_models_distribution(name):
 
 
 def test_running_text_depends_on_its_seed_alone():
-    model = NGramModel(3, "katz").fit(zipfian(), V)
+    model = Katz(3).fit(zipfian(), V)
     a, b, c = (running_text(model, 500, seed) for seed in (1, 1, 2))
     assert a.tolist() == b.tolist() != c.tolist()
 
 
 def test_a_context_after_which_every_word_was_seen():
-    model = NGramModel(2, "katz").fit(Sequences.of([[0, 0, 1, 0, 1, 1], [0], [0, 1]]), 2)
+    model = Katz(2).fit(Sequences.of([[0, 0, 1, 0, 1, 1], [0], [0, 1]]), 2)
     assert set(running_text(model, 200, 0).tolist()) == {0, 1}

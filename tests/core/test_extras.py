@@ -10,6 +10,7 @@ from importlib.metadata import metadata, packages_distributions
 
 import pytest
 import typer
+from typer.main import get_group
 
 import momus
 from momus.cli.app import OWN, Commands, _summaries
@@ -19,6 +20,7 @@ from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
 from momus.extras import MODULES, extra_of, missing_packages
 from momus.plugins import ADAPTERS, COMMANDS, CRITICS, TRACKERS, registered
+from momus.version import DISTRIBUTION
 
 CRITIC = """
     import a_package_that_is_not_there
@@ -69,10 +71,10 @@ def test_the_source_says_of_each_critic_what_its_class_says():
     """The list reads sources; importing them must lead to the same rows."""
     adapters = registered(ADAPTERS)
     for name, plugins in registered(CRITICS).items():
-        if plugins[0].distribution == "momus":
+        if plugins[0].distribution == DISTRIBUTION:
             assert declared(plugins[0].value) is not None, name
             imported = _imported_axis_and_state(name, plugins[0], adapters)
-            if not imported[1].startswith("needs momus["):
+            if not imported[1].startswith(f"needs {DISTRIBUTION}["):
                 assert _axis_and_state(name, plugins, adapters) == imported
 
 
@@ -112,7 +114,7 @@ def test_one_warning_names_it(greedy, monkeypatch):
 
 
 def test_extras_of_entry_points_exist():
-    extras = set(metadata("momus").get_all("Provides-Extra"))
+    extras = set(metadata(DISTRIBUTION).get_all("Provides-Extra"))
     groups = (CRITICS, ADAPTERS, TRACKERS, COMMANDS)
     named = {e for group in groups for p in registered(group).values() for e in p[0].extras}
     assert {"torch", "pyro", "coref", "http", "kenlm", "prepare"} <= named <= extras
@@ -121,7 +123,7 @@ def test_extras_of_entry_points_exist():
 
 def test_modules_belong_to_their_extras():
     """For all of them that are installed here; ``tokenizers`` comes with transformers."""
-    requirements = metadata("momus").get_all("Requires-Dist")
+    requirements = metadata(DISTRIBUTION).get_all("Requires-Dist")
     pattern = re.compile(r"^([\w.-]+).*extra == ['\"]([\w-]+)")
     pairs = {(m[1].replace(".", "-").lower(), m[2]) for m in map(pattern.match, requirements) if m}
     installed = packages_distributions()
@@ -135,14 +137,14 @@ def test_other_modules_are_faults():
 
 
 SHIPPED = {name: f"momus.cli.{place}" for name, (place, _) in OWN.items()}
-SHIPPED |= {name: p[0].value for name, p in registered(COMMANDS).items() if p[0].distribution == "momus"}
+SHIPPED |= {name: p[0].value for name, p in registered(COMMANDS).items() if p[0].distribution == DISTRIBUTION}
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_first_lines_are_those_of_the_commands(name):
     module, _, attribute = SHIPPED[name].partition(":")
     target = getattr(import_module(module), attribute)
-    text = target.info.help if isinstance(target, typer.Typer) else inspect.getdoc(target)
+    text = get_group(target).help if isinstance(target, typer.Typer) else inspect.getdoc(target)
     assert text.splitlines()[0].replace(r"\[", "[") == dict(_summaries())[name]
     built = Commands().get_command(None, name)
     assert built.name == name

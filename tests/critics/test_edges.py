@@ -97,7 +97,7 @@ def test_shares_and_recurrence_are_plain_counts():
     real, other = corpus(8, 1, opening="# The Roof {}"), corpus(8, 2, ending="You must always hope, will you?")
     assert measured(critic, real, other)["recurring_openings"] == pytest.approx(1)
     values = measured(critic, other)
-    assert values["ends_question_share"] == values["ends_modal_share"] == values["ends_address_share"] == 1
+    assert values["ends_question_share"] == values["ends_general_truth_share"] == 1
     assert values["ends_speech_share"] == 0
     assert values["last_paragraph_words"] == pytest.approx(6.5)
 

@@ -10,7 +10,8 @@ from scipy import stats
 
 import momus
 from momus import Corpus
-from momus_critics.marks import CODE, NAMES, OUTSIDE, Marks, classes_of, count_characters
+from momus_critics.marks import Marks
+from momus_critics.marks.characters import CODE, NAMES, OUTSIDE, classes_of, count_characters
 
 from .measured import measured
 

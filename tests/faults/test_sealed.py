@@ -14,7 +14,20 @@ from momus.schema import read_json
 from momus.sequences import Decoding, Generated, Prompt
 from momus_adapters.generating import write_documents
 
-CELL = Cell("length", "latent_nll", "none", 0.0, 12, 12, (0.25, None, 1.0), (0.5, None, -0.125), 0, 0, 24)
+CELL = Cell(
+    "length",
+    "latent_nll",
+    "none",
+    0.0,
+    12,
+    12,
+    (0.25, None, 1.0),
+    ("ks", "ks", "mean_length"),
+    (0.5, None, -0.125),
+    0,
+    0,
+    24,
+)
 CRITIC = {"name": "length", "params": {"bins": 20}}
 
 
@@ -111,7 +124,7 @@ def test_a_foreign_line_in_a_kept_file_is_refused(kind, tmp_path):
     added = lines[0] if change is None else json.dumps(change(json.loads(lines[0])))
     path.write_text("\n".join([*lines[1:], *([lines[0]] if change is None else []), added]) + "\n", encoding="utf-8")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"line 2 is not a document|two documents with one id") as caught:
+    with pytest.raises(StoreError, match=r"line 2|two documents with one id") as caught:
         write_documents(path, Writer(4), prompts, Decoding(), resume=True)
     assert caught.value.hint
     assert path.read_bytes() == before

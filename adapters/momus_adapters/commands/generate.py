@@ -18,7 +18,6 @@ from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from momus.sequences import Generator
-    from momus.sequences.ngram import Smoothing
     from momus.text.corpus import Corpus
 
 
@@ -139,10 +138,7 @@ def generate(
         raise typer.Exit(1)
 
 
-NGRAM = re.compile(r"(\d+)-gram(?:-(katz|pitman-yor))?")
-
-SMOOTHINGS: dict[str | None, Smoothing] = {None: "kneser-ney", "katz": "katz", "pitman-yor": "pitman-yor"}
-"""Smoothing of an n-gram model, by what follows its name."""
+NGRAM = re.compile(r"(\d+)-gram")
 
 
 def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespace", **options: Any) -> Generator:
@@ -151,9 +147,8 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     Parameters
     ----------
     model
-        ``3-gram`` and the like (fitted on ``fit``, with Kneser–Ney smoothing; ``3-gram-katz`` and ``3-gram-pitman-yor``
-        have another); ``http://host:port/v1#name`` for a server; otherwise a model for
-        ``transformers``.
+        ``3-gram`` and the like (fitted on ``fit``, with Kneser–Ney smoothing); ``http://host:port/v1#name`` for a
+        server; otherwise a model for ``transformers``.
     fit
         Text to fit n-gram models on.
     tokens
@@ -167,8 +162,8 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
         The model cannot be opened, or does not accept an option.
 
     >>> from momus.text.corpus import Corpus
-    >>> [open_model(name, fit=Corpus.from_texts(["a b"])).name for name in ("2-gram", "2-gram-katz")]
-    ['2-gram', '2-gram-katz']
+    >>> open_model("2-gram", fit=Corpus.from_texts(["a b"])).name
+    '2-gram'
     """
     ngram = NGRAM.fullmatch(model)
     if ngram:
@@ -177,8 +172,7 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
 
         if fit is None:
             raise UsageError(f"a {model} model needs text to fit on", hint="pass it with --fit")
-        tokenizer, smoothing = get_tokenizer(tokens, lower=False), SMOOTHINGS[ngram[2]]
-        fitted = NGramText(int(ngram[1]), tokenizer, smoothing, unknown=False).fit_corpus(fit)
+        fitted = NGramText(int(ngram[1]), get_tokenizer(tokens, lower=False), unknown=False).fit_corpus(fit)
         fitted.batch = options.get("batch", fitted.batch)
         return fitted
     if fit is not None:

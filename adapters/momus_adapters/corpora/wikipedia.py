@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from momus.errors import ReadingError, UsageError
+from momus.errors import MissingExtraError, ReadingError, UsageError
+from momus.version import extra
 from momus_adapters.markups.mediawiki import plain_text
 from momus_adapters.preparing import Titled
 
@@ -34,8 +35,8 @@ def articles(path: str | Path) -> Iterator[Titled]:
         import mwparserfromhell
         import mwxml
     except ImportError as error:
-        raise UsageError(
-            "Wikipedia dumps need the packages mwxml and mwparserfromhell", hint="pip install 'momus[prepare]'"
+        raise MissingExtraError(
+            "Wikipedia dumps need the packages mwxml and mwparserfromhell", extra("prepare")
         ) from error
     with _opened(Path(path)) as stream:
         try:

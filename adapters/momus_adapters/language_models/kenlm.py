@@ -13,6 +13,7 @@ from momus.numeric.types import Floats
 from momus.sequences import SequenceScores
 from momus.sequences.interfaces import Advance
 from momus.text.tokens import get_tokenizer
+from momus.version import extra
 
 
 class KenlmScorer:
@@ -37,7 +38,7 @@ class KenlmScorer:
         try:
             import kenlm
         except ImportError as error:
-            raise MissingExtraError("n-gram models need KenLM", "momus[kenlm]") from error
+            raise MissingExtraError("n-gram models need KenLM", extra("kenlm")) from error
         self.name, self._tokenizer = Path(path).name, get_tokenizer(tokens, lower)
         try:
             self._model = kenlm.Model(str(path))

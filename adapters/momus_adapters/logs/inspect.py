@@ -13,6 +13,7 @@ from momus.errors import MissingExtraError
 from momus.limits import size_text
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.location import trusted
+from momus.version import extra
 from momus_adapters.logs.fields import known, one_or_all, value_at
 
 SAMPLE = {"id", "epoch", "input", "choices", "target", "messages", "output", "scores", "metadata", "error"}
@@ -39,7 +40,7 @@ class InspectReader(LogReader):
         except ImportError:
             raise MissingExtraError(
                 f"{log.location.label}: logs of Inspect are read with the package inspect-ai, which is not installed",
-                hint="install it with: pip install 'momus[logs]'",
+                extra("logs"),
             ) from None
         with ExitStack() as stack:
             path = stack.enter_context(log.local())

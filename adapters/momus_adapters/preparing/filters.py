@@ -15,6 +15,7 @@ from momus.errors import UsageError
 from momus.text.counting import counted
 from momus.text.titles import normalize_title
 from momus.text.tokens import get_tokenizer
+from momus.version import extra, install_command
 
 Lemmatizer = Callable[[str], str]
 
@@ -47,7 +48,7 @@ def lemmatizer(language: str) -> Lemmatizer:
     except ImportError as error:
         raise UsageError(
             "lemmatising titles needs the package simplemma",
-            hint="pip install 'momus[prepare]', or pass --language '' for no lemmas",
+            hint=f"{install_command(extra('prepare'))}, or pass --language '' for no lemmas",
         ) from error
     try:
         simplemma.lemmatize("words", lang=language)

@@ -18,6 +18,7 @@ from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats
 from momus.progress import stage
+from momus.version import extra
 
 SPECIAL = ("cls_token", "sep_token", "pad_token", "unk_token", "mask_token", "bos_token", "eos_token")
 
@@ -65,7 +66,7 @@ def load(kind: str, model: str, **options: Any) -> tuple[Any, Any]:
             network = getattr(transformers, kind).from_pretrained(source, **file, **options)
     except ImportError as error:
         raise MissingExtraError(
-            f"{model!r} needs a package: {str(error).strip().splitlines()[0]}", "momus[gguf]"
+            f"{model!r} needs a package: {str(error).strip().splitlines()[0]}", extra("gguf")
         ) from error
     except (OSError, ValueError, KeyError) as error:
         kind_of_source = "folder" if os.path.isdir(source) else "model"

@@ -14,6 +14,7 @@ from momus.text.counting import counted, percentage
 from momus.text.scripts import identify
 from momus.text.sketches import TextSketch
 from momus.text.words import EXTRA, has_icu
+from momus.version import install_command
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -131,5 +132,5 @@ def splitting_warnings(sketches: Sequence[TextSketch]) -> list[str]:
         return []
     return [
         f"{', '.join(parts)} hold text in Chinese, Japanese, Thai, Lao, Khmer or Burmese script, which writes words "
-        f"together: critics of words leave them out. pip install '{EXTRA}' finds the words."
+        f"together: critics of words leave them out. {install_command(EXTRA)} finds the words."
     ]

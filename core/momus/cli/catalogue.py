@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 from momus.cli.declared import declared
 from momus.errors import MissingExtraError, PluginError, StoreError
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
+from momus.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from momus.critic import Critic
-
-
-OWN = "momus"
-"""The distribution whose critics are read without import; its tests import them all."""
 
 
 def all_critics_view() -> RenderableType:
@@ -43,7 +40,8 @@ def _axis_and_state(name: str, plugins: list[Plugin], adapters: Mapping[str, lis
 
     Momus' own critics are read, not imported, which would take seconds. Others are imported, to find broken ones.
     """
-    source = declared(plugins[0].value) if len(plugins) == 1 and plugins[0].distribution == OWN else None
+    # sources that ship with Momus are read without import; tests import them all
+    source = declared(plugins[0].value) if len(plugins) == 1 and plugins[0].distribution == DISTRIBUTION else None
     if source is None:
         return _imported_axis_and_state(name, plugins[0], adapters)
     missing = plugins[0].missing()
@@ -105,7 +103,7 @@ def _large_text(cls: type[Critic[Any]]) -> str:
     from momus.critic.portions import is_mergeable
 
     if is_mergeable(cls):
-        return "Large text: counted in parts, with `momus fit --workers N`; the fit is that on the whole text."
+        return "Large text: counted in parts, with `momus fit --jobs N`; the fit is that on the whole text."
     if issubclass(cls, RunningTextCritic):
         return "Large text: read as a whole, since it reads what documents follow each other."
     return "Large text: fitted on a random sample of it, with `momus fit --sample N`."

@@ -29,11 +29,27 @@ from momus.limits import MOST_RESAMPLES
 
 @expanded
 def compare(
-    real: Annotated[str, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")],
     generated: Annotated[
         list[str],
         typer.Option("--generated", "-g", metavar="NAME=PATH", help="Generated text and its name; can be repeated."),
     ],
+    real: Annotated[
+        str | None, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="NAME=PATH",
+            help="Text of a model to compare with in place of --real; with --real too, say which is nearer to it.",
+        ),
+    ] = None,
+    chain: Annotated[
+        bool, typer.Option("--chain", help="The -g texts are later versions of --against, in order: test trends.")
+    ] = False,
+    folds: Annotated[
+        int, typer.Option("--folds", min=2, max=100, help="Folds of prompts, with --against; fitted in turn.")
+    ] = 4,
     fit: Annotated[
         str | None,
         typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),
@@ -52,9 +68,10 @@ def compare(
     device: Device = "auto",
     config: Config = None,
     testing: Testing = Testing(),
-    adjust: Annotated[
+    control_for: Annotated[
         str | None,
         typer.Option(
+            "--control-for",
             metavar="NAMES",
             help="Compare again among documents alike in these critics' values or --keep fields, e.g. length,topic.",
         ),
@@ -75,12 +92,10 @@ def compare(
         int, typer.Option("--top", min=0, help="Outliers to keep per critic and corpus, unlikely steps marked.")
     ] = 5,
     reading: Reading = Reading(),
-    critics_from: Annotated[
+    reuse: Annotated[
         Path | None,
         typer.Option(
-            "--critics-from",
-            metavar="RUN",
-            help="Take fitted critics and scores of --real from this run, if unchanged.",
+            "--reuse", metavar="RUN", help="Take fitted critics and scores of --real from this run, if unchanged."
         ),
     ] = None,
     jobs: Annotated[
@@ -103,6 +118,9 @@ def compare(
     human bands (1: one author to another), its direction, and whether it
     is sure.
 
+    With --against, the reference is text of another model, such as an earlier
+    version, and no human text is needed: what changed, what vanished and came.
+
     Texts of any size: large ones are scored part by part, in all cores, and what
     was finished is kept for --resume. Folders of rows that `momus score` wrote can
     stand for texts, and are not scored again.
@@ -111,7 +129,7 @@ def compare(
 
       [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
 
-    Next: `momus open` shows the report, `momus show --every` all numbers, `momus
+    Next: `momus open` shows the report, `momus show --all` all numbers, `momus
     outliers` the documents that stand out; `momus calibrate` measures false
     alarms on your text.
     """
@@ -128,23 +146,26 @@ def compare(
         comparison = m.compare(
             real,
             paths,
+            against=named_paths([against], "--against") if against else None,
             fit=fit,
             critics=comma_separated(critics),
             config=config_tables(config),
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=reading.options(["real", "fit", *paths]),
+            reading=reading.options(["real", "fit", *named_paths([against] if against else [], "--against"), *paths]),
+            chain=_checked_chain(chain, against, len(paths)),
+            folds=folds,
             seed=seed,
             device=device,
             **vars(testing),
-            adjust=tuple(comma_separated(adjust) or ()),
+            control_for=tuple(comma_separated(control_for) or ()),
             subgroups=tuple(comma_separated(subgroups) or ()),
             refits=refits,
             top=top,
             reporter=Silent() if quiet else default_reporter(lines=True),
             command=command_line(),
-            critics_from=critics_from,
+            reuse=reuse,
             jobs=jobs,
             trust=trust or (),
         )
@@ -158,6 +179,18 @@ def compare(
             _remove_unfinished(folder)
         raise
     printed.show(comparison, folder)
+
+
+def _checked_chain(chain: bool, against: str | None, texts: int) -> bool:
+    """Raise UsageError if a chain has no first version, or fewer than two later ones."""
+    from momus.errors import UsageError
+
+    if chain and (against is None or texts < 2):
+        raise UsageError(
+            "--chain needs --against BASE=PATH and two or more later versions",
+            hint="e.g. -g sft=b.jsonl -g dpo=c.jsonl",
+        )
+    return chain
 
 
 def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from momus.critic import hooks
 from momus.critic.reporting import Reporting
-from momus.critic.rows import Pooled, Rows, Summary
+from momus.critic.rows import Counted, Pooled, Rows, Summary
 from momus.estimator import ComponentsMixin
 from momus.numeric.types import Floats
 
@@ -107,6 +107,14 @@ class EvidenceMixin(ABC):
         """Show what makes the difference between two summaries of the kind that `summarize` returns."""
 
 
+class ItemsMixin(ABC):
+    """Things that a document has or lacks, such as phrases: of two models it is told which vanished and which came."""
+
+    @abstractmethod
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """By kind, how often each document has each item (0 to 1), from the rows of scores: (documents, items)."""
+
+
 class ExplanationMixin(ABC):
     """Marked documents: one document step by step, with the unlikely steps marked."""
 
@@ -151,7 +159,7 @@ class DecompositionMixin(ABC):
 class MergeableMixin(ABC):
     """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
 
-    The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --workers` then counts the parts
+    The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --jobs` then counts the parts
     of a text in several processes (`momus.critic.portions.fit_portions`); the conformance check ``merging`` compares
     the two.
     """
@@ -184,6 +192,7 @@ POWERS: Mapping[str, type[Any]] = {
     "summarize": EvidenceMixin,
     "evidence": EvidenceMixin,
     "explain": ExplanationMixin,
+    "items": ItemsMixin,
     "aggregated_posterior": AggregatedPosteriorMixin,
     "laws": LawsMixin,
     "decompose": DecompositionMixin,

@@ -12,9 +12,8 @@ import inspect
 import json
 import math
 import os
-import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -26,17 +25,36 @@ from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
 from momus.files import file_digest
 from momus.outputs import new_folder, replacing, write_bytes
 from momus.redact import redacted_value
+from momus.schema import read_json, refuse_special
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
 
 FORMAT = 2
-"""Format 1 had no digests; it is read, with the other checks."""
+"""Another format is refused: another version of Momus wrote it."""
 JSON_NAME, ARRAYS_NAME = "critic.json", "arrays.safetensors"
 DIGESTS = "sha256"
-MOST_BYTES, DEEPEST, LARGEST = 2**30, 40, 2**64
-"""Limits of ``critic.json``: its size, the depth of nesting, and the absolute value of integers."""
-_KEYS = {"format": int, "momus": str, "critic": str, "class": str, "params": dict, "state": dict}
+AGAIN = "fit and save the critic again, with this version of momus"
+
+
+class _Digests(TypedDict):
+    arrays: str
+    content: str
+
+
+_Content = TypedDict(
+    "_Content",
+    {
+        "format": Literal[2],
+        "momus": str,
+        "critic": str,
+        "class": str,
+        "params": dict[str, Any],
+        "state": dict[str, Any],
+        "sha256": _Digests,
+    },
+)
+"""What ``critic.json`` holds."""
 _T = TypeVar("_T", bound=Estimator)
 
 
@@ -102,68 +120,26 @@ def read_critic_json(folder: Path) -> dict[str, Any]:
     """
     path = folder / JSON_NAME
     try:
-        _check_file(folder, path)
-        if path.stat().st_size > MOST_BYTES:
-            raise StoreError(f"{path}: larger than {MOST_BYTES >> 20:,} MiB", hint="fit and save the critic again")
-        text = path.read_bytes().decode("utf-8", "surrogatepass")
-        content = json.loads(text, parse_constant=_no_constant)
+        _check_inside(folder, path)
+        content: dict[str, Any] = {**read_json(path, _Content, AGAIN)}
     except FileNotFoundError as error:
         raise StoreError(
             f"{folder}: no {JSON_NAME} in this folder", hint="name a folder that `momus fit` wrote"
         ) from error
-    except (ValueError, OSError, RecursionError) as error:
-        raise StoreError(f"{path}: not readable as JSON ({error})", hint="fit and save the critic again") from error
-    if not isinstance(content, dict) or content.get("format") not in (1, FORMAT):
-        version = content.get("format") if isinstance(content, dict) else type(content).__name__
+    if content[DIGESTS]["content"] != _content_digest(content):
+        raise _changed(path)
+    return content
+
+
+def _changed(path: Path) -> StoreError:
+    return StoreError(f"{path}: the file was changed or damaged after it was saved (SHA-256)", hint=AGAIN)
+
+
+def _check_inside(folder: Path, path: Path) -> None:
+    """Refuse links that lead out of the folder."""
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise StoreError(
-            f"{path}: format {repr(version)[:40]}, expected {FORMAT}", hint="another version of momus wrote it"
-        )
-    _check_schema(path, content)
-    return cast("dict[str, Any]", content)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _check_file(folder: Path, path: Path) -> None:
-    """Refuse what is no regular file, and links that lead out of the folder."""
-    status = path.stat()
-    inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
-    if not inside or not stat.S_ISREG(status.st_mode):
-        raise StoreError(
-            f"{path} is {'no regular file' if inside else 'a link that leads out of its folder'}",
-            hint="copy the files of the critic into one folder",
-        )
-
-
-def _check_schema(path: Path, content: dict[str, Any]) -> None:
-    """Check keys, types, depth and digest of ``critic.json``."""
-    for name, kind in _KEYS.items():
-        if not isinstance(content.get(name), kind) or isinstance(content[name], bool):
-            raise StoreError(f"{path}: {name!r} is missing or of another type", hint="fit and save the critic again")
-    # breadth first: one list per level of nesting, so that no depth exhausts the stack
-    level: list[Any] = [content]
-    for _ in range(DEEPEST):
-        if any(type(v) is int and abs(v) >= LARGEST for v in level):
-            raise StoreError(f"{path}: an integer is too large", hint="fit and save the critic again")
-        level = [
-            inner
-            for value in level
-            if isinstance(value, dict | list)
-            for inner in (value.values() if isinstance(value, dict) else value)
-        ]
-    if level:
-        raise StoreError(f"{path}: nested deeper than {DEEPEST} levels", hint="fit and save the critic again")
-    digests = content.get(DIGESTS)
-    if digests is None and content["format"] == 1:
-        return
-    digests = digests if isinstance(digests, dict) else {}
-    known = all(isinstance(digests.get(k), str) for k in ("arrays", "content"))
-    if not known or digests["content"] != _content_digest(content):
-        raise StoreError(
-            f"{path}: the file was changed or damaged after it was saved (SHA-256)",
-            hint="fit and save the critic again",
+            f"{path} is a link that leads out of its folder", hint="copy the files of the critic into one folder"
         )
 
 
@@ -197,7 +173,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
         critic = construct(cls, content["params"], place=str(folder / JSON_NAME))
         unpack(critic, content["state"], arrays)
         if arrays:
-            raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint="fit and save it again")
+            raise StoreError(f"array {min(arrays)!r} belongs to no fitted attribute", hint=AGAIN)
         check_estimator(critic)
         if hasattr(cls, "log_prior"):
             check_origin(critic)
@@ -206,9 +182,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
     except MomusError as error:
         raise StoreError(error.message, hint=error.hint) from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
-        raise StoreError(
-            f"{folder}: the saved critic is incomplete or damaged ({error})", hint="fit and save it again"
-        ) from error
+        raise StoreError(f"{folder}: the saved critic is incomplete or damaged ({error})", hint=AGAIN) from error
     return critic
 
 
@@ -233,17 +207,15 @@ def _read_arrays(folder: Path, content: dict[str, Any]) -> Arrays:
 
     path = folder / ARRAYS_NAME
     try:
-        _check_file(folder, path)
-        if DIGESTS in content and file_digest(path) != content[DIGESTS]["arrays"]:
-            raise StoreError(
-                f"{path}: the file was changed or damaged after it was saved (SHA-256)",
-                hint="fit and save the critic again",
-            )
+        _check_inside(folder, path)
+        refuse_special(path, AGAIN)
+        if file_digest(path) != content[DIGESTS]["arrays"]:
+            raise _changed(path)
         return cast("Arrays", load_file(path))
     except FileNotFoundError as error:
-        raise StoreError(f"{folder}: no {ARRAYS_NAME} in this folder", hint="fit and save it again") from error
+        raise StoreError(f"{folder}: no {ARRAYS_NAME} in this folder", hint=AGAIN) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
-        raise StoreError(f"{path}: not readable ({error})", hint="fit and save it again") from error
+        raise StoreError(f"{path}: not readable ({error})", hint=AGAIN) from error
 
 
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -283,9 +255,9 @@ def unpack(estimator: Estimator, state: dict[str, Any], arrays: Arrays, prefix: 
     """
     for name, value in state.items():
         if not name.endswith("_") or name.startswith("_") or not name.isidentifier():
-            raise StoreError(f"{name!r} is not a fitted attribute", hint="fit and save the critic again")
+            raise StoreError(f"{name!r} is not a fitted attribute", hint=AGAIN)
         if hasattr(type(estimator), name) and callable(getattr(type(estimator), name)):
-            raise StoreError(f"{name!r} is a method, not a fitted attribute", hint="fit and save the critic again")
+            raise StoreError(f"{name!r} is a method, not a fitted attribute", hint=AGAIN)
         setattr(estimator, name, _unpack_value(estimator, name, value, arrays, f"{prefix}{name}"))
 
 
@@ -299,20 +271,18 @@ def _unpack_value(estimator: Estimator, name: str, value: Any, arrays: Arrays, k
         return _matrix(arrays, key, value["shape"])
     if value.keys() == {"@part"} and isinstance(value["@part"], dict):
         if not isinstance(estimator, ComponentsMixin):
-            raise StoreError(
-                f"{type(estimator).__name__} has no component {name!r}", hint="fit and save the critic again"
-            )
+            raise StoreError(f"{type(estimator).__name__} has no component {name!r}", hint=AGAIN)
         inner = estimator.component(name)
         unpack(inner, value["@part"], arrays, f"{key}.")
         return inner
     if value.keys() == {"@float"} and value["@float"] in _FLOATS:
         return _FLOATS[value["@float"]]
-    raise StoreError(f"fitted attribute {key!r} is malformed", hint="fit and save the critic again")
+    raise StoreError(f"fitted attribute {key!r} is malformed", hint=AGAIN)
 
 
 def _taken(arrays: Arrays, key: str) -> np.ndarray[Any, Any]:
     if key not in arrays:
-        raise StoreError(f"array {key!r} is missing", hint="fit and save the critic again")
+        raise StoreError(f"array {key!r} is missing", hint=AGAIN)
     return arrays.pop(key)
 
 
@@ -326,5 +296,5 @@ def _matrix(arrays: Arrays, key: str, shape: Any) -> sparse.csr_array:
         matrix = sparse.csr_array(parts, shape=tuple(shape))
         matrix.check_format(full_check=True)
     except (ValueError, TypeError, OverflowError) as error:
-        raise StoreError(f"matrix {key!r} is malformed ({error})", hint="fit and save the critic again") from error
+        raise StoreError(f"matrix {key!r} is malformed ({error})", hint=AGAIN) from error
     return matrix

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from momus.text.corpus import Corpus
     from momus.text.tokens import Tokenizer
 
-UNSPLIT = f"its words need ICU: pip install '{EXTRA}'"
+UNSPLIT = "its words need ICU (the extra 'languages')"
 """Why a document in Chinese, Japanese, Thai, Lao, Khmer or Burmese script is not scored without ``icu4py``."""
 
 

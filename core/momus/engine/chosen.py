@@ -20,6 +20,7 @@ from momus.joint.subgroups import check_values
 from momus.plugins import CRITICS, critic_names, registered
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
+from momus.version import install_command
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -36,9 +37,9 @@ class Absent:
 def absent_warnings(absent: Sequence[Absent]) -> list[str]:
     """One warning for all critics that an extra would bring, and one for each that needs something else.
 
-    >>> lacking = [(n, MissingExtraError("…", f"momus[{e}]")) for n, e in (("topics", "torch"), ("pcfg", "torch"))]
+    >>> lacking = [(n, MissingExtraError("…", extra(e))) for n, e in (("topics", "torch"), ("pcfg", "torch"))]
     >>> print(*absent_warnings([Absent(name, error) for name, error in lacking]))
-    Left out, since packages are not installed: 'topics' and 'pcfg' (pip install 'momus[torch]').
+    Left out, since packages are not installed: 'topics' and 'pcfg' (pip install -e '.[torch]').
     """
     critics: dict[str, list[str]] = {}  # by what brings them
     others = []
@@ -49,7 +50,7 @@ def absent_warnings(absent: Sequence[Absent]) -> list[str]:
             others.append(f"Critic {each.critic!r} was left out: {each.error.message} ({each.error.hint}).")
     if not critics:
         return others
-    parts = [f"{' and '.join(names)} (pip install '{requirement}')" for requirement, names in critics.items()]
+    parts = [f"{' and '.join(names)} ({install_command(requirement)})" for requirement, names in critics.items()]
     return [f"Left out, since packages are not installed: {', '.join(parts)}.", *others]
 
 
@@ -154,7 +155,7 @@ def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts
     """
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
     laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
-    for option, names in (("adjust", settings.adjust), ("subgroups", settings.subgroups)):
+    for option, names in (("control-for", settings.control_for), ("subgroups", settings.subgroups)):
         for name in dict.fromkeys(names):
             if name in documents:
                 continue

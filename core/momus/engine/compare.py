@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 from momus.checks.layout import KINDS, layout_sentence
 from momus.checks.notes import mixed_prompts_warnings
 from momus.checks.scripts import claiming
+from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
 from momus.critic.splitting import icu_of
 from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics
+from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
 from momus.engine.large import critics_of_rows, large_texts, preview
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.joint.analyses import analyse
+from momus.joint.versions import Nearer
 from momus.numeric.devices import resolve_device
 from momus.ownership import check_place
 from momus.processes import usable_cores
@@ -33,7 +36,7 @@ from momus.runs.joint_file import write_joint
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, Outcome
 from momus.runs.stored_corpus import StoredCorpus
-from momus.runs.texts import Texts, check_named, read_texts
+from momus.runs.texts import Texts, check_named, read_texts, read_versions
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
@@ -41,7 +44,8 @@ from momus.verdicts.atlas import check_register
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
-from momus.verdicts.verdict import Verdict, adjust, check_delta, selected
+from momus.verdicts.table import adjust, selected
+from momus.verdicts.verdict import Verdict, check_delta
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -53,9 +57,10 @@ MANY_CRITICS, MANY_CHARACTERS = 4, 1_000_000
 
 
 def compare(
-    real: TextSource,
-    generated: Mapping[str, TextSource],
+    real: TextSource | None = None,
+    generated: Mapping[str, TextSource] | None = None,
     *,
+    against: Mapping[str, TextSource] | None = None,
     fit: TextSource | None = None,
     critics: Sequence[str | Critic[Any]] | None = None,
     config: Mapping[str, dict[str, Any]] | None = None,
@@ -66,7 +71,7 @@ def compare(
     reading: ReadingOptions | None = None,
     reporter: Reporter | None = None,
     command: str | None = None,
-    critics_from: str | Path | None = None,
+    reuse: str | Path | None = None,
     jobs: int | None = 1,
     trust: Sequence[Path] = (),
     **options: Any,
@@ -81,6 +86,10 @@ def compare(
         and compared on ``real``; without ``fit``, half of ``real``, drawn by the seed, is set apart for fitting.
     generated
         The corpora to criticise, by name.
+    against
+        Text of a model, by name: the reference in place of real text, from which the others are said to differ. Critics
+        are cross-fitted (`momus.engine.crossfit`), and bands are those of its own halves. With ``real`` too, it is said
+        which of both is nearer to that.
     critics
         Names of registered critics, or critics; default: all registered ones that can be fitted on the text, or those
         that scored the rows.
@@ -90,7 +99,7 @@ def compare(
         Run folder to write.
     reading
         How paths are read: field, format, encoding.
-    critics_from
+    reuse
         An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
         the scores of the real text if that is the same. Others are fitted again, with a warning.
     jobs
@@ -111,6 +120,8 @@ def compare(
     MomusError
         A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to fix it.
     """
+    if against is not None:
+        options["against"] = _one_name(against)
     settings = with_options(settings, options)
     check_delta(settings.equivalence)
     check_register(settings.register)
@@ -119,20 +130,27 @@ def compare(
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
+    assert generated is not None
     reading = reading or ReadingOptions()
-    large = large_texts(real, generated, reading)
+    if against is None and real is None:
+        raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
+    reference = real if against is None else against[settings.against]
+    assert reference is not None
+    large = large_texts(reference, generated, reading) if against is None else None
     if large is not None and large.rows:
         selection = critics_of_rows(large, critics, fit, config, trust)
     else:
         selection = chosen_critics(critics, dict(config or {}))
-    reuse = Reuse(critics_from) if critics_from is not None else None
-    if reuse is not None:
-        reuse.check_split(fit is not None)
+    if against is not None:
+        _check_versions(selection, critics is None, reuse, settings)
+    earlier = Reuse(reuse) if reuse is not None else None
+    if earlier is not None:
+        earlier.check_split(fit is not None)
     chosen = selection.critics
     device = resolve_device(settings.device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
-    named = [real, fit, *generated.values(), critics_from]
+    named = [reference, real, fit, *generated.values(), reuse]
     check_place(None if out is None else Path(out), [t for t in named if isinstance(t, str | Path)])
     comparison = Comparison(folder=None if folder is None else folder.path)
     with ExitStack() as stack:
@@ -146,10 +164,14 @@ def compare(
             folder.begin(resume=resume)
             return folder.work
 
-        sources = Sources(real, generated, fit, reading)
+        sources = Sources(reference, generated, fit, reading)
         if large is None:
             with timed.stage("reading"):
-                texts = read_texts(real, generated, fit, settings.seed, reading, timed.inner)
+                if against is None:
+                    texts = read_texts(reference, generated, fit, settings.seed, reading, timed.inner)
+                else:
+                    texts = read_versions((settings.against, reference), generated, reading, timed.inner)
+                    check_folds(texts, settings)
             check_asked(settings, chosen, texts)
             if folder is not None:
                 opened()
@@ -157,30 +179,45 @@ def compare(
         else:
             check_asked(settings, chosen, preview(large, reading))
             scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
-            texts, plain = score_large(large, selection, sources, settings, scoring, reuse, timed, critics is None)
+            texts, plain = score_large(large, selection, sources, settings, scoring, earlier, timed, critics is None)
         comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
-        work = Work(texts, plain, settings, folder, resume, len(chosen), reuse)
+        work = Work(texts, plain, settings, folder, resume, len(chosen), earlier)
         jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
         _run_critics(comparison, selection, work, timed, critics is None, jobs)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
-        comparison.verdicts = selected(adjust(unadjusted, settings.adjustment))
+        comparison.verdicts = selected(adjust(unadjusted, settings.multiplicity))
         of_pairs = (
-            settings.adjustment
-            if settings.adjustment in ("none", "holm-table", "bh-table")
-            else (f"{settings.adjustment}-table")
+            settings.multiplicity
+            if settings.multiplicity in ("none", "holm-table", "bh-table")
+            else (f"{settings.multiplicity}-table")
         )
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], of_pairs)
         comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
         if settings.paired is None:
             comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
-        comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
+        comparison.warnings += floor_warnings(comparison.verdicts, settings.multiplicity)
         comparison.warnings += skewness_warnings(comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
         few, *others = texts.analysed
         comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed)
+        if against is not None and real is not None:
+            both = compare(
+                real,
+                {settings.against: reference, **generated},
+                fit=fit,
+                critics=critics,
+                config=config,
+                settings=replace(settings, against="", chain=False),
+                reading=reading,
+                reporter=reporter,
+                jobs=jobs,
+                trust=trust,
+            )
+            comparison.joint = replace(comparison.joint, nearer=nearer_of(both, settings.against))
+            comparison.warnings += [f"With real text: {w}" for w in both.warnings if w not in comparison.warnings]
         comparison.signature = _signature(comparison, texts, chosen, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
@@ -192,6 +229,57 @@ def compare(
             folder.publish()
         comparison.signature["seconds"] = _seconds(timed, clock)
     return comparison
+
+
+def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
+    """Which of a reference and each new text is nearer to real text on each axis, from their ranks."""
+    found = []
+    bands = {v.critic: v.band for v in both.verdicts if v.headline}
+    for result in both.results:
+        ranks = {} if both.joint.ranking is None else {r.model: r for r in both.joint.ranking.of(result.name)}
+        old = ranks.pop(reference, None)
+        if old is None:
+            continue
+        unit = bands.get(result.name) or 1.0
+        for name, new in ranks.items():
+            nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
+            sizes = old.distance / unit, new.distance / unit
+            found.append(Nearer(result.name, result.axis, name, *sizes, bool(bands.get(result.name)), nearer))
+    return tuple(found)
+
+
+def _one_name(against: Mapping[str, TextSource]) -> str:
+    """The name of the reference.
+
+    Raises
+    ------
+    UsageError
+        There is not exactly one.
+    """
+    if not isinstance(against, Mapping) or len(against) != 1:
+        raise UsageError("against takes one text by name", hint='against={"old": texts}')
+    return next(iter(against))
+
+
+def _check_versions(selection: Chosen, by_default: bool, reuse: object, settings: Settings) -> None:
+    """Leave out critics of running text, and refuse options that need real text.
+
+    Raises
+    ------
+    UsageError
+        Such a critic or option was asked for.
+    """
+    laws = [c.name for c in selection.critics if isinstance(c, RunningTextCritic)]
+    if laws and not by_default:
+        raise UsageError(
+            f"{', '.join(laws)}: critics of running text have no prompts to be compared by",
+            hint="leave them out, or compare both texts with --real",
+        )
+    if reuse is not None or settings.refits:
+        raise UsageError(
+            "critics are fitted anew on the texts of models that are compared", hint="leave out --reuse and --refits"
+        )
+    selection.critics = [c for c in selection.critics if c.name not in laws]
 
 
 def _run_critics(
@@ -206,7 +294,7 @@ def _run_critics(
     critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
     absent = list(selection.absent)
-    texts = len(work.texts.generated) if work.settings.adjustment.endswith("-table") else 1
+    texts = len(work.texts.generated) if work.settings.multiplicity.endswith("-table") else 1
     reuse, family = work.reuse, len(critics) * texts  # axes that are adjusted together
     for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
         if isinstance(outcome, Outcome):
@@ -341,7 +429,8 @@ def _signature(
         "checks": [c.summary() for c in texts.checks],
         "layout": _layout(comparison, texts, critics),
         "languages": [
-            {**asdict(found), "differs": found.differs(texts.languages["real"])} for found in texts.languages.values()
+            {**asdict(found), "differs": found.differs(texts.languages[texts.real.name])}
+            for found in texts.languages.values()
         ],
         "warnings": comparison.warnings,
     }

@@ -18,6 +18,7 @@ from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
 from momus.critic.scoring import pools_rows
 from momus.critic.splitting import icu_of, usable_documents
+from momus.engine.crossfit import CrossScores, cross_scored, versions_of
 from momus.errors import FittingError, StoreError
 from momus.estimator import clone, json_params
 from momus.joint.axes import axis_of
@@ -34,6 +35,7 @@ from momus.runs.texts import Texts
 from momus.verdicts.band import HumanBands
 from momus.verdicts.decomposition import parts_of
 from momus.verdicts.judge import MANY_PAIRS, USUAL, differences, judge
+from momus.verdicts.own_band import OwnBands
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict, finite
 from momus.version import __version__
@@ -51,7 +53,7 @@ SUMMARIZED = 2_000
 """Documents of a text scored in parts that evidence is made of, where it needs their latents."""
 MANY = 100
 """Pairs of generated texts above which their tests are made at less cost."""
-WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
+WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 
 
@@ -94,9 +96,10 @@ def run_critic(
     if kept is not None:
         differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
         warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
-    scored = _scored(critic, texts, timed, folder, reuse)
+    cross = cross_scored(critic, texts, settings, timed, folder) if settings.against else None
+    scored = _scored(critic, texts, timed, folder, reuse) if cross is None else cross.scored
     axis = axis_of(critic, _sampled(scored, texts))
-    result = _result(critic, texts, scored, axis, settings, timed, signature, family)
+    result = _result(critic, texts, scored, axis, settings, timed, signature, family, cross)
     if settings.refits:
         spread = _refitted(critic, texts, settings, timed)
         result = replace(
@@ -180,10 +183,14 @@ def _result(
     timed: Timed,
     signature: dict[str, Any],
     family: int,
+    cross: CrossScores | None = None,
 ) -> CriticResult:
     real, others = scored[0], scored[1:]
+    shown_scores = scored if cross is None else cross.shown
     sampled = _sampled(scored, texts)
     bands = HumanBands(real.scored_groups, settings.seed)
+    if cross is not None:
+        bands = OwnBands.of_scores(real, settings.seed)
     verdicts: list[Verdict] = []
     evidence: list[tuple[str, Sequence[Evidence]]] = []
     outliers: list[MarkedDocument] = []
@@ -198,7 +205,9 @@ def _result(
             sides = texts.analysed[0], texts.analysed[k]
             if real.n_scored and scores.n_scored:
                 tested = None if shown is None else compared_rows(real, scores, settings.paired)
-                evidence.append((corpus.name, _evidence(critic, (texts.real, corpus), (real, scores), tested)))
+                evidence.append(
+                    (corpus.name, _evidence(critic, (texts.real, corpus), (shown_scores[0], shown_scores[k]), tested))
+                )
                 if axis is not None and shown is not None:
                     few = compared_rows(sampled[0], sampled[k], settings.paired)
                     leading = next((v for v in rows if v.leads and v.wording.direction), None)
@@ -216,7 +225,7 @@ def _result(
             references += find_references(critic, (sides[0], corpus), (sampled[0], scores), oddest)
             outliers += oddest
     pairs: list[Verdict] = []
-    axes = family if settings.adjustment.endswith("-table") else family * len(others)  # of all texts
+    axes = family if settings.multiplicity.endswith("-table") else family * len(others)  # of all texts
     of_pairs = axes * (len(others) - 1) // 2
     two = list(combinations(others, 2)) if settings.pairwise else []
     economy = MANY_PAIRS if len(two) > MANY else USUAL
@@ -247,6 +256,7 @@ def _result(
             *order_notes(texts, critic),
             *group_notes(critic, sampled, texts.checks, axes),
         ],
+        versions=None if cross is None else versions_of(critic, texts, cross, settings),
         signature=signature,
     )
 

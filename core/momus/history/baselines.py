@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from momus.errors import StoreError, UsageError
 from momus.files import write_json
 from momus.history.kept import KeptRun
-from momus.outputs import delete, make_folder
+from momus.outputs import make_folder
 from momus.ownership import check_output, marked
+from momus.schema import read_json
 
 FOLDER = Path(".momus") / "baselines"
-FORMAT = "momus-baseline-1"
+FORMAT: Literal["momus-baseline-1"] = "momus-baseline-1"
 BASELINE = marked("a baseline", b"momus-baseline-")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
@@ -39,6 +40,8 @@ class Baseline:
         Version that wrote the run, and when it began.
     set_at
         When the baseline was set.
+    format
+        Version of the file's format.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Baseline:
     momus: str
     started: str
     set_at: str
+    format: Literal["momus-baseline-1"]
 
 
 @dataclass(frozen=True)
@@ -101,11 +105,12 @@ class Baselines:
             str(kept.signature.get("momus", "")),
             kept.started,
             datetime.now(UTC).isoformat(timespec="seconds"),
+            FORMAT,
         )
         try:
             make_folder(self.folder)
             check_output(path, BASELINE)
-            write_json(path, {"format": FORMAT, **asdict(baseline)})
+            write_json(path, asdict(baseline))
         except OSError as error:
             raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another --registry") from error
         return baseline
@@ -126,31 +131,13 @@ class Baselines:
         """
         path = self._file(name)
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(content, dict) or content.pop("format", "") != FORMAT:
-                raise ValueError(f"it has no format {FORMAT!r}")
-            baseline = Baseline(**content)
-            if not all(isinstance(v, str) for v in content.values()):
-                raise ValueError("a field is no text")
+            return read_json(path, Baseline, f"momus gate RUN --save-as {name}")
         except FileNotFoundError as error:
             known = ", ".join(self.names()) or "none"
             raise UsageError(
-                f"no baseline {name!r} in {self.folder}", hint=f"set it: momus baseline set {name} RUN; known: {known}"
+                f"no baseline {name!r} in {self.folder}",
+                hint=f"momus gate RUN --save-as {name} sets it; known: {known}",
             ) from error
-        except (OSError, ValueError, TypeError) as error:
-            raise StoreError(f"{path}: not readable ({error})", hint=f"momus baseline set {name} RUN") from error
-        return baseline
-
-    def remove(self, name: str) -> None:
-        """Forget a baseline; its run stays.
-
-        Raises
-        ------
-        UsageError
-            There is none of this name.
-        """
-        self.get(name)
-        delete(self._file(name))
 
     def resolve(self, name: str) -> Resolved:
         """Find a run by its folder, or by the name of a baseline.
@@ -169,7 +156,7 @@ class Baselines:
         if run.identity != baseline.identity:
             raise StoreError(
                 f"{run.path}: another run has replaced the one that baseline {name!r} was set to",
-                hint=f"momus baseline set {name} {run.path}, if that is what you want",
+                hint=f"momus gate {run.path} --save-as {name}, if that is what you want",
             )
         return Resolved(run, baseline)
 

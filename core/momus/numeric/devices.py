@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from momus.errors import MissingExtraError, UsageError
+from momus.version import extra
 
 
 def resolve_device(name: str) -> str:
@@ -25,7 +26,7 @@ def resolve_device(name: str) -> str:
     if find_spec("torch") is None:
         if name == "auto":
             return "cpu"
-        raise MissingExtraError(f"device {name!r} needs torch", "momus[torch]")
+        raise MissingExtraError(f"device {name!r} needs torch", extra("torch"))
     import torch
 
     if name == "auto":

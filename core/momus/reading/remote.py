@@ -18,6 +18,7 @@ from momus.errors import MissingExtraError, MomusError, UsageError
 from momus.limits import size_text
 from momus.reading.location import Location, trusted
 from momus.redact import redacted
+from momus.version import extra
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -154,7 +155,7 @@ def worded(location: Location) -> Iterator[None]:
         package = (error.name or "").partition(".")[0] or str(error)
         raise MissingExtraError(
             f"{location.label}: addresses that begin with {scheme}:// need a package that is not installed ({package})",
-            hint="install it with: pip install 'momus[remote]'",
+            extra("remote"),
         ) from None
     except FileNotFoundError as error:
         status = getattr(error.__cause__, "status", None)  # of the web, where any answer but 200 ends here

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from momus.errors import UsageError
 from momus.outputs import edit_text
 from momus.ownership import Kind, check_output
+from momus.report.against import first_sentences as against_sentences
+from momus.report.against import legend as against_legend
+from momus.report.against_view import against_markdown
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
 from momus.report.format import markdown, markdown_table, number
 from momus.report.safe import one_line
@@ -59,6 +62,8 @@ _LATEX = {
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Write the answer, what it rests on, the overview table, the largest gaps, over-used text, and the warnings."""
+    if comparison.against is not None:
+        return against_markdown(comparison, comparison.against)
     answer = answer_of(comparison)
     table = overview(answer)
     trust = " · ".join(("" if i.ok else "**!** ") + markdown(f"{i.label}: {i.text}") for i in trust_items(comparison))
@@ -89,6 +94,11 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     UsageError
         There is no such corpus, or there are several and none is named.
     """
+    if comparison.against is not None:
+        raise UsageError(
+            "a card says how data differs from real text, and the reference of this run is text of a model",
+            hint="compare with --real, without --against",
+        )
     answer = answer_of(comparison)
     name = _chosen(answer, corpus)
     cells = {a.axis: c for a in answer.axes for c in a.cells if c.generated == name}
@@ -181,7 +191,10 @@ def comparison_latex(comparison: Comparison) -> str:
     """Write the overview table as a ``table`` float, with the answer as its caption."""
     answer = answer_of(comparison)
     table = overview(answer)
-    caption = " ".join(latex(s) for s in [*first_sentences(answer), *(f"{s.rstrip('.')}." for s in legend(answer))])
+    against = comparison.against
+    said = first_sentences(answer) if against is None else against_sentences(answer, against)
+    key = legend(answer) if against is None else against_legend(answer, against)
+    caption = " ".join(latex(s) for s in [*said, *(f"{s.rstrip('.')}." for s in key)])
     groups = [table.axes, table.ranks] if table.ranks else [table.axes]
     body = "\n\\midrule\n".join("\n".join(_line(row) for row in rows) for rows in groups)
     return "\n".join(

@@ -11,6 +11,9 @@ from urllib.parse import quote
 from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_text
 from momus.ownership import marked
+from momus.report.against import first_sentences as against_sentences
+from momus.report.against import legend as against_legend
+from momus.report.against_view import against_page
 from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.cards import cards_of, first_excerpt
 from momus.report.figures.chart import chart_svg
@@ -39,13 +42,15 @@ from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null
 from momus.runs.folder import REPORT
 from momus.text.counting import percentage
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
 
 
 REPORT_PAGE = marked("a report of Momus", b"<title>Momus: real and generated text compared")
+VERSIONS_PAGE = marked("a report of Momus", b"<title>Momus: versions of a model compared")
 ANY_PAGE = marked("a page of HTML", b"<html")
 
 
@@ -64,6 +69,8 @@ def render(comparison: Comparison) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
     from markupsafe import Markup
 
+    if comparison.against is not None:
+        return against_page(comparison, comparison.against)
     answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
     shown, cards = overview_rows(answer), cards_of(comparison, answer)
     corpora = looks(shown.corpora)
@@ -85,8 +92,8 @@ def render(comparison: Comparison) -> str:
         bands_words=bands_words(comparison.verdicts),
         methods=methods(comparison.verdicts),
         level=percentage(comparison.signature["confidence"], 0),
-        families=families(comparison.verdicts, comparison.signature["adjustment"]),
-        floors=floors(comparison.verdicts, comparison.signature["adjustment"]),
+        families=families(comparison.verdicts, comparison.signature["multiplicity"]),
+        floors=floors(comparison.verdicts, comparison.signature["multiplicity"]),
         delta=comparison.signature.get("equivalence"),
         refits=comparison.signature.get("refits", 0),
         **_joint(comparison, answer),
@@ -197,14 +204,14 @@ def summary_html(comparison: Comparison) -> str:
     """
     if not comparison.verdicts:
         return '<div class="momus"><p>A comparison without verdicts.</p></div>'
-    answer = answer_of(comparison)
+    answer, against = answer_of(comparison), comparison.against
     return (
         environment()
         .get_template("summary.html.j2")
         .render(
-            sentences=first_sentences(answer),
+            sentences=first_sentences(answer) if against is None else against_sentences(answer, against),
             table=overview(answer),
-            legend=legend(answer),
+            legend=legend(answer) if against is None else against_legend(answer, against),
             trust=trust_items(comparison) if comparison.signature else [],
             warnings=comparison.warnings,
             link=_report_link(comparison.folder),

@@ -78,14 +78,14 @@ def says_what(cell: Cell) -> str:
         if v.finding == "within human variation":
             return f"within human variation ({bands(v)})"
         return f"not told apart from human text{power}"
-    sizes = [s for s in (_versus(cell), bands(v)) if s]
+    sizes = [s for s in (versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
     within = {"within human variation": "within human variation", "undecided": "at the edge of human variation"}
     ending = f", {within[v.finding]}" if v.finding in within else ""
     return f"{start}: {', '.join(sizes)}{ending}"
 
 
-def _versus(cell: Cell) -> str:
+def versus(cell: Cell) -> str:
     """Values of both texts, such as ``length 141 words against 172 (−18 %)``; of a distance, it and its interval."""
     v, change = cell.row, cell.change
     if v.method.family == "distance":

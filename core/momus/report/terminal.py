@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from momus.report.against_view import against_view
 from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.format import plain_text
 from momus.report.safe import one_line
@@ -29,7 +30,7 @@ CORPORA = 4
 GAP = 2
 """Cells between two columns: one of padding, and one where other boxes have a line."""
 LINES = 3
-"""Lines of a warning that are shown; `--every` and the report show all of it."""
+"""Lines of a warning that are shown; `--all` and the report show all of it."""
 WARNINGS = 8
 
 
@@ -45,6 +46,8 @@ def comparison_view(comparison: Comparison, every: bool = False, wide: bool = Fa
     from rich.console import Group
     from rich.text import Text
 
+    if comparison.against is not None:
+        return against_view(comparison, comparison.against, every, wide)
     answer = answer_of(comparison)
     if not answer.corpora:
         return Text("Nothing was compared.")
@@ -153,7 +156,7 @@ def _warnings(warnings: Sequence[str]) -> list[Text]:
         text.stylize("yellow", 0, len("Note:"))
         texts.append(text)
     more = len(warnings) - WARNINGS
-    return texts if more <= 0 else [*texts, Text(f"and {more} more; --every shows all", style="yellow")]
+    return texts if more <= 0 else [*texts, Text(f"and {more} more; --all shows all", style="yellow")]
 
 
 def _cut(line: str) -> str:

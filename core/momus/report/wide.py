@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.joint.ranks import ALL_AXES
+from momus.report.against import said
 from momus.report.format import number, p_value, text_table
 from momus.report.joint_words import (
     ADJUSTED,
@@ -20,7 +21,9 @@ from momus.report.joint_words import (
 from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.band import OWN
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,7 +41,8 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     refitted = any(v.refit_spread is not None for v in shown)
     heads = ["axis", "generated", *(["statistic"] if every else [])]
     align = "l" * len(heads) + "r" * (7 + refitted) + "l"
-    heads += ["÷ band", "difference", "interval", "real", "generated", "n", "p adj."]
+    old, new = ("old", "new") if any(v.band_source == OWN for v in shown) else ("real", "generated")
+    heads += ["÷ band", "difference", "interval", old, new, "n", "p adj."]
     heads += [*(["± over refits"] if refitted else []), *([f"within ±{max(deltas):g}"] if deltas else []), "verdict"]
     rows: list[list[str | Text]] = []
     for v in shown:
@@ -58,7 +62,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
                 p_value(v.p_adjusted),
                 *([number(v.refit_spread)] if refitted else []),
                 *([shows(v)] if deltas else []),
-                Text(v.finding, style="bold" if v.differs else ""),
+                Text(said(v), style="bold" if v.differs else ""),
             ]
         )
     return text_table(heads, rows, align)
@@ -83,11 +87,11 @@ def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
             for u in result.unscored
         ]
     s = comparison.signature
-    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["adjustment"]) if note]
+    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["multiplicity"]) if note]
     parts.append(
         Text(
             f"momus {s['momus']} | seed {s['seed']} | up to {s['permutations']:,} permutations per row, more where the "
-            f"table needs them | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
+            f"table needs them | p adjusted: {s['multiplicity']} | {s['seconds']['total']:.1f} s",
             style="dim",
         )
     )
@@ -130,7 +134,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
     return parts
 
 
-def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
+def footnotes(verdicts: list[Verdict], multiplicity: str) -> list[str]:
     """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
     sources = {v.band_source for v in speaking(verdicts) if v.gap is not None}
     groups = max((v.band_groups for v in verdicts), default=0)
@@ -142,4 +146,4 @@ def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
         if "default" in sources
         else "",
     ]
-    return [*bands, families(verdicts, adjustment), floors(verdicts, adjustment)]
+    return [*bands, families(verdicts, multiplicity), floors(verdicts, multiplicity)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ from momus.critic import Note
 from momus.critic.scores import Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, to_json
 from momus.joint.analyses import Joint
+from momus.joint.versions import Against, Versions, against_of
 from momus.runs.examples import Example
 from momus.verdicts.decomposition import Parts
 from momus.verdicts.verdict import Verdict
@@ -60,6 +62,8 @@ class CriticResult:
         What the critic cannot see.
     notes
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
+    versions
+        What it says of versions of a model, where one is the reference.
     signature
         What the result depends on; equal signatures give equal results.
     """
@@ -82,6 +86,7 @@ class CriticResult:
     limits: str = ""
     unscored: Sequence[Unscored] = ()
     notes: Sequence[Note] = ()
+    versions: Versions | None = None
     signature: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -105,6 +110,7 @@ class CriticResult:
             "limits": self.limits,
             "unscored": [asdict(u) for u in self.unscored],
             "notes": [asdict(n) for n in self.notes],
+            "versions": None if self.versions is None else asdict(self.versions),
             "signature": self.signature,
         }
 
@@ -153,7 +159,7 @@ class Comparison:
         Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
         from a folder.
     joint
-        Those analyses: global tests, ranks, attribution, adjustment, subgroups, components.
+        Those analyses: global tests, ranks, attribution, adjustment, subgroups.
     folder
         The run folder; None if the comparison was not written.
     """
@@ -191,6 +197,11 @@ class Comparison:
         from momus.report.answer import answer_of
 
         return answer_of(self)
+
+    @cached_property
+    def against(self) -> Against | None:
+        """What changed from the reference to the new texts, where the reference is text of a model; else None."""
+        return against_of(self)
 
     @property
     def documents(self) -> pd.DataFrame:
@@ -287,9 +298,10 @@ class Comparison:
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
         from momus.ownership import check_output
-        from momus.report.page import REPORT_PAGE, write_report
+        from momus.report.page import REPORT_PAGE, VERSIONS_PAGE, write_report
 
-        check_output(Path(path), REPORT_PAGE, kept_by=self.folder)
+        page = REPORT_PAGE if self.against is None else VERSIONS_PAGE
+        check_output(Path(path), page, kept_by=self.folder)
         return write_report(self, Path(path))
 
     def log_to(

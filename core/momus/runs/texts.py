@@ -242,6 +242,35 @@ def read_texts(
     return texts.checked(sketches, split) if check else texts
 
 
+def read_versions(
+    reference: tuple[str, TextSource],
+    generated: Mapping[str, TextSource],
+    reading: ReadingOptions | None = None,
+    reporter: Reporter | None = None,
+) -> Texts:
+    """Read text of a model, by name, and texts to compare it with; there is none to fit on apart.
+
+    Raises
+    ------
+    MomusError
+        A text cannot be read, is empty, or has a name that is taken.
+    """
+    name, source = reference
+    check_named({name: source})
+    taken = next((n for n in (*RESERVED, name) if n in generated or (n in RESERVED and n == name)), None)
+    if taken is not None:
+        raise UsageError(f"two texts are called {taken!r}, or the name is reserved", hint="give it another name")
+    (reading or ReadingOptions()).check_names([name, *generated])
+    read = [as_corpus(s, n, reading, reporter) for n, s in ((name, source), *generated.items())]
+    _check_filled(read)
+    warnings = [note for corpus in read for note in reading_notes(corpus)]
+    (reading or ReadingOptions()).check_kept(read)
+    none = Corpus.from_texts([], name="fit")
+    old, *new = (c.sorted() for c in read)
+    sketches = [_sketch(corpus) for corpus in (none, old, *new)]
+    return Texts(none, old, new, False, warnings).checked(sketches, None)
+
+
 def _sketch(corpus: Corpus) -> TextSketch:
     """Sketch a text that was sorted, in the order given."""
     sketch = TextSketch.of(corpus)

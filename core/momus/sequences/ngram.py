@@ -1,4 +1,4 @@
-"""n-gram models of sequences, exact and vectorised: maximum likelihood, Kneser–Ney, Katz, Pitman–Yor."""
+"""n-gram models of sequences, exact and vectorised: maximum likelihood, Kneser–Ney."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.sequences.interfaces import Advance
-from momus.sequences.levels import Level, discount, katz_levels
+from momus.sequences.levels import Level, discount
 from momus.sequences.model import StepModel
-from momus.sequences.pitman_yor import PitmanYor, Seating
 from momus.sequences.types import Sequences, SequenceScores
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Smoothing = Literal["none", "kneser-ney", "katz", "pitman-yor"]
+Smoothing = Literal["none", "kneser-ney"]
 """Names of smoothing methods."""
 ROWS = 512
 """Contexts whose full distributions are in memory at once."""
@@ -32,17 +31,14 @@ class NGramModel(StepModel):
 
     - ``none``: maximum likelihood, under which an unseen context has no distribution;
     - ``kneser-ney``: all orders interpolated, with one discount per order, n1/(n1 + 2·n2) (½ if n1 or n2 is 0), and
-      continuation counts below the highest order (Kneser & Ney 1995; Chen & Goodman 1999);
-    - ``katz``: back-off to shorter contexts for unseen words, with Good–Turing discounts (Katz 1987);
-    - ``pitman-yor``, or a `PitmanYor` with the settings of its sampler: the hierarchical Pitman–Yor model with the last
-      seating of a Gibbs sampler (Teh 2006), in pure Python, about ten seconds per million tokens and sweep.
+      continuation counts below the highest order (Kneser & Ney 1995; Chen & Goodman 1999).
 
     Parameters
     ----------
     order
         Order n, at least 1.
     smoothing
-        A name, or a `PitmanYor`.
+        Its name.
 
     Attributes
     ----------
@@ -56,17 +52,13 @@ class NGramModel(StepModel):
     [[0.0, 0.5, 0.5, 0.0]]
     """
 
-    def __init__(self, order: int, smoothing: Smoothing | PitmanYor = "kneser-ney") -> None:
+    def __init__(self, order: int, smoothing: Smoothing = "kneser-ney") -> None:
         if order < 1:
             raise UsageError(f"order is {order}", hint="give an order of 1 or more")
-        if not isinstance(smoothing, PitmanYor) and smoothing not in get_args(Smoothing):
+        if smoothing not in get_args(Smoothing):
             known = ", ".join(get_args(Smoothing))
             raise UsageError(f"there is no smoothing {smoothing!r}", hint=f"choose one of {known}")
         self.order, self.smoothing, self.name = order, smoothing, f"{order}-gram"
-        if smoothing == "katz":
-            self.name += "-katz"
-        elif smoothing == "pitman-yor" or isinstance(smoothing, PitmanYor):
-            self.name += "-pitman-yor"
 
     def fit(self, sequences: Sequences, symbols: int) -> Self:
         """Count n-grams of all orders.
@@ -99,19 +91,10 @@ class NGramModel(StepModel):
     def _build(self, keys: Ints, counts: Ints) -> Self:
         """Build all orders from the n-grams of the highest: contexts and last symbols, (2, N), and counts, (N,)."""
         self.counted = keys, counts
-        gibbs = PitmanYor() if self.smoothing == "pitman-yor" else self.smoothing
-        if isinstance(gibbs, PitmanYor):
-            self.levels = Seating(keys, counts, self.order, self.base, self.size, gibbs).fit().levels()
-        elif self.smoothing == "katz":
-            orders = [(keys, counts.astype(np.float64))]
-            for m in range(self.order - 2, -1, -1):
-                orders.append(self._shorter(*orders[-1], m))
-            self.levels = katz_levels(orders[::-1], self.base, self.size)
-        else:
-            self.levels = self._interpolated_levels(keys, counts)
+        self.levels = self._levels(keys, counts)
         return self
 
-    def _interpolated_levels(self, keys: Ints, counts: Ints) -> list[Level]:
+    def _levels(self, keys: Ints, counts: Ints) -> list[Level]:
         """Levels of Kneser–Ney, by context length; of maximum likelihood, the highest alone."""
         if self.smoothing == "none":
             return [Level.of(keys, counts.astype(np.float64), 0.0)]
@@ -176,7 +159,7 @@ class NGramModel(StepModel):
             if self.smoothing == "none" and not known.all():
                 raise UsageError(
                     "a context does not occur in the text that the model was fitted on",
-                    hint="use smoothing='kneser-ney' or another one",
+                    hint="use smoothing='kneser-ney'",
                 )
             p *= np.where(known, level.weight[row], 1.0)[:, None]
             owner, index = level.entries(row, known)

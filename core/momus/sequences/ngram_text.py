@@ -11,7 +11,6 @@ import numpy as np
 from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.sequences.ngram import NGramModel, Smoothing
-from momus.sequences.pitman_yor import PitmanYor
 from momus.sequences.types import Sequences
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
@@ -40,7 +39,7 @@ class NGramText(NGramModel):
         self,
         order: int,
         tokenizer: Tokenizer,
-        smoothing: Smoothing | PitmanYor = "kneser-ney",
+        smoothing: Smoothing = "kneser-ney",
         unknown: bool = True,
     ) -> None:
         super().__init__(order, smoothing)

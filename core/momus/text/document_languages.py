@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from momus.errors import MissingExtraError, UsageError
 from momus.text.corpus import SCHEMA, Corpus
+from momus.version import extra
 
 FIELD = "language"
 """The metadata field that holds a document's language; `Corpus.languages` reads it."""
@@ -90,6 +91,6 @@ def _detector() -> Any:
         from lingua import LanguageDetectorBuilder
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            "detecting languages needs the module 'lingua', which is not installed", "momus[detect]"
+            "detecting languages needs the module 'lingua', which is not installed", extra("detect")
         ) from error
     return LanguageDetectorBuilder.from_all_languages().with_low_accuracy_mode().build()

@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from momus.errors import MissingExtraError
+from momus.version import extra
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_+")
 """A word, which may hold apostrophes, or a single symbol; for text without what `_Patterns.special` finds."""
@@ -57,7 +58,7 @@ GERESH = r"\u05f3\u05f4"
 OF_SYMBOLS = r"\u20d0-\u20ff\ufe00-\ufe0f"
 """Marks of symbols: variation selectors and enclosing marks stay tokens beside emoji, as they are in `WORD`."""
 
-EXTRA = "momus[languages]"
+EXTRA = extra("languages")
 
 
 BEYOND = re.compile("[\U00010000-\U0001efff\U00020000-\U0003ffff\U000e0100-\U000e01ef]")

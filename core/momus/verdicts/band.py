@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -39,6 +39,8 @@ LEAST_GROUPS = 8
 """Smallest number of groups of real text that a band is estimated from."""
 CELLS = 1 << 19
 """Pooled values that distances are computed of at a time."""
+OWN = "own"
+"""Source of the bands of verdicts whose reference is text of a model."""
 _BAND = 6
 """Number that keeps the random stream of the halves apart."""
 
@@ -54,6 +56,9 @@ class HumanBands:
     seed
         Seeds the halves of groups.
     """
+
+    own: ClassVar[bool] = False
+    """Whether these are bands of the reference itself, which no atlas replaces."""
 
     groups: Sequence[str | None]
     seed: int = 0
@@ -100,8 +105,8 @@ class HumanBands:
         k, documents = len(halves.groups), halves.documents
         if s.kind == "distance":
             form: Form = "square" if s.function is jensen_shannon else "linear"
-            return of_distances(lambda i, a, b: _between(s, sums[i], a, b), k, documents, form, [self.seed, _BAND])
-        values = np.stack([_values(s, side).reshape(k, 2) for side in sums])
+            return of_distances(lambda i, a, b: between_sums(s, sums[i], a, b), k, documents, form, [self.seed, _BAND])
+        values = np.stack([values_of_sums(s, side).reshape(k, 2) for side in sums])
         return of_values(np.log(values) if s.effect == "log_ratio" else values, documents)
 
 
@@ -118,12 +123,16 @@ def with_bands(
     laws = isinstance(critic, RunningTextCritic)
     statistics = {} if laws else {s.name: s for s in all_statistics(critic, keys)}
     rows = real.test_rows() if statistics and bands is not None and real.n_scored else {}
+    own = bands is not None and bands.own
     with_band = []
     for v in verdicts:
         s, band = statistics.get(v.statistic), None
         if s is not None and bands is not None and s.rows in rows:
             spread = bands.of(s, rows[s.rows])
             band = None if spread is None else _band_of(v, spread, rows[s.rows], generated.test_rows().get(s.rows))
+        if own:
+            with_band.append(_own(v, band))
+            continue
         if laws or (s is not None and s.band):
             # groups that are not seen to differ say little of people
             kind = "" if s is None or band is not None else kind_of(s)
@@ -144,6 +153,13 @@ def with_bands(
             )
         )
     return with_band
+
+
+def _own(v: Verdict, band: Band | None) -> Verdict:
+    """The verdict with the band of the reference itself, or with none."""
+    if band is None:
+        return replace(v, band_source=OWN)
+    return replace(v, band=band.value, band_low=band.low, band_high=band.high, band_source=OWN, band_groups=band.groups)
 
 
 def _band_of(v: Verdict, spread: Spread, real: Rows, generated: Rows | None) -> Band | None:
@@ -177,7 +193,7 @@ def _dense(rows: Table) -> Floats:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
-def _between(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:
+def between_sums(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:
     """The distance of each pair of halves, some pairs at a time."""
     step = max(CELLS // max(sums.shape[1], NARROW), 1)
     found = []
@@ -188,7 +204,7 @@ def _between(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:
     return np.concatenate(found)
 
 
-def _values(s: Statistic, sums: Table) -> Floats:
+def values_of_sums(s: Statistic, sums: Table) -> Floats:
     """The value of each half, some at a time."""
     step = max(CELLS // max(sums.shape[1], NARROW), 1)
     found = []

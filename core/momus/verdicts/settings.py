@@ -20,8 +20,8 @@ class Settings:
     permutations, resamples, confidence
         Usual number of relabellings of a row that may differ, resamples of bootstrap standard errors, and level of the
         intervals, see `momus.inference.compare_rows`.
-    adjustment
-        Adjustment of p-values, see `momus.verdicts.verdict.adjust`: ``holm``, ``bh``, ``holm-table``, ``bh-table`` or
+    multiplicity
+        Adjustment of p-values, see `momus.verdicts.table.adjust`: ``holm``, ``bh``, ``holm-table``, ``bh-table`` or
         ``none``.
     paired
         Whether to compare documents of one prompt with each other; None: see `momus.inference.design_of`.
@@ -33,13 +33,16 @@ class Settings:
         δ: test of each effect whether it lies within ±δ (two one-sided tests by interval inclusion).
     pairwise
         Whether to compare the generated corpora with each other too, by headline statistics.
-    adjust
+    control_for
         Critics or metadata fields within bins of which every headline row is compared again.
     subgroups
         Critics or metadata fields by whose values every headline row is compared again, in subgroups.
     register
         The row of the atlas of human bands that serves where real text has no groups (`momus.verdicts.atlas`); empty
         for the median over all.
+    against, chain, folds
+        Name of the model whose text is the reference, empty where that is real text. Whether the new texts are its
+        later versions, in order. Folds of prompts that critics are then fitted on and score by in turn.
     refits
         Number of bootstrap resamples of the fitting text on which to refit each critic, to report the spread of the
         differences.
@@ -52,22 +55,26 @@ class Settings:
         "confidence": Range(0, 0.9999, above=True),
         "top": Range(0),
         "refits": Range(0, MOST_RESAMPLES),
+        "folds": Range(2, 100),
     }
 
     seed: int = 0
     permutations: int = 9999
     resamples: int = 499
     confidence: float = 0.95
-    adjustment: str = "holm"
+    multiplicity: str = "holm"
     paired: bool | None = None
     device: str = "auto"
     top: int = 5
     equivalence: float | None = None
     pairwise: bool = False
-    adjust: tuple[str, ...] = ()
+    control_for: tuple[str, ...] = ()
     subgroups: tuple[str, ...] = ()
     refits: int = 0
     register: str = ""
+    against: str = ""
+    chain: bool = False
+    folds: int = 4
 
 
 def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings:

@@ -10,6 +10,7 @@ import numpy as np
 
 from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
+from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import supremum
 from momus.estimator import ComponentsMixin, Estimator
@@ -24,25 +25,16 @@ from momus_critics.chains.posterior import ChainLatents, chained
 from momus_critics.edges.features import FEATURES, Edge, read_edges
 from momus_critics.edges.mixture import BernoulliMixture, names_of
 from momus_critics.figures import percent
-from momus_critics.prose.examples import Exampled
+from momus_critics.prose.examples import Exampled, recurring
 from momus_critics.prose.reading import Prose, ProseCritic
 
 TOLD = {
-    "opens": ("question", "speech", "first person", "address", "general truth", "markup"),
-    "ends": (
-        "question",
-        "speech",
-        "first person",
-        "address",
-        "modal",
-        "general truth",
-        "conclusion",
-        "own paragraph",
-    ),
+    "opens": ("question", "speech", "markup"),
+    "ends": ("question", "speech", "general truth", "conclusion", "own paragraph"),
 }
 """Features of the first and of the last sentence whose shares are tested."""
-SHOWN, LEAST = 12, 3
-"""Recurring openings and endings that are shown, and documents that share one that is named first."""
+SHOWN, NAMED = 12, 3
+"""Recurring openings and endings that a table shows, and that are named."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,7 @@ class EdgeLatents(ChainLatents):
     texts: tuple[tuple[str, str], ...] = ()
 
 
-class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, ComponentsMixin):
+class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ExplanationMixin, ComponentsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
     A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a
@@ -196,8 +188,13 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, Components
             ),
         )
 
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """The first and the last words of documents."""
+        tables = {kind: rows[kind] for kind in ("openings", "endings")}
+        return {kind: table for kind, table in tables.items() if isinstance(table, Counted)}
+
     def summarize(self, latents: ChainLatents) -> Exampled:
-        """Transition counts, features, first and last words, and sentences of each class."""
+        """Transition counts, features, first and last words, and the shortest sentence of each."""
         assert isinstance(latents, EdgeLatents)
         first, last = latents.edges
         features = [edge.features.sum(axis=0).astype(np.float64) for edge in (first, last)]
@@ -207,16 +204,9 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ExplanationMixin, Components
             {name: _texts(edge.words).total() for name, edge in (("openings", first), ("endings", last))},
         )
         examples: dict[str, list[tuple[float, str]]] = {}
-        for row, (a, b) in enumerate(zip(latents.offsets[:-1].tolist(), latents.offsets[1:].tolist(), strict=True)):
-            for step in range(a, b):
-                sure = 0.0 if latents.marginals is None else -float(latents.marginals[step].max())
-                sentence = latents.texts[row][0 if step < b - 1 else 1]
-                examples.setdefault(self.titles_[int(latents.states[step])], []).append((sure, sentence))
-        for name, edge in (("openings", first), ("endings", last)):
-            for words, text in zip(edge.words, latents.texts, strict=True):
-                examples.setdefault(f"{name}:{words}", []).append(
-                    (float(len(text[name == "endings"])), text[name == "endings"])
-                )
+        for name, edge, at in (("openings", first, 0), ("endings", last, 1)):
+            for words, texts in zip(edge.words, latents.texts, strict=True):
+                examples.setdefault(f"{name}:{words}", []).append((float(len(texts[at])), texts[at]))
         return Exampled.of(pooled, examples, kept=1)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -264,23 +254,15 @@ def _row(where: str, feature: str) -> str:
 
 def _recurring(name: str, real: Pooled, generated: Pooled) -> Table:
     """First or last words by how much their share of documents differs."""
-    what = {"openings": "first", "endings": "last"}[name]
-    counts = [t.counts[name] for t in (real, generated)]
-    n = [max(t.documents, 1) for t in (real, generated)]
-    words = sorted(
-        {*counts[0], *counts[1]}, key=lambda w: (-abs(counts[1].get(w, 0) / n[1] - counts[0].get(w, 0) / n[0]), w)
-    )
-    rows: list[tuple[Cell, ...]] = []
-    named = []
-    for word in words[:SHOWN]:
-        shares = [percent(c.get(word, 0) / m) for c, m in zip(counts, n, strict=True)]
-        texts = generated.texts(f"{name}:{word}") if isinstance(generated, Exampled) else []
-        rows.append((str(word), *shares, texts[0] if texts else ""))
-        if counts[1].get(word, 0) >= LEAST and shares[1] > shares[0]:
-            named.append(Overused(str(word), shares[0], shares[1], texts[0] if texts else ""))
-    overuse = Overuse(f"over-used {what} words", "% of documents", named[:3], f"recurring_{name}") if named else None
-    columns = (f"{what} words", "real, % of documents", "generated %", "in generated text")
-    return Table(f"edge-{name}", f"{what.capitalize()} words that differ most", columns, rows, overuse=overuse)
+    what = {"openings": "first words", "endings": "last words"}[name]
+    found = recurring(real, generated, name, SHOWN)
+    texts = generated.examples if isinstance(generated, Exampled) else {}
+    example = {r.text: next((text for _, text in texts.get(f"{name}:{r.text}", ())), "") for r in found}
+    named = [Overused(r.text, r.real, r.generated, example[r.text]) for r in found if r.overused][:NAMED]
+    overuse = Overuse(f"over-used {what}", "% of documents", named, f"recurring_{name}") if named else None
+    columns = (what, "real, % of documents", "generated %", "in generated text")
+    rows = [(*r[:3], example[r.text]) for r in found]
+    return Table(f"edge-{name}", f"{what.capitalize()} that differ most", columns, rows, overuse=overuse)
 
 
 def _features(real: Pooled, generated: Pooled) -> Table:

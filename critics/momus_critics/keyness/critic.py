@@ -12,6 +12,7 @@ from scipy import sparse
 from momus.critic import Counted, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
+from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
@@ -36,6 +37,7 @@ PHRASE = 3
 class Keyness(
     ProseCritic[TermLatents],
     StatisticsMixin,
+    ItemsMixin,
     EvidenceMixin,
     ExplanationMixin,
     ComponentsMixin,
@@ -207,6 +209,12 @@ class Keyness(
                 ("poorer in recurring phrases", "richer in recurring phrases"),
             ),
         )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """Which words and phrases documents have, by the share of their windows."""
+        terms = rows["terms"]
+        assert isinstance(terms, Counted)
+        return {"words and phrases": terms}
 
     def summarize(self, latents: TermLatents) -> Exampled:
         """Windows and documents by term, documents by name, and lines of text with each term."""

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 
-from momus.critic import Counts, ExplanationMixin, MergeableMixin, Pooled, Rows, Statistic
+from momus.critic import Counted, Counts, ExplanationMixin, MergeableMixin, Pooled, Rows, Statistic
+from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
 from momus.numeric.ragged import group_sums, offsets_of, places_of, ranges_of
@@ -42,7 +44,7 @@ class LayoutLatents(ChainLatents):
     words: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-class Layout(ChainCritic, ExplanationMixin, MergeableMixin):
+class Layout(ChainCritic, ItemsMixin, ExplanationMixin, MergeableMixin):
     r"""z is the kind of each block of a document in turn; P_c(z) is a Markov chain with a start and an end.
 
     Blocks are headings by level, paragraphs by length, lines of their own, list items, quotations, code, tables, verse
@@ -151,6 +153,12 @@ class Layout(ChainCritic, ExplanationMixin, MergeableMixin):
                 unit="words",
             ),
         )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """What documents have or lack."""
+        names = {"title": "a title", **{_row(n): _with(n) for n in FEATURES}}
+        columns = np.column_stack([np.asarray(rows[row])[:, 0] for row in names])
+        return {"layouts": Counted(sparse.csr_array(columns), list(names.values()))}
 
     def summarize(self, latents: ChainLatents) -> Pooled:
         """Transition counts, and how many documents have what."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from momus.critic import Pooled
+from momus_critics.figures import percent
 
 KEPT = 3
 """Examples kept of each thing, by default."""
+LEAST = 3
+"""Documents that share something that is named as over-used."""
 
 Ranked = tuple[float, str]
 """Rank of an example, the lowest is kept, and its text."""
@@ -48,3 +52,30 @@ class Exampled(Pooled):
     def texts(self, key: str) -> list[str]:
         """The examples of something, those of lowest rank first."""
         return [text for _, text in self.examples.get(key, ())]
+
+
+class Recurring(NamedTuple):
+    """Something that documents share: % of documents that have it, and whether it is worth naming as over-used."""
+
+    text: str
+    real: float
+    generated: float
+    overused: bool
+
+
+def recurring(real: Pooled, generated: Pooled, key: str, most: int) -> list[Recurring]:
+    """What documents share, by how much their share of documents differs, the largest difference first.
+
+    >>> sides = [Pooled(4, {}, {"names": {"Ann": n}}) for n in (1, 3)]
+    >>> recurring(*sides, "names", 1)
+    [Recurring(text='Ann', real=25.0, generated=75.0, overused=True)]
+    """
+    sides = [({str(k): v for k, v in t.counts[key].items()}, max(t.documents, 1)) for t in (real, generated)]
+    shares = {
+        text: tuple(counts.get(text, 0) / n for counts, n in sides) for text in {*sides[0][0], *sides[1][0]}
+    }  # fmt: skip
+    texts = sorted(shares, key=lambda text: (-abs(shares[text][1] - shares[text][0]), text))
+    return [
+        Recurring(text, percent(a), percent(b), b > a and sides[1][0][text] >= LEAST)
+        for text, (a, b) in ((text, shares[text]) for text in texts[:most])
+    ]

@@ -184,22 +184,22 @@ def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower:
     short = each([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
     digits = each([w.isdigit() for w in spelled])
     alone = each([w == "." for w in spelled])
-    abbreviated = np.where(alone, _before(short), short) & full_stop
-    numeral = alone & _before(digits) & _after(digits)
+    abbreviated = np.where(alone, before(short), short) & full_stop
+    numeral = alone & before(digits) & after(digits)
     ends = terminal & ~abbreviated & ~numeral
     # an end moves behind the closing quotes and brackets that follow it, and behind further stops
     for _ in range(3):
-        moved = _after(closing | terminal) & ends & (paragraphs == np.append(paragraphs[1:], -1))
-        ends = (ends & ~moved) | _before(moved)
-    return ends & ~_after(lower)
+        moved = after(closing | terminal) & ends & (paragraphs == np.append(paragraphs[1:], -1))
+        ends = (ends & ~moved) | before(moved)
+    return ends & ~after(lower)
 
 
-def _before(x: Bools) -> Bools:
+def before(x: Bools) -> Bools:
     """The value of the token before each one; false for the first."""
     return np.concatenate([[False], x[:-1]]) if len(x) else x
 
 
-def _after(x: Bools) -> Bools:
+def after(x: Bools) -> Bools:
     """The value of the token after each one; false for the last."""
     return np.concatenate([x[1:], [False]]) if len(x) else x
 

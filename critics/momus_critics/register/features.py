@@ -15,7 +15,7 @@ import numpy as np
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus_critics.prose.reading import Prose
+from momus_critics.prose.reading import Prose, after, before
 
 with (files("momus_critics.register") / "words.toml").open("rb") as _file:
     LISTS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in tomllib.load(_file).items()}
@@ -73,7 +73,7 @@ def count_features(prose: Prose) -> tuple[Floats, Floats]:
 
 def _marked(prose: Prose) -> dict[str, Bools]:
     """Whether each token has each feature, (N,) by name."""
-    any_of, before, after, ends = prose.is_any, _before, _after, partial(_ends, prose)
+    any_of, ends = prose.is_any, partial(_ends, prose)
     marks = {name: any_of(words) for name, words in LISTS.items()}
     be, have = marks["forms of be"], marks["forms of have"]
     participle = ends(("ed", "en", "wn", "ught"), 4) | any_of(PARTICIPLES)
@@ -109,16 +109,6 @@ def _ends(prose: Prose, endings: tuple[str, ...], least: int) -> Bools:
 def _with_apostrophe(prose: Prose) -> Bools:
     """Whether each token is a word with an apostrophe within, (N,)."""
     return np.fromiter(("'" in w[1:-1] or "’" in w[1:-1] for w in prose.words), bool, len(prose.words))[prose.ids]
-
-
-def _before(x: Bools) -> Bools:
-    """The value of the token before each one."""
-    return np.concatenate([[False], x[:-1]]) if len(x) else x
-
-
-def _after(x: Bools) -> Bools:
-    """The value of the token after each one."""
-    return np.concatenate([x[1:], [False]]) if len(x) else x
 
 
 def _different(prose: Prose, owners: Ints, n: int) -> Floats:

@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from momus.critic import (
+    Counted,
     EvidenceMixin,
     ExplanationMixin,
     Gaussians,
@@ -28,8 +29,9 @@ from momus.critic import (
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin, check_fitted
-from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
+from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.reporting import Reporting
+from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
@@ -50,6 +52,7 @@ TOP_WORDS = 12
 class Topics(
     TokenCritic[Gaussians],
     StatisticsMixin,
+    ItemsMixin,
     AggregatedPosteriorMixin,
     DecompositionMixin,
     EvidenceMixin,
@@ -95,6 +98,7 @@ class Topics(
         Seed of the starting point.
     """
 
+    named_latents = False
     name = "topics"
     axis = "which topics occur together"
     question = (
@@ -334,6 +338,10 @@ class Topics(
                 effect="hedges_g",
             ),
         )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """Shares of the topics, by their most probable words."""
+        return {"topics": Counted(sparse.csr_array(np.asarray(rows[AGGREGATED])), self.topic_words(8))}
 
     def summarize(self, latents: Gaussians) -> Pooled:
         """Sums over documents of centred log-odds, of their products and of topic shares."""

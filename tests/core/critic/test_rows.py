@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from momus.critic import Counted, Pooled
@@ -25,6 +25,7 @@ def as_counters(rows):
     return [Counter({str(w): int(n) for w, n in zip(rows.labels, row, strict=True) if n}) for row in matrix]
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine
 @given(WORDS)
 def test_counts_equal_a_counter(documents):
     rows = counted(documents)

@@ -198,7 +198,7 @@ def web():
 
 
 def test_the_web_and_its_secrets(web):
-    pytest.importorskip("aiohttp", reason="pip install momus[remote]")
+    pytest.importorskip("aiohttp", reason="pip install -e .[remote]")
     corpus = read_corpus(f"{web}/a.jsonl?api_key=right-secret")
     assert texts(corpus) == TEXTS
     assert corpus.name == "a"

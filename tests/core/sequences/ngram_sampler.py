@@ -1,4 +1,4 @@
-"""n-gram samplers fitted on text, with any smoothing of `momus.sequences.ngram.NGramModel`."""
+"""n-gram samplers fitted on text, with the smoothings of `momus.sequences.ngram.NGramModel`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from momus.numeric.types import Floats
 from momus.sequences import Decoding, document_seed, sample
 from momus.sequences.ngram import Smoothing
 from momus.sequences.ngram_text import NGramText
-from momus.sequences.pitman_yor import PitmanYor
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 
@@ -25,7 +24,7 @@ class NGramSampler:
     order
         Order n.
     smoothing
-        A name, or settings of the Pitman–Yor sampler; see `momus.sequences.ngram.NGramModel`.
+        See `momus.sequences.ngram.NGramModel`.
 
     >>> from momus.text.tokens import get_tokenizer
     >>> model = NGramSampler(2, "none").fit(Corpus.from_texts(["a b", "a c"]), get_tokenizer("words"))
@@ -33,7 +32,7 @@ class NGramSampler:
     {'b': 0.5, 'c': 0.5}
     """
 
-    def __init__(self, order: int, smoothing: Smoothing | PitmanYor = "kneser-ney") -> None:
+    def __init__(self, order: int, smoothing: Smoothing = "kneser-ney") -> None:
         self.order, self.smoothing = order, smoothing
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> NGramSampler:

@@ -1,0 +1,160 @@
+"""Install the wheel into empty environments, one per Python and set of versions, and use it there as a stranger would.
+
+``make matrix`` builds the wheel and runs ``python benchmarks/install/matrix.py dist/*.whl --tests``. Each environment
+lies in a temporary folder outside the checkout. In it: ``pip check``, ``momus demo``, a comparison of texts with a
+report and a gate, and the tests of core without those marked slow. ``lowest`` pins every dependency to the least
+version that ``pyproject.toml`` allows; ``newest`` takes what the index has. Prints a row per environment, as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CELLS = ("3.11:lowest", "3.12:newest", "3.13:newest")
+TESTERS = ("pytest", "pytest-xdist", "hypothesis", "datasketch", "statsmodels")
+COLUMNS = (
+    "Python",
+    "versions",
+    "extras",
+    "install, s",
+    "MB",
+    "pip check",
+    "demo, s",
+    "stranger's path",
+    "tests of core",
+    "s",
+)
+TEXTS = """
+import gzip, shutil
+from momus.demo import demo_path
+for name in ("fit", "real", "generated-nucleus"):
+    with gzip.open(demo_path(f"{name}.jsonl.gz")) as source, open(f"{name}.jsonl", "wb") as target:
+        shutil.copyfileobj(source, target)
+"""
+PATH = (
+    ("momus", "critics"),
+    (
+        "momus",
+        "compare",
+        "-f",
+        "fit.jsonl",
+        "-r",
+        "real.jsonl",
+        "-g",
+        "mine=generated-nucleus.jsonl",
+        "-o",
+        "run",
+        "-q",
+    ),
+    ("momus", "show", "run"),
+    ("momus", "outliers", "run", "-c", "length"),
+    ("momus", "gate", "run", "--max", "1000"),
+)
+
+
+def interpreter(version: str) -> str:
+    """The interpreter of a version: on the path, else below pyenv's root."""
+    roots = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
+    candidates = [c for root in roots for c in sorted(root.glob(f"{version}*/bin/python"))] + [
+        Path(p) for p in [shutil.which(f"python{version}")] if p
+    ]
+    for candidate in candidates:
+        if subprocess.run([candidate, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return str(candidate)
+    raise SystemExit(f"no Python {version}: install it, or choose others with --cell")
+
+
+def minima() -> list[str]:
+    """``name==least version`` for every dependency of ``pyproject.toml``."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [re.sub(r">=", "==", line) for line in project["dependencies"]]
+
+
+def run(command: Sequence[str], folder: Path, log: Path) -> tuple[bool, float]:
+    """Run a command, its output into the log; whether it succeeded, and its seconds."""
+    start = time.perf_counter()
+    with log.open("a", encoding="utf-8") as target:
+        target.write(f"\n$ {' '.join(command)}\n")
+        target.flush()
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{Path(command[0]).parent}:{os.environ['PATH']}"}
+        environment.pop("PYTHONPATH", None)
+        code = subprocess.run(
+            command, cwd=folder, stdout=target, stderr=target, env=environment, check=False
+        ).returncode
+    return code == 0, time.perf_counter() - start
+
+
+def cell(wheel: Path, version: str, versions: str, extras: str, tests: bool, log: Path) -> list[str]:
+    """One row: an empty environment with the wheel, and what was tried in it."""
+    with tempfile.TemporaryDirectory(prefix="momus-matrix-") as name:
+        folder = Path(name)
+        subprocess.run([interpreter(version), "-m", "venv", folder / "env"], check=True)
+        python = str(folder / "env" / "bin" / "python")
+        pip = [python, "-m", "pip", "-q", "--disable-pip-version-check", "install"]
+        wanted = f"{wheel.resolve()}{f'[{extras}]' if extras else ''}"
+        installed, install = run([*pip, wanted, *(minima() if versions == "lowest" else [])], folder, log)
+        packages = folder / "env" / "lib"
+        size = sum(f.stat().st_size for f in packages.rglob("*") if f.is_file()) / 1e6
+        checked, _ = run([python, "-m", "pip", "check"], folder, log)
+        demo, seconds = run([f"{folder}/env/bin/momus", "demo"], folder, log)
+        run([python, "-c", TEXTS], folder, log)
+        steps = [run([f"{folder}/env/bin/momus", *step[1:]], folder, log)[0] for step in PATH]
+        row = [version, versions, extras or "none", f"{install:.0f}", f"{size:.0f}", _word(checked and installed)]
+        row += [f"{seconds:.0f}" if demo else "failed", f"{sum(steps)} of {len(steps)}"]
+        if not tests:
+            return [*row, "not run", ""]
+        run([*pip, *TESTERS], folder, log)
+        options = [
+            "-o",
+            "addopts=",
+            "--import-mode=importlib",
+            "-m",
+            "not slow",
+            "-q",
+            "-n",
+            "auto",
+            "-p",
+            "no:cacheprovider",
+        ]
+        _, seconds = run([python, "-m", "pytest", *options, str(ROOT / "tests" / "core")], folder, log)
+        last = log.read_text(encoding="utf-8").strip().splitlines()[-1]
+        counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last))
+        return [*row, counts or "failed", f"{seconds:.0f}"]
+
+
+def _word(good: bool) -> str:
+    return "clean" if good else "failed"
+
+
+def main() -> None:
+    """Print the table; exit 1 if a cell failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument(
+        "--cell", action="append", metavar="PYTHON:VERSIONS[:EXTRAS]", help=f"default: {', '.join(CELLS)}"
+    )
+    parser.add_argument("--tests", action="store_true", help="also run the tests of core")
+    parser.add_argument("--log", type=Path, default=Path("matrix.log"), help="the output of every command")
+    options = parser.parse_args()
+    print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS), flush=True)
+    rows = []
+    for chosen in options.cell or CELLS:
+        version, versions, *extras = chosen.split(":")
+        rows.append(cell(options.wheel, version, versions, ",".join(extras), options.tests, options.log.resolve()))
+        print("| " + " | ".join(rows[-1]) + " |", flush=True)
+    sys.exit(any("failed" in " ".join(row) for row in rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""Cross-fitting: every document is scored by critics that saw no answer to its prompt.
+
+So it is where the reference is text of a model. Prompts are dealt to k folds. For each fold, a critic is fitted on the
+other folds of the reference, and scores the documents of this fold of all texts; another one, fitted on the other folds
+of each new text, says how predictable the reference is under it. A critic whose latents have no names of their own
+(`Critic.named_latents`: topics, dimensions) is fitted once on all texts together, without being told which is which.
+Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one topic in all folds.
+
+Errors of folds are dependent, since the critic of one fold has seen the others. That is of second order: where both
+texts come from one source, the mean difference of a fold is 0 for every critic, whatever it was fitted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from momus.critic import Counted, Statistic
+from momus.critic.hooks import device_of, moved, row_unit, settled
+from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
+from momus.critic.rows import stack
+from momus.critic.scores import AGGREGATED, Scores
+from momus.errors import FittingError
+from momus.estimator import clone
+from momus.joint.changes import changed_items, direction_of, path_of, rows_of
+from momus.joint.versions import Direction, Item, Path, Versions
+from momus.numeric.types import Ints
+from momus.progress import Timed, reporting
+from momus.runs.folder import RunFolder
+from momus.runs.texts import Texts
+from momus.text.corpus import Corpus
+from momus.verdicts.settings import Settings
+from momus.verdicts.statistics import tested_statistics
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+_FOLDS = 12
+"""Number that keeps the random stream of the folds apart."""
+
+
+@dataclass(frozen=True)
+class CrossScores:
+    """Scores of the reference and of the new texts.
+
+    Attributes
+    ----------
+    scored
+        Those that are tested, of the reference first.
+    shown
+        Those under the critic that was fitted on all texts, from which evidence is made.
+    reverse
+        Of each new text: the reference, under critics fitted on that text; empty for critics fitted once.
+    """
+
+    scored: list[Scores]
+    shown: list[Scores]
+    reverse: list[Scores]
+
+
+def fold_numbers(corpora: Sequence[Corpus], folds: int, seed: int) -> list[Ints]:
+    """The fold of each document of each corpus; documents of one group, prompt or id are in one fold everywhere.
+
+    >>> a = Corpus.from_texts("abcd", prompts=["p", "q", "r", "p"])
+    >>> fold_numbers([a, a], 3, 0)[0].tolist() == fold_numbers([a], 3, 0)[0].tolist()
+    True
+    """
+    keys = [
+        [
+            f"g{g}" if g is not None else f"p{p}" if p is not None else f"d{i}"
+            for g, p, i in zip(c.groups, c.prompts, c.ids, strict=True)
+        ]
+        for c in corpora
+    ]
+    distinct = sorted({k for side in keys for k in side})
+    order = np.random.default_rng([seed, _FOLDS]).permutation(len(distinct))
+    fold = {k: int(order[i]) % folds for i, k in enumerate(distinct)}
+    return [np.array([fold[k] for k in side], dtype=np.int64) for side in keys]
+
+
+def pooled(corpora: Sequence[Corpus]) -> Corpus:
+    """All documents of several corpora, with new ids."""
+    tables = []
+    for number, corpus in enumerate(corpora):
+        ids = pa.array([f"{number}:{i}" for i in corpus.ids], pa.string())
+        tables.append(corpus.table.set_column(corpus.table.schema.get_field_index("id"), "id", ids))
+    return Corpus(pa.concat_tables(tables), "all texts")
+
+
+def cross_scored(
+    critic: Critic[Any], texts: Texts, settings: Settings, timed: Timed, folder: RunFolder | None
+) -> CrossScores:
+    """Fit the critic on all texts, and score them by critics of folds.
+
+    Raises
+    ------
+    FittingError
+        The critic cannot be fitted on some of the folds.
+    """
+    corpora = [texts.real, *texts.generated]
+    with reporting(timed.inner), timed.stage("fitting", documents=sum(map(len, corpora))):
+        critic.fit(pooled(corpora))
+    settled(critic, corpora)
+    if folder is not None:
+        critic.save(folder.critic_folder(critic.name))
+    once = not critic.named_latents or row_unit(critic) != "document"
+    shown: list[Scores] = []
+    if once or isinstance(critic, EvidenceMixin):
+        with timed.stage("scoring", "all", sum(map(len, corpora))):
+            shown = [critic.score(c) for c in corpora]
+    if once:
+        return CrossScores(shown, shown, [])
+    numbers = fold_numbers(corpora, settings.folds, settings.seed)
+    old, *new = range(len(corpora))
+    with timed.stage("scoring", "folds", sum(map(len, corpora))):
+        scored = _by_folds(critic, corpora, numbers, old, range(len(corpora)), settings.folds)
+        reverse = [_by_folds(critic, corpora, numbers, k, [old], settings.folds)[0] for k in new]
+    return CrossScores(scored, shown or scored, reverse)
+
+
+def _by_folds(
+    critic: Critic[Any],
+    corpora: Sequence[Corpus],
+    numbers: Sequence[Ints],
+    fitted: int,
+    scored: Sequence[int],
+    folds: int,
+) -> list[Scores]:
+    """Scores of some corpora under critics fitted on the other folds of one."""
+    parts: dict[int, list[tuple[Ints, Scores]]] = {k: [] for k in scored}
+    for fold in np.unique(np.concatenate(numbers)).tolist():
+        learnt = moved(clone(critic), device_of(critic)).fit(
+            corpora[fitted].take(np.flatnonzero(numbers[fitted] != fold))
+        )
+        settled(learnt, corpora)
+        for k in scored:
+            rows = np.flatnonzero(numbers[k] == fold)
+            if len(rows):
+                parts[k].append((rows, learnt.score(corpora[k].take(rows))))
+    return [_joined(critic, corpora[k], parts[k]) for k in scored]
+
+
+def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Scores]]) -> Scores:
+    """The scores of all folds, in the order of the corpus, without a summary."""
+    place = rows_of(np.concatenate([rows for rows, _ in parts]), len(corpus))
+    sides = [s for _, s in parts]
+    # states of sequences have other numbers in each fit; where latents are aggregated, they are labelled
+    unlabelled = () if isinstance(critic, AggregatedPosteriorMixin) else (AGGREGATED,)
+    keys = [k for k in next((s.rows for s in sides if s.rows), {}) if k not in unlabelled]
+
+    def column(of: Callable[[Scores], Any], missing: float) -> Any:
+        known = [of(s) for s in sides]
+        if all(x is None for x in known):
+            return None
+        width = next(np.asarray(x).shape[1:] for x in known if x is not None)
+        return np.concatenate(
+            [np.full((len(s), *width), missing) if x is None else x for s, x in zip(sides, known, strict=True)]
+        )
+
+    whole = Scores(
+        critic.name,
+        corpus.name,
+        [i for s in sides for i in s.ids],
+        [p for s in sides for p in s.prompts],
+        np.concatenate([s.nll for s in sides]),
+        np.concatenate([s.steps for s in sides]),
+        [r for s in sides for r in s.reasons],
+        {
+            key: stack([s.rows[key] for s in sides if key in s.rows])
+            for key in keys
+            if all(key in s.rows for s in sides)
+        },
+        groups=[g for s in sides for g in (s.groups or [None] * len(s))] if any(s.groups for s in sides) else (),
+        z=None if any(s.z is None for s in sides) else pa.concat_arrays([_plain(s.z) for s in sides]),
+        errors=column(lambda s: s.errors, np.nan),
+        oddity=column(lambda s: s.oddity, np.nan),
+        parts=column(lambda s: s.parts, np.nan),
+    )
+    return whole.take(place)
+
+
+def _plain(column: Any) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def versions_of(critic: Critic[Any], texts: Texts, cross: CrossScores, settings: Settings) -> Versions | None:
+    """What the critic says of the versions; None for critics whose rows are not documents."""
+    if row_unit(critic) != "document":
+        return None
+    alpha = 1 - settings.confidence
+    corpora = [texts.real, *texts.generated]
+    return Versions(
+        tuple(_items(critic, corpora, cross.scored, alpha)),
+        tuple(_directions(critic, cross, alpha)),
+        tuple(_paths(critic, cross.scored)) if settings.chain else (),
+    )
+
+
+def _items(critic: Critic[Any], corpora: Sequence[Corpus], scored: Sequence[Scores], alpha: float) -> list[Item]:
+    if not isinstance(critic, ItemsMixin) or any(not s.rows for s in scored):
+        return []
+    tables = [critic.items(s.rows) for s in scored]
+    return [
+        item
+        for k in range(1, len(corpora))
+        for kind in tables[0]
+        for item in changed_items(
+            kind, (scored[0], scored[k]), (tables[0][kind], tables[k][kind]), (corpora[0], corpora[k]), alpha
+        )
+    ]
+
+
+def _directions(critic: Critic[Any], cross: CrossScores, alpha: float) -> list[Direction]:
+    found = []
+    for new, old in zip(cross.scored[1:], cross.reverse, strict=False):
+        d = direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha)
+        found += [] if d is None else [d]
+    return found
+
+
+def _paths(critic: Critic[Any], scored: Sequence[Scores]) -> list[Path]:
+    paths = []
+    for s in tested_statistics(critic, list(scored[0].rows)):
+        if not (s.decides and s.kind == "value" and s.direction):
+            continue
+        rows = [_ratio_rows(s, x) for x in scored]
+        if all(r is not None for r in rows):
+            paths.append(path_of(critic.name, critic.axis, s, scored, [r for r in rows if r is not None]))
+    return paths
+
+
+def _ratio_rows(s: Statistic, scores: Scores) -> Any:
+    """Rows [x, w] of all documents, if the statistic is a ratio of their sums."""
+    rows = scores.rows.get(s.rows)
+    if rows is None or isinstance(rows, Counted) or rows.shape[1] != 2 or s.prepare is not None:
+        return None
+    return np.asarray(rows, dtype=np.float64)
+
+
+def check_folds(texts: Texts, settings: Settings) -> None:
+    """Make sure that there is a prompt for each fold.
+
+    Raises
+    ------
+    FittingError
+        The reference has too few.
+    """
+    (numbers,) = fold_numbers([texts.real], settings.folds, settings.seed)
+    if len(np.unique(numbers)) < settings.folds:
+        raise FittingError(
+            f"{texts.real.name!r} has too few prompts for {settings.folds} folds", hint="give more text, or fewer folds"
+        )

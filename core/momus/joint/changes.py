@@ -1,0 +1,305 @@
+"""Tests of what vanished, what came, how two texts predict each other, and of trends over versions.
+
+Texts are compared prompt by prompt: each prompt counts once, by the mean of its documents. Without prompts in common,
+documents are counted as independent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse, stats
+
+from momus.critic import Counted, Statistic
+from momus.critic.rows import aligned
+from momus.critic.scores import Scores
+from momus.joint.versions import TOPICS, Direction, Item, Path, with_q
+from momus.numeric.types import Bools, Floats, Ints
+from momus.text.corpus import Corpus
+
+LEAST = 6
+"""Smallest number of prompts that differ in an item for it to be tested: 2 · 2⁻⁶ = .03, fewer cannot be significant."""
+SHOWN = 12
+"""Items of a kind and direction that are kept."""
+AROUND = 60
+"""Characters of context on each side of an item in a passage, and half of those of a beginning."""
+ALIKE = 0.8
+"""A phrase stands for a shorter one within it if it changed at least this share as much."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The units of a comparison of two texts.
+
+    Attributes
+    ----------
+    prompts
+        Prompts in common, which are the units; empty where there are fewer than two.
+    means
+        For each text, CSR (units, documents): the weight of each document in the mean of its unit.
+    """
+
+    prompts: tuple[str, ...]
+    means: tuple[sparse.csr_array, sparse.csr_array]
+
+    @classmethod
+    def of(cls, old: Scores, new: Scores) -> Pairs:
+        """The units of the scored documents."""
+        sides = [[p if s else None for p, s in zip(x.prompts, x.scored, strict=True)] for x in (old, new)]
+        common = sorted({p for p in sides[0] if p is not None} & {p for p in sides[1] if p is not None})
+        if len(common) < 2:
+            return cls((), (_alone(old.scored), _alone(new.scored)))
+        number = {p: i for i, p in enumerate(common)}
+        return cls(tuple(common), (_means(sides[0], number), _means(sides[1], number)))
+
+
+def _alone(scored: Bools) -> sparse.csr_array:
+    rows = np.flatnonzero(scored)
+    return sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), len(scored)))
+
+
+def _means(prompts: Sequence[str | None], number: Mapping[str, int]) -> sparse.csr_array:
+    held = [(number[p], i) for i, p in enumerate(prompts) if p is not None and p in number]
+    units, rows = (np.array(x, dtype=np.int64) for x in zip(*held, strict=True))
+    sizes = np.bincount(units, minlength=len(number))
+    return sparse.csr_array((1.0 / sizes[units], (units, rows)), shape=(len(number), len(prompts)))
+
+
+def changed_items(
+    kind: str,
+    scores: tuple[Scores, Scores],
+    tables: tuple[Counted, Counted],
+    texts: tuple[Corpus, Corpus],
+    alpha: float = 0.05,
+) -> list[Item]:
+    """Test every item of a kind, and keep those whose false discovery rate is at most ``alpha``; all topics.
+
+    By the exact sign test over the prompts whose documents differ in the item; of items that all documents have in some
+    measure (topics), by a t-test; without prompts in common, by Fisher's exact test.
+
+    Parameters
+    ----------
+    tables
+        Items of all documents of the old and of the new text.
+    """
+    pairs = Pairs.of(*scores)
+    old, new = aligned(list(tables))
+    labels = [str(x) for x in old.labels]
+    means = [sparse.csc_array(m @ t.matrix) for m, t in zip(pairs.means, (old, new), strict=True)]
+    shares = [np.asarray(m.sum(axis=0)).ravel() / max(m.shape[0], 1) for m in means]
+    p, low, high, enough = _paired(means[0], means[1], alpha) if pairs.prompts else _unpaired(means[0], means[1], alpha)
+    chosen = np.flatnonzero(enough & np.array([bool(x) for x in labels]))
+    items = [
+        Item(
+            scores[1].corpus,
+            kind,
+            labels[j],
+            float(shares[0][j]),
+            float(shares[1][j]),
+            float(shares[1][j] - shares[0][j]),
+            float(low[j]),
+            float(high[j]),
+            float(p[j]),
+            1.0,
+            0,
+        )
+        for j in chosen.tolist()
+    ]
+    column = {labels[j]: j for j in chosen.tolist()}
+    tested = sorted(with_q(items), key=lambda i: -abs(i.change))
+    kept = tested if kind == TOPICS else [x for came in (True, False) for x in _listed(tested, came, alpha)]
+    return [_with_examples(i, column[i.text], pairs, means, (old, new), texts) for i in kept]
+
+
+def _paired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Floats, Floats, Floats, Bools]:
+    n = a.shape[0]
+    d = sparse.csc_array(b - a)
+    d.data[np.abs(d.data) < 1e-12] = 0
+    d.eliminate_zeros()
+    mean = np.asarray(d.sum(axis=0)).ravel() / n
+    squares = np.asarray(d.multiply(d).sum(axis=0)).ravel()
+    error = np.sqrt(np.maximum(squares / n - mean**2, 0.0) / max(n - 1, 1))
+    up, down = (np.asarray((s * d > 0).sum(axis=0)).ravel() for s in (1, -1))
+    p = np.minimum(2 * stats.binom.cdf(np.minimum(up, down), np.maximum(up + down, 1), 0.5), 1.0)
+    dense = np.diff(a.indptr) + np.diff(b.indptr) >= 2 * n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, mean / error, 0.0)
+    p = np.where(dense, 2 * stats.t.sf(np.abs(t), n - 1), p)
+    reach = stats.t.ppf(1 - alpha / 2, n - 1) * error
+    return p, mean - reach, mean + reach, (up + down >= LEAST) | dense
+
+
+def _unpaired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Floats, Floats, Floats, Bools]:
+    n, m = a.shape[0], b.shape[0]
+    sides = []
+    for x, k in ((a, n), (b, m)):
+        mean = np.asarray(x.sum(axis=0)).ravel() / k
+        squares = np.asarray(x.multiply(x).sum(axis=0)).ravel() / k
+        sides.append((np.diff(x.indptr), mean, np.maximum(squares - mean**2, 0.0) / max(k - 1, 1)))
+    (with_a, mean_a, var_a), (with_b, mean_b, var_b) = sides
+    total = with_a + with_b
+    tails = stats.hypergeom.cdf(with_b, n + m, total, m), stats.hypergeom.sf(with_b - 1, n + m, total, m)
+    error = np.sqrt(var_a + var_b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(error > 0, (mean_b - mean_a) / error, 0.0)
+    dense = total >= n + m
+    p = np.where(dense, 2 * stats.norm.sf(np.abs(z)), np.minimum(2 * np.minimum(*tails), 1.0))
+    reach = stats.norm.ppf(1 - alpha / 2) * error
+    return p, mean_b - mean_a - reach, mean_b - mean_a + reach, total >= LEAST
+
+
+def _listed(items: Sequence[Item], came: bool, alpha: float) -> list[Item]:
+    """Significant items of one sign, the largest first; of nested phrases, the longest that changed alike."""
+    chosen: list[Item] = []
+    for item in items:
+        if item.q > alpha or (item.change > 0) != came:
+            continue
+        inside = [k for k, c in enumerate(chosen) if f" {c.text} " in f" {item.text} "]
+        if any(f" {item.text} " in f" {c.text} " for c in chosen):
+            continue
+        if inside and abs(item.change) >= ALIKE * abs(chosen[inside[0]].change):
+            chosen[inside[0]] = item
+        elif not inside:
+            chosen.append(item)
+        if len(chosen) == SHOWN:
+            break
+    return chosen
+
+
+def _with_examples(
+    item: Item,
+    column: int,
+    pairs: Pairs,
+    means: Sequence[sparse.csc_array],
+    tables: tuple[Counted, Counted],
+    texts: tuple[Corpus, Corpus],
+) -> Item:
+    """The item with a passage of each text: of the prompt whose documents differ most in it, with the right sign."""
+    sign = 1.0 if item.change >= 0 else -1.0
+    values = [np.asarray(t.matrix[:, [column]].toarray()).ravel() for t in tables]
+    if not pairs.prompts:
+        rows = [int(np.argmax(sign * v if k else -sign * v)) for k, v in enumerate(values)]
+        examples = [passage(texts[k][rows[k]].text, item.text) for k in (0, 1)]
+        return replace(item, old_example=examples[0], new_example=examples[1])
+    d = sign * np.asarray((means[1][:, [column]] - means[0][:, [column]]).toarray()).ravel()
+    unit = int(np.argmax(d))
+    rows = []
+    for k in (0, 1):
+        of_unit = pairs.means[k][[unit], :].indices
+        toward = values[k][of_unit] * (sign if k else -sign)
+        rows.append(int(of_unit[int(np.argmax(toward))]))
+    examples = [passage(texts[k][rows[k]].text, item.text) for k in (0, 1)]
+    return replace(item, prompt=pairs.prompts[unit], old_example=examples[0], new_example=examples[1])
+
+
+def passage(text: str, item: str) -> str:
+    """The passage of a text that has an item, between « and »; its beginning where it has none.
+
+    >>> passage("It was a bright day. I'm sorry, but I cannot.", "i ' m sorry")
+    "It was a bright day. «I'm sorry», but I cannot."
+    >>> passage("Sure! Here it is.", "i ' m sorry")
+    'Sure! Here it is.'
+    """
+    pattern = r"\s*".join(re.escape(token) for token in item.split())
+    found = re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE) if pattern else None
+    if found is None:
+        start = " ".join(text[: 3 * AROUND].split())
+        return start if len(start) <= 2 * AROUND else start[: 2 * AROUND].rsplit(" ", 1)[0] + " …"
+    a, b = found.span()
+    before, after = text[max(a - AROUND, 0) : a], text[b : b + AROUND]
+    before = before if a <= AROUND else "… " + before.split(" ", 1)[-1]
+    after = after if b + AROUND >= len(text) else after.rsplit(" ", 1)[0] + " …"
+    return " ".join(f"{before}«{text[a:b]}»{after}".split())
+
+
+def direction_of(
+    critic: str, axis: str, per_step: bool, new_under_old: Scores, old_under_new: Scores, alpha: float = 0.05
+) -> Direction | None:
+    """How predictable each text is under the other; None without documents that both sides have scored."""
+    sides = new_under_old, old_under_new
+    if min(s.n_scored for s in sides) < 3:
+        return None
+    values = [np.where(s.scored, s.per_step if per_step else s.nll, 0.0) for s in sides]
+    pairs = Pairs.of(*sides)
+    x, y = (np.asarray(m @ v).ravel() for m, v in zip(pairs.means, values, strict=True))
+    found = stats.ttest_rel(x, y) if pairs.prompts else stats.ttest_ind(x, y, equal_var=False)
+    p = float(found.pvalue)
+    if not np.isfinite(p):
+        return None
+    low, high = found.confidence_interval(1 - alpha)
+    unit = "nats per step" if per_step else "nats per document"
+    means = float(x.mean()), float(y.mean())
+    return Direction(critic, axis, new_under_old.corpus, unit, *means, means[0] - means[1], float(low), float(high), p)
+
+
+def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows: Sequence[Floats]) -> Path:
+    """The path of a ratio of pooled rows [x, w] over versions.
+
+    Parameters
+    ----------
+    rows
+        Of all documents of each version, (n, 2).
+    """
+    values, errors = [], []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for side, table in zip(scored, rows, strict=True):
+            x, w = (table[side.scored, k] for k in (0, 1))
+            ratio = float(x.sum() / w.sum())
+            errors.append(float(np.sqrt(np.sum((x - ratio * w) ** 2)) / w.sum()))
+            values.append(ratio)
+        documents = [np.where(side.scored, t[:, 0] / t[:, 1], np.nan) for side, t in zip(scored, rows, strict=True)]
+    trend = _trend(scored, documents)
+    steps = np.abs(np.diff(values))
+    reach = 1.959963984540054
+    return Path(
+        critic, axis, s.name, s.wording.label or s.name, s.wording.unit, s.wording.format == "share",
+        tuple(values),
+        tuple(v - reach * e for v, e in zip(values, errors, strict=True)),
+        tuple(v + reach * e for v, e in zip(values, errors, strict=True)),
+        values[-1] >= values[0] if trend is None else trend[0] > 0,
+        int(np.argmax(steps)) + 1,
+        None if trend is None else 2 * float(stats.norm.sf(abs(trend[0]))),
+    )  # fmt: skip
+
+
+def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> tuple[float] | None:
+    """z of Page's test: ranks of the versions within each prompt that all answer; None with fewer than ten."""
+    means: list[dict[str, float]] = []
+    for side, x in zip(scored, values, strict=True):
+        by: dict[str, list[float]] = {}
+        for prompt, value in zip(side.prompts, x.tolist(), strict=True):
+            if prompt is not None and np.isfinite(value):
+                by.setdefault(prompt, []).append(value)
+        means.append({p: float(np.mean(v)) for p, v in by.items()})
+    common = sorted(set.intersection(*(set(m) for m in means)))
+    if len(common) < 10:
+        return None
+    return (page_z(np.array([[m[p] for m in means] for p in common])),)
+
+
+def page_z(values: Floats) -> float:
+    """z of Page's (1963) test of a trend over columns, from (blocks, versions), with the variance under ties.
+
+    >>> rng = np.random.default_rng(0)
+    >>> abs(page_z(rng.normal(size=(200, 3)))) < 3, page_z(rng.normal(size=(200, 3)) + np.arange(3)) > 10
+    (True, True)
+    """
+    k = values.shape[1]
+    ranks = stats.rankdata(values, axis=1) - (k + 1) / 2
+    places = np.arange(k) - (k - 1) / 2
+    variance = float((places**2).sum() * (ranks**2).sum()) / (k - 1)
+    return float((ranks @ places).sum() / np.sqrt(variance)) if variance > 0 else 0.0
+
+
+def rows_of(index: Ints, size: int) -> Ints:
+    """Where each of ``size`` numbers stands in ``index``.
+
+    >>> rows_of(np.array([2, 0, 1]), 3).tolist()
+    [1, 2, 0]
+    """
+    place = np.empty(size, dtype=np.int64)
+    place[index] = np.arange(size)
+    return place

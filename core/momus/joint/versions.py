@@ -1,0 +1,244 @@
+"""What changed from one model to another: things that vanished or came, how each predicts the other, and paths.
+
+All of it is kept by critic, as it is found, and put together by `against_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from momus.inference.multiplicity import benjamini_hochberg, holm
+from momus.verdicts.table import speaking
+
+if TYPE_CHECKING:
+    from momus.runs.result import Comparison
+
+
+@dataclass(frozen=True)
+class Item:
+    """A thing that documents have or lack, such as a phrase: how often in the reference, and how often now.
+
+    Attributes
+    ----------
+    kind, text
+        What it is: ``words and phrases``, ``openings``, …, and itself.
+    old, new
+        Share of documents that have it (of a topic: its share), mean over prompts.
+    change, low, high
+        new − old, with its interval at the level of the run, by itself.
+    p, q
+        Test of equality, and its Benjamini–Hochberg adjustment over all that were ``tested`` of the kind.
+    prompt, old_example, new_example
+        Passages of both texts that answer the same prompt; no prompt where the texts share none.
+    """
+
+    generated: str
+    kind: str
+    text: str
+    old: float
+    new: float
+    change: float
+    low: float
+    high: float
+    p: float
+    q: float
+    tested: int
+    prompt: str | None = None
+    old_example: str = ""
+    new_example: str = ""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """How predictable each of two texts is under a critic fitted on the other, in nats per step or document.
+
+    Attributes
+    ----------
+    new_under_old, old_under_new
+        Mean Latent NLL; lower is more predictable.
+    difference, low, high
+        new_under_old − old_under_new, with its interval.
+    p_adjusted
+        By Holm, over the axes of a text.
+    """
+
+    critic: str
+    axis: str
+    generated: str
+    unit: str
+    new_under_old: float
+    old_under_new: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_adjusted: float = 1.0
+
+
+@dataclass(frozen=True)
+class Path:
+    """One statistic over the versions of a chain, the reference first.
+
+    Attributes
+    ----------
+    values, lows, highs
+        The statistic of each version, with its interval.
+    rising
+        Whether the trend goes up.
+    p, p_adjusted
+        Page's test of a monotone trend over prompts, two-sided, and by Holm over the axes; None without prompts in
+        common.
+    step
+        Number of the version after the step with the largest change, from 1.
+    """
+
+    critic: str
+    axis: str
+    statistic: str
+    label: str
+    unit: str
+    share: bool
+    values: tuple[float, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    rising: bool
+    step: int
+    p: float | None = None
+    p_adjusted: float | None = None
+
+
+@dataclass(frozen=True)
+class Nearer:
+    """How far the reference and a new text are from real text on an axis.
+
+    Attributes
+    ----------
+    old, new
+        Distances, in bands of people where there are ``bands``, else in units of the effect.
+    nearer
+        ``old`` or ``new``, whichever is significantly nearer; empty where neither is.
+    """
+
+    critic: str
+    axis: str
+    generated: str
+    old: float
+    new: float
+    bands: bool
+    nearer: str
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What one critic says of the versions."""
+
+    items: tuple[Item, ...] = ()
+    directions: tuple[Direction, ...] = ()
+    paths: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
+class Against:
+    """What a comparison with a model says beside its verdicts.
+
+    Attributes
+    ----------
+    reference, folds
+        Name of the reference, and number of folds.
+    items
+        What significantly vanished or came, by kind, the largest change first; topics apart.
+    topics
+        All topics, the largest change first.
+    directions, paths, nearer
+        One row per axis.
+    versions
+        Names of the versions of the paths.
+    """
+
+    reference: str
+    folds: int
+    items: tuple[Item, ...] = ()
+    topics: tuple[Item, ...] = ()
+    directions: tuple[Direction, ...] = ()
+    paths: tuple[Path, ...] = ()
+    nearer: tuple[Nearer, ...] = ()
+    versions: tuple[str, ...] = ()
+    alpha: float = 0.05
+
+    def changed(self, generated: str, came: bool) -> dict[str, list[Item]]:
+        """What came, or vanished, by kind."""
+        found: dict[str, list[Item]] = {}
+        for item in self.items:
+            if item.generated == generated and (item.change > 0) == came:
+                found.setdefault(item.kind, []).append(item)
+        return found
+
+
+TOPICS = "topics"
+
+
+def against_of(comparison: Comparison) -> Against | None:
+    """Put together what the critics of a comparison say of the versions; None where the reference is real text."""
+    signature = comparison.signature
+    reference = str(signature.get("against") or "")
+    if not reference:
+        return None
+    alpha = 1 - float(signature.get("confidence", 0.95))
+    of_critics = [r.versions for r in comparison.results if r.versions is not None]
+    items = [i for v in of_critics for i in v.items]
+    items.sort(key=lambda i: -abs(i.change))  # stable
+    directions = _adjusted_directions([d for v in of_critics for d in v.directions])
+    spoken = {(v.critic, v.generated): v.statistic for v in speaking(comparison.verdicts)}
+    names = [c["name"] for c in signature["corpora"] if c["role"] == "generated"]
+    chosen = _chosen_paths([p for v in of_critics for p in v.paths], spoken, names)
+    return Against(
+        reference,
+        int(signature.get("folds", 0)),
+        tuple(i for i in items if i.kind != TOPICS and i.q <= alpha),
+        tuple(i for i in items if i.kind == TOPICS),
+        tuple(sorted(directions, key=lambda d: (d.p_adjusted, -abs(d.difference)))),
+        tuple(sorted(_adjusted_paths(chosen), key=lambda p: 1.0 if p.p_adjusted is None else p.p_adjusted)),
+        tuple(comparison.joint.nearer),
+        (reference, *names) if chosen else (),
+        alpha,
+    )
+
+
+def _adjusted_directions(rows: Sequence[Direction]) -> list[Direction]:
+    by_text: dict[str, list[Direction]] = {}
+    for d in rows:
+        by_text.setdefault(d.generated, []).append(d)
+    return [
+        replace(d, p_adjusted=float(p))
+        for group in by_text.values()
+        for d, p in zip(group, holm([d.p for d in group]), strict=True)
+    ]
+
+
+def _chosen_paths(paths: Sequence[Path], spoken: Mapping[tuple[str, str], str], names: Sequence[str]) -> list[Path]:
+    """One path per axis: that of the statistic that speaks for the last version that has one, else the first."""
+    by_critic: dict[str, list[Path]] = {}
+    for p in paths:
+        by_critic.setdefault(p.critic, []).append(p)
+    chosen = []
+    for critic, several in by_critic.items():
+        wanted = [spoken.get((critic, name), "") for name in reversed(names)]
+        ranked = sorted(several, key=lambda p: wanted.index(p.statistic) if p.statistic in wanted else len(wanted))
+        chosen.append(ranked[0])
+    return chosen
+
+
+def _adjusted_paths(paths: Sequence[Path]) -> list[Path]:
+    tested = [p for p in paths if p.p is not None]
+    adjusted = dict(zip((p.critic for p in tested), holm([float(p.p or 0.0) for p in tested]), strict=True))
+    return [replace(p, p_adjusted=adjusted.get(p.critic)) for p in paths]
+
+
+def with_q(items: Sequence[Item]) -> list[Item]:
+    """Items of one kind with their q."""
+    if not items:
+        return []
+    qs = benjamini_hochberg([i.p for i in items])
+    return [replace(i, q=float(q), tested=len(items)) for i, q in zip(items, qs, strict=True)]

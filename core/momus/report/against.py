@@ -1,0 +1,310 @@
+"""What a comparison with a model says, as sentences and tables: the only place where these are made.
+
+The reference is text of a model, so nothing here speaks of people, but for which of both texts is nearer to real text
+where that was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from momus.joint.versions import Against, Direction, Item, Path
+from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.report.format import number, p_value
+from momus.report.safe import one_line
+from momus.report.sentences import axes, over_refits, versus
+from momus.report.table import overview
+from momus.text.counting import counted, joined, percentage
+from momus.verdicts.band import OWN
+from momus.verdicts.verdict import Verdict
+
+GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
+"""Axes whose gap is told in words; things of a kind in one line; characters of a quoted passage; paths that are
+told first."""
+BARS = "▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of the view: a title, lines of text (a name and what is said of it), and a table.
+
+    Attributes
+    ----------
+    texts
+        Number of the first columns that hold text.
+    """
+
+    title: str
+    lines: Sequence[tuple[str, str]] = ()
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    note: str = ""
+    texts: int = 1
+
+
+def said(v: Verdict) -> str:
+    """The finding of a row, of a model in terms of itself."""
+    if v.band_source != OWN:
+        return v.finding
+    return v.finding.replace("human variation", f"the variation of {one_line(v.reference)}")
+
+
+def first_sentences(answer: Answer, against: Against) -> list[str]:
+    """How many axes differ, the largest change, and how well the texts predict each other."""
+    if len(answer.corpora) == 1:
+        sentences = [_single(answer, answer.corpora[0], against.reference)]
+    else:
+        counts = joined([f"{c.generated} on {c.differs}" for c in answer.corpora])
+        tested = max(c.tested for c in answer.corpora)
+        largest = answer.largest
+        most = "" if largest is None else f"; most, {largest.generated}{_in(answer, largest)}"
+        sentences = [f"Against {against.reference}, of {axes(tested)}: {counts} differ{most}."]
+    sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
+    if sure:
+        sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
+    return sentences
+
+
+def _single(answer: Answer, corpus: CorpusAnswer, reference: str) -> str:
+    if not corpus.differs:
+        return f"{corpus.generated} is not told apart from {reference} on any of {axes(corpus.tested)}."
+    largest = answer.largest
+    if largest is None:  # only axes without a band differ
+        largest = next((a.worst for a in answer.axes if a.worst.differs), None)
+    most = "" if largest is None else f", most{_in(answer, largest)}"
+    return f"{corpus.generated} differs from {reference} on {corpus.differs} of {axes(corpus.tested)}{most}."
+
+
+def _in(answer: Answer, cell: Cell) -> str:
+    return f" in {answer.axis(cell.row.critic).axis} – {says_what(cell)}"
+
+
+def says_what(cell: Cell) -> str:
+    """What a text does on an axis: direction, values and size."""
+    v = cell.row
+    if v.p_adjusted is None:
+        return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
+    if not v.differs:
+        return f"not told apart from {v.reference}"
+    words = ", ".join(s for s in (of_reference(versus(cell), v.reference), bands(v)) if s)
+    return f"{cell.direction or 'differs'}: {words}"
+
+
+def bands(v: Verdict) -> str:
+    """The size of a gap in words, such as ``2.3 bands of old``."""
+    if v.gap is None:
+        return ""
+    size = "<0.1" if v.differs and v.gap < 0.05 else f"{v.gap:.1f}"
+    return f"{size}{over_refits(v)} bands of {v.reference}"
+
+
+def _direction(d: Direction, reference: str) -> str:
+    one, other = (d.generated, reference) if d.difference < 0 else (reference, d.generated)
+    a, b = sorted((d.new_under_old, d.old_under_new))
+    return (
+        f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
+        f"({number(a)} against {number(b)} {d.unit})."
+    )
+
+
+def legend(answer: Answer, against: Against) -> list[str]:
+    """What numbers and signs of the table mean."""
+    cells = [c for axis in answer.axes for c in axis.cells]
+    lines = []
+    if any(c.row.gap is not None for c in cells):
+        lines.append(f"1: as far as random halves of {against.reference} usually lie apart.")
+    lines.append("↑ ↓ significantly higher, lower · ** beyond that variation, = within, * differs")
+    if any(c.row.p_adjusted is None for c in cells):
+        lines.append("n/a not tested")
+    if any(c.row.gap is None and c.row.p_adjusted is not None for c in cells):
+        lines.append("without a band: the difference itself")
+    return lines
+
+
+def axes_block(answer: Answer, against: Against) -> Block:
+    """The table of axes, with which text is nearer to real text where that was given."""
+    table = overview(answer, pad=False)
+    nearer = {(n.critic, n.generated): n for n in against.nearer}
+    heads, rows = ["axis", *table.names], []
+    if nearer:
+        heads += ["nearer to real text" if len(table.names) == 1 else f"{n}: nearer" for n in table.names]
+    for axis, row in zip(answer.axes, table.axes, strict=True):
+        cells = [row.label, *row.cells]
+        for name in table.names if nearer else ():
+            found = nearer.get((axis.critic, name))
+            who = {"new": name, "old": against.reference, "": "not sure"}
+            cells.append("–" if found is None else f"{who[found.nearer]} ({number(found.old)} → {number(found.new)})")
+        rows.append(cells)
+    lines = [(a.axis, f"{c.generated} {'is ' * bool(c.direction)}{says_what(c)}") for a, c in _largest(answer)]
+    also = "; distances to real text" * bool(nearer)
+    return Block("Axes", lines, heads, rows, " · ".join(legend(answer, against)) + also)
+
+
+def _largest(answer: Answer) -> list[tuple[AxisAnswer, Cell]]:
+    told = None if answer.largest is None else answer.largest.row.critic
+    worst = [(axis, axis.worst) for axis in answer.axes if axis.critic != told]
+    return [(axis, cell) for axis, cell in worst if cell.differs][:GAPS]
+
+
+def change_blocks(against: Against, generated: Sequence[str]) -> list[Block]:
+    """What vanished and what came, of each new text."""
+    blocks = []
+    for name in generated:
+        for came, word in ((False, "Vanished"), (True, "Came")):
+            kinds = against.changed(name, came)
+            lines = [(kind, _things(items, came)) for kind, items in kinds.items()]
+            title = f"{word} from {against.reference} to {name}"
+            if lines:
+                blocks.append(Block(title, lines))
+    return blocks
+
+
+def _things(items: Sequence[Item], came: bool) -> str:
+    named = "; ".join(
+        f"“{one_line(i.text, 60)}” {percentage(i.old, 0)} → {percentage(i.new, 0)}" for i in items[:THINGS]
+    )
+    first = items[0]
+    here, there = (first.new_example, first.old_example) if came else (first.old_example, first.new_example)
+    prompt = f" (prompt {one_line(first.prompt, 40)})" if first.prompt is not None else ""
+    return f"{named}. As in “{one_line(here, QUOTED)}” where the other has “{one_line(there, QUOTED)}”{prompt}"
+
+
+def changes_block(against: Against) -> Block:
+    """All that vanished or came, as one table."""
+    heads = ("what", "kind", "text", "old", "new", "change", "interval", "q", "passage of old", "passage of new")
+    rows = [
+        (
+            one_line(i.text, 80),
+            i.kind,
+            i.generated,
+            percentage(i.old),
+            percentage(i.new),
+            *_change(i),
+            p_value(i.q),
+            one_line(i.old_example, QUOTED),
+            one_line(i.new_example, QUOTED),
+        )
+        for i in against.items
+    ]
+    tested = {i.kind: i.tested for i in against.items}
+    note = "; ".join(f"{n:,} {kind} tested" for kind, n in tested.items())
+    rate = percentage(against.alpha, 0)
+    note += ". Share of documents, each prompt once (of words and phrases: of windows of one length, so that long "
+    note += f"documents do not have more); listed at a false discovery rate of {rate}."
+    return Block("Everything that vanished or came", (), heads, rows, note, 3) if rows else Block("")
+
+
+def _change(i: Item) -> tuple[str, str]:
+    return f"{100 * i.change:+.1f}", f"{100 * i.low:+.1f} to {100 * i.high:+.1f}"
+
+
+def topics_block(against: Against) -> Block:
+    """Prevalence of topics, the largest change first, with a passage of each text."""
+    if not against.topics:
+        return Block("")
+    several = len({i.generated for i in against.topics}) > 1
+    heads = ("topic", *(("text",) if several else ()), "old %", "new %", "change", "interval", "q")
+    rows = []
+    for i in against.topics:
+        shares = f"{100 * i.old:.1f}", f"{100 * i.new:.1f}"
+        rows.append((one_line(i.text, 60), *((i.generated,) if several else ()), *shares, *_change(i), p_value(i.q)))
+    sure = [i for i in against.topics if i.q <= against.alpha]
+    lines = [
+        (f"topic {one_line(i.text, 40)}", f"{against.reference}: “{one_line(i.old_example, QUOTED)}”; "
+         f"{i.generated}: “{one_line(i.new_example, QUOTED)}”")
+        for i in sure[:THINGS]
+    ]  # fmt: skip
+    note = f"Mean share of words; q: false discovery rate over {counted(against.topics[0].tested, 'topic')}."
+    return Block("Topics", lines, heads, rows, note, 2 if several else 1)
+
+
+def directions_block(against: Against) -> Block:
+    """How predictable each text is under the other, on every axis."""
+    heads = ("axis", "text", "new under old", "old under new", "difference", "interval", "p (adjusted)", "in")
+    rows = [
+        (
+            d.axis,
+            d.generated,
+            number(d.new_under_old),
+            number(d.old_under_new),
+            number(d.difference),
+            f"{number(d.low)} to {number(d.high)}",
+            p_value(d.p_adjusted),
+            d.unit,
+        )
+        for d in against.directions
+    ]
+    note = (
+        "Latent NLL of the answers to prompts that the critic has not seen; lower is more predictable. "
+        f"Critics are fitted on {against.folds - 1} of {against.folds} folds of the prompts of the other text."
+    )
+    return Block("Both directions", (), heads, rows, note, 2) if rows else Block("")
+
+
+def paths_block(against: Against, every: bool = True) -> Block:
+    """Every axis over the versions of a chain, one line each, with the step of the largest change."""
+    if not against.paths or len(against.versions) < 3:
+        return Block("")
+    names = against.versions
+    shown = against.paths if every else against.paths[:PATHS]
+    lines = [(p.axis, path_words(p, against)) for p in shown]
+    note = f"Trend: Page's test over prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
+    more = "" if len(shown) == len(against.paths) else f"; {len(against.paths) - len(shown)} more with --all"
+    return Block(f"From {joined(names)}".replace(" and ", ", "), lines, note=f"{note}{more}.")
+
+
+def path_words(p: Path, against: Against) -> str:
+    """The path of one axis in a line."""
+    values = " → ".join(_value(p, v) for v in p.values)
+    unit = f" {p.unit}" if p.unit else ""
+    label = of_reference(p.label, against.reference)
+    return (
+        f"{spark(p.values)} {label} {values}{unit}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
+    )
+
+
+def of_reference(text: str, reference: str) -> str:
+    """Words of a statistic that speak of real text, of the reference."""
+    return text.replace("real text", one_line(reference, 40))
+
+
+def _value(p: Path, x: float) -> str:
+    return percentage(x) if p.share else number(x)
+
+
+def spark(values: Sequence[float]) -> str:
+    """Values as bars.
+
+    >>> spark([1.0, 1.0, 3.0])
+    '▁▁█'
+    """
+    low, high = min(values), max(values)
+    return "".join(BARS[round((len(BARS) - 1) * (v - low) / (high - low))] if high > low else BARS[0] for v in values)
+
+
+def trend(p: Path, alpha: float) -> str:
+    """Arrow and adjusted p of a trend."""
+    if p.p_adjusted is None:
+        return "–"
+    arrow = ("↑ " if p.rising else "↓ ") if p.p_adjusted <= alpha else ""
+    return f"{arrow}p {'< 0.0001' if p.p_adjusted < 0.0001 else p_value(p.p_adjusted)}"
+
+
+def step(p: Path, names: Sequence[str]) -> str:
+    """The two versions between which a statistic changes most."""
+    return f"{names[p.step - 1]} → {names[p.step]}"
+
+
+def blocks_of(answer: Answer, against: Against, every: bool = True) -> list[Block]:
+    """The parts of the view after the first sentences; without ``every``, the longest tables are left out."""
+    generated = [c.generated for c in answer.corpora]
+    blocks = [axes_block(answer, against), paths_block(against, every), *change_blocks(against, generated)]
+    sure = topics_block(against)
+    if not every and sure.rows:
+        kept = [r for r, i in zip(sure.rows, against.topics, strict=True) if i.q <= against.alpha][:GAPS]
+        sure = Block(sure.title, sure.lines[:1], sure.heads, kept, sure.note, sure.texts) if kept else Block("")
+    blocks.append(sure)
+    if every:
+        blocks += [changes_block(against), directions_block(against)]
+    return [b for b in blocks if b.title]

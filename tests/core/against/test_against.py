@@ -1,0 +1,237 @@
+"""A comparison whose reference is text of a model: levels, what vanished and came, words without people."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import momus
+from momus.critic import Counted
+from momus.critic.scores import Scores
+from momus.engine.crossfit import fold_numbers
+from momus.errors import UsageError
+from momus.joint.changes import changed_items, page_z
+from momus.report.exports import comparison_latex, comparison_markdown
+from momus.report.page import render
+from momus.report.terminal import comparison_text
+from momus.runs.folder import read_comparison
+from momus.text.corpus import Corpus
+from momus.verdicts.own_band import OwnBands
+
+WORDS = [
+    *("the", "cat", "sat", "on", "a", "mat", "while", "rain", "fell", "over", "old", "roofs", "and", "small"),
+    *("birds", "sang", "in", "every", "tree", "near", "our", "quiet", "house"),
+]
+
+
+def answers(seed: int, n: int = 60, words: int = 30, say: str = "", share: float = 0.0, times: int = 1) -> list[dict]:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        for k in range(times):
+            text = " ".join(rng.choice(WORDS, rng.integers(words // 2, 2 * words)))
+            said = f"{say} " if rng.random() < share else ""
+            rows.append({"id": f"{i}.{k}", "prompt_id": f"p{i}", "text": f"{said}{text.capitalize()}. It was so."})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> momus.Comparison:
+    return momus.compare(
+        generated={"new": answers(2, words=60, say="Certainly! Here it is:", share=0.7)},
+        against={"old": answers(1, say="I am sorry, but no:", share=0.6)},
+        critics=["length", "keyness", "edges", "layout"],
+        out=tmp_path_factory.mktemp("against") / "run",
+        permutations=999,
+    )
+
+
+def test_names_the_change_first(changed: momus.Comparison) -> None:
+    first = comparison_text(changed).splitlines()
+    assert first[0].startswith("new differs from old on")
+    assert "length of documents – longer" in " ".join(first[:3])
+
+
+def test_tells_what_vanished_and_what_came_with_a_passage_of_the_same_prompt(changed: momus.Comparison) -> None:
+    against = changed.against
+    assert against is not None
+    gone = [i.text for i in against.changed("new", False)["words and phrases"]]
+    came = [i.text for i in against.changed("new", True)["words and phrases"]]
+    assert any("sorry" in t for t in gone)
+    assert any("certainly" in t for t in came)
+    item = next(i for i in against.items if "sorry" in i.text and i.kind == "words and phrases")
+    assert "«" in item.old_example
+    assert "sorry" not in item.new_example
+    assert item.prompt is not None
+    assert item.old > 0.2  # of windows of equal length, of which long documents have several
+    assert item.new == 0
+    assert item.high < 0
+
+
+def test_says_nothing_of_people_in_any_form(changed: momus.Comparison) -> None:
+    forms = [
+        comparison_text(changed),
+        comparison_text(changed, every=True),
+        comparison_markdown(changed),
+        comparison_latex(changed),
+        re.sub(r"<(style|script)>.*?</\1>", "", render(changed), flags=re.DOTALL),
+        changed._repr_html_(),
+    ]
+    for form in forms:
+        assert not re.search(r"human|people|real text|author", form, re.IGNORECASE)
+
+
+def test_is_read_again_as_it_was(changed: momus.Comparison) -> None:
+    assert changed.folder is not None
+    again = read_comparison(changed.folder)
+    assert again.against == changed.against
+    assert comparison_text(again) == comparison_text(changed)
+    assert json.loads((changed.folder / "run.json").read_text())["against"] == "old"
+
+
+def test_halves_of_one_model_are_rarely_told_apart() -> None:
+    alarms = 0
+    for seed in range(6):
+        c = momus.compare(
+            generated={"new": answers(100 + seed, 40)},
+            against={"old": answers(200 + seed, 40)},
+            critics=["length", "layout"],
+            permutations=199,
+        )
+        alarms += any(v.differs for v in c.verdicts)
+    assert alarms <= 2  # 5 % each: more than two of six have a probability of .002
+
+
+def test_folds_keep_the_answers_to_a_prompt_together() -> None:
+    a = Corpus.from_texts("abcdef", prompts=["p", "q", "p", "r", "s", "t"])
+    b = Corpus.from_texts("xyz", prompts=["t", "p", "q"])
+    folds = fold_numbers([a, b], 3, 0)
+    of = {p: f for c, n in zip((a, b), folds, strict=True) for p, f in zip(c.prompts, n.tolist(), strict=True)}
+    assert all(of[p] == f for c, n in zip((a, b), folds, strict=True) for p, f in zip(c.prompts, n, strict=True))
+    assert len(set(of.values())) == 3
+
+
+def test_band_of_repeated_generations_is_that_of_generations() -> None:
+    rng = np.random.default_rng(0)
+    level = np.repeat(rng.normal(0, 5, 100), 4)  # prompts differ much, generations little
+    rows = np.column_stack([level + rng.normal(size=400), np.ones(400)])
+    statistic = momus.critic.Statistic("x", "x", "value", momus.critic.statistic.mean)
+    repeated = OwnBands([], 0, prompts=[f"p{i // 4}" for i in range(400)]).of(statistic, rows)
+    single = OwnBands([], 0, prompts=[None] * 400).of(statistic, rows)
+    assert repeated is not None
+    assert single is not None
+    assert repeated.value == pytest.approx(1.96 * 2 / 20, rel=0.2)
+    assert single.value > 4 * repeated.value
+
+
+def test_items_keep_their_level() -> None:
+    rng = np.random.default_rng(1)
+    found = 0
+    for _ in range(100):
+        sides = [sparse.csr_array((rng.random((60, 40)) < 0.3).astype(float)) for _ in range(2)]
+        labels = [f"w{i}" for i in range(40)]
+        ids = [str(i) for i in range(60)]
+        prompts = [f"p{i}" for i in range(60)]
+        scores = [Scores("c", n, ids, prompts, np.ones(60), np.ones(60, int), [None] * 60) for n in "ab"]
+        texts = [Corpus.from_texts(["a text"] * 60, ids, prompts, n) for n in "ab"]
+        tables = [Counted(s, labels) for s in sides]
+        found += bool(changed_items("words", (scores[0], scores[1]), (tables[0], tables[1]), (texts[0], texts[1])))
+    assert found <= 11  # 5 of 100 expected, P(> 11) = .004
+
+
+def test_page_finds_a_trend_and_none_without() -> None:
+    rng = np.random.default_rng(2)
+    null = np.array([page_z(rng.normal(size=(30, 4))) for _ in range(500)])
+    assert abs(null.std() - 1) < 0.1
+    assert page_z(rng.normal(size=(30, 4)) - 2 * np.arange(4)) < -5
+
+
+def test_chain_names_the_step_with_the_largest_change() -> None:
+    c = momus.compare(
+        generated={"sft": answers(4, words=32), "dpo": answers(5, words=90)},
+        against={"base": answers(3)},
+        critics=["length"],
+        chain=True,
+        permutations=199,
+    )
+    assert c.against is not None
+    (path,) = c.against.paths
+    assert path.rising
+    assert path.step == 2
+    assert path.p_adjusted is not None
+    assert path.p_adjusted < 0.01
+    assert "sft → dpo" in comparison_text(c)
+    assert "<svg" in render(c)
+
+
+def test_with_real_text_too_says_which_is_nearer() -> None:
+    c = momus.compare(
+        answers(7, 120, words=30),
+        {"new": answers(9, words=80)},
+        against={"old": answers(8, words=30)},
+        critics=["length"],
+        permutations=199,
+    )
+    assert c.against is not None
+    (row,) = c.against.nearer
+    assert row.nearer == "old"
+    assert row.old < row.new
+    assert "nearer to real text" in comparison_text(c)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"against": {"a": ["x"], "b": ["y"]}}, "one text by name"),
+        ({"against": {"new": answers(1, 10)}, "critics": ["length"]}, "called 'new'"),
+        ({"against": {"old": answers(1, 10)}, "critics": ["heaps"]}, "running text"),
+        ({"against": {"old": answers(1, 10)}, "critics": ["length"], "refits": 3}, "fitted anew"),
+        ({}, "no text to compare with"),
+    ],
+)
+def test_says_what_is_wrong(arguments: dict, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        momus.compare(generated={"new": answers(2, 10)}, **arguments)
+
+
+def test_command_writes_a_report(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:
+    paths = []
+    for name, rows in (("a", answers(1, 30)), ("b", answers(2, 30, words=60))):
+        paths.append(tmp_path / f"{name}.jsonl")
+        paths[-1].write_text("\n".join(map(json.dumps, rows)))
+    texts = ["--against", f"old={paths[0]}", "-g", f"new={paths[1]}"]
+    code, said = momus("compare", *texts, "-c", "length", "-o", f"{tmp_path}/run")
+    assert code == 0, said
+    assert "new differs from old on 1 of 1 axis" in said
+    assert "New against old" in (tmp_path / "run" / "report.html").read_text()
+    for command in (["show", "--all"], ["show", "--markdown"], ["show", "--latex"], ["outliers"]):
+        code, said = momus(command[0], f"{tmp_path}/run", *command[1:])
+        assert code == 0, said
+        assert not re.search("human|real text", said), command
+
+
+def test_gate_tells_how_often_it_fails_by_chance(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:
+    for name, rows in (("a", answers(1, 60)), ("same", answers(2, 60)), ("long", answers(3, 60, words=90))):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    old, kept = f"old={tmp_path}/a.jsonl", f"{tmp_path}/rate"
+    code, said = momus("calibrate", "--gate", "--against", old, "-c", "length", "--splits", "20", "-o", kept)
+    assert code == 0, said
+    assert "of 20 random halves of old" in said
+    for name, failing in (("same", 0), ("long", 7)):
+        folder = f"{tmp_path}/{name}"
+        momus("compare", "--against", old, "-g", f"new={tmp_path}/{name}.jsonl", "-c", "length", "-o", folder)
+        code, said = momus("gate", folder, "--against", kept)
+        assert code == failing, said
+        assert "require not-beyond-itself" in said
+        assert "of 20 random halves of old" in " ".join(said.split())
+        assert "human" not in said
+    code, said = momus("gate", folder, "--against", kept, "--max", "1")
+    assert code != 0
+    assert "the rate was measured for require not-beyond-itself" in said
+    code, said = momus("gate", folder, "--require", "not-beyond-human")
+    assert code != 0
+    assert "text of a model" in said
