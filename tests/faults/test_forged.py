@@ -339,6 +339,22 @@ def attack(target, number, rng):
     return "read"
 
 
+def test_a_list_in_place_of_a_number_of_documents_is_refused(targets):
+    target = targets["run"]
+    path = target.folder / "critics" / "length" / "result.json"
+    before = {p: p.read_bytes() for p in target.folder.rglob("*") if p.is_file()}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["fitted_on"]["documents"] = [1]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    target.fit()
+    try:
+        with pytest.raises(MomusError, match=r"fitted_on\.documents is \[1\], expected a whole number"):
+            read_comparison(target.folder)
+    finally:
+        for p, data in before.items():
+            p.write_bytes(data)
+
+
 @pytest.mark.parametrize("times", [QUICK, pytest.param(MANY, marks=pytest.mark.slow)])
 def test_forged_json_is_refused_with_words_or_read(times, targets):
     rng = random.Random(times)
