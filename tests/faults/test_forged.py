@@ -17,7 +17,7 @@ import momus
 from momus.calibration.cells import CellFolder
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import score_parts
-from momus.errors import MomusError
+from momus.errors import MomusError, StoreError
 from momus.history import diff_runs, gate_run, read_timeline
 from momus.history.baselines import Baselines
 from momus.history.diff_view import diff_markdown
@@ -337,6 +337,18 @@ def attack(target, number, rng):
         for p, data in kept.items():
             p.write_bytes(data)
     return "read"
+
+
+def test_a_baseline_of_a_run_without_a_possible_name_is_refused(targets):
+    target = targets["baseline"]
+    path = target.files[0]
+    before = path.read_bytes()
+    path.write_text(json.dumps({**json.loads(before), "path": "\0"}), encoding="utf-8")
+    try:
+        with pytest.raises(StoreError, match="null byte"):
+            Baselines(path.parent).resolve("main")
+    finally:
+        path.write_bytes(before)
 
 
 def test_a_list_in_place_of_a_number_of_documents_is_refused(targets):
