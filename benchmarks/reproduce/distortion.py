@@ -21,6 +21,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from distortion_estimation import by_rank, estimates, mean_interval
+from distortion_study import draw_language, study
 from small_models import small_lm, train
 
 from momus import Corpus
@@ -29,8 +31,6 @@ from momus.report.figures.svg import draw
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus.text.tokens import get_tokenizer
-from momus_critics.distortion import draw_language, estimates, study
-from momus_critics.distortion.estimation import by_rank, mean_interval
 
 TEMPERATURES = (0.70, 0.85, 1.00, 1.15)
 MIDDLE = 0.85

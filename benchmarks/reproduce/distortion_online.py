@@ -24,7 +24,9 @@ from typing import Any
 import numpy as np
 import torch
 from distortion import language
+from distortion_estimation import Estimates, mean_interval
 from distortion_stream import Floats, Stream
+from distortion_study import Study, study
 from small_models import similar_lengths, small_lm, train_step
 
 from momus.outputs import replacing
@@ -32,8 +34,6 @@ from momus.progress import default_reporter, reporting, stage
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.causal import CausalNetwork
-from momus_critics.distortion import Estimates, Study, study
-from momus_critics.distortion.estimation import mean_interval
 
 TEMPERATURE = 0.85
 SAVE_EVERY = 60.0

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from distortion_estimation import by_amount, error_slope, mean_interval
+from distortion_study import Study
 from pages import write_between
 
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Series
 from momus.report.figures.palette import looks
 from momus.report.figures.svg import draw, standalone
-from momus_critics.distortion import Study
-from momus_critics.distortion.estimation import by_amount, error_slope, mean_interval
 
 FEWEST = 8000
 """The figure of rarity begins here: before, errors of −20 to −65 nats would flatten the rest."""

@@ -83,7 +83,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/five-models"))
     a = parser.parse_args()
     real, generated = corpora()
-    found = momus.compare(real, generated, critics=a.critics.split(","), adjust=("length",), out=a.out, overwrite=True)
+    found = momus.compare(
+        real, generated, critics=a.critics.split(","), control_for=("length",), out=a.out, overwrite=True
+    )
     print(found)
 
 

@@ -36,6 +36,7 @@ from katz import Katz
 from numpy.typing import NDArray
 from running_text import running_text
 from scaling import data, numbered
+from treebank_sentences import SentenceSampler
 
 from momus.controls import pitman_yor, simon
 from momus.laws.test import standard_error
@@ -145,7 +146,7 @@ def ngram(unfitted: Callable[[], NGramModel]) -> Callable[[WikiText, Options], W
 def grammar(text: WikiText, options: Options) -> Written:
     """Sentences of a grammar that is read off dependency parses of the training text, without headings."""
     from momus_adapters.corpora.treebank import ESCAPED, write_treebank
-    from momus_critics.pcfg import Rules, SentenceSampler, read_trees
+    from momus_critics.pcfg import Rules, read_trees
 
     path = options.folder / "treebank.mrg"
     begun = time.process_time()

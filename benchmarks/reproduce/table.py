@@ -70,7 +70,7 @@ def reproduce(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in --out.")] = False,
     seed: Seed = 0,
     device: Device = "auto",
-    testing: Annotated[Testing, Without("resamples", "adjustment", "equivalence", "pairwise")] = Testing(
+    testing: Annotated[Testing, Without("resamples", "multiplicity", "equivalence", "pairwise")] = Testing(
         permutations=999
     ),
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),

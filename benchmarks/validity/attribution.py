@@ -12,7 +12,7 @@ that no critic here has (topics, coreference, languages) are left out, and so is
 and words beside them, and the defects planted on their axes; templates, which needs a tagger, is left out.
 
 Run:  python benchmarks/validity/attribution.py measure table [--set prose] [--out runs/attribution]
-      [--write docs/validity.md]
+      [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -35,7 +35,7 @@ from momus.calibration.view import on_axis, rate_text
 from momus.controls import DEFECTS
 from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
-from momus.inference import ManyTests, holm
+from momus.inference import axis_test, holm
 from momus.inference.adjustment import Overlap
 from momus.joint.adjusted import AdjustedRow, Sides
 from momus.joint.attribution import accounted, attribution_of
@@ -101,7 +101,7 @@ null text above 0.05.
 
 <!-- not run: takes half an hour, and data that is not shipped -->
 ```bash
-python benchmarks/validity/attribution.py measure table{option} --write docs/validity.md
+python benchmarks/validity/attribution.py measure table{option} --write benchmarks/validity/TABLES.md
 ```
 
 {start}not measured
@@ -144,19 +144,16 @@ def measure(defect: str, axes: list[Axis], splits: int, out: Path) -> None:
     """Append cells until there are so many splits."""
     path = out / f"{defect}.jsonl"
     done = len(path.read_text().splitlines()) if path.exists() else 0
-    tests: dict[str, ManyTests] = {}
     with path.open("a") as file:
         for k in range(done, splits):
             order = split(0, k, POOL)
             chosen = [taken(a, order[:SIDE], order[SIDE : 2 * SIDE]) for a in axes]
             p = {}
             for a in chosen:
-                sides = [a.rows[name][np.flatnonzero(a.scored[name])] for name in ("real", "generated")]
-                key = f"{a.critic} {sides[0].shape[0]} {sides[1].shape[0]}"
-                if key not in tests:
-                    sizes = sides[0].shape[0], sides[1].shape[0]
-                    tests[key] = ManyTests(a.statistic, *sizes, 999, wide=199, seed=0)
-                p[a.critic] = float(tests[key](*sides)[0])
+                sides = [
+                    {a.statistic.rows: a.rows[name][np.flatnonzero(a.scored[name])]} for name in ("real", "generated")
+                ]
+                p[a.critic] = axis_test([a.statistic], sides[0], sides[1])[0]
             adjusted = dict(zip(p, holm(list(p.values())).tolist(), strict=True))
             alarms = [name for name, value in adjusted.items() if value <= ALPHA]
             found = attribution_of(chosen, Sides("real", "generated", seed=k), alarms) if alarms else None
@@ -323,7 +320,7 @@ def main() -> None:
     parser.add_argument("--defects", help="comma-separated; default: all, and none")
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--null-splits", type=int, default=1000)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     setup = SETS[a.set]
     out = a.out or Path("runs/attribution") / ("" if a.set == "documents" else a.set)

@@ -28,7 +28,7 @@ from sectioned_texts import COLLECTIONS, DEFECTS, LEVEL, NULL, P, Split, collect
 from momus import Corpus
 from momus.critic import Statistic
 from momus.critic.statistic import mean
-from momus.inference import ManyTests
+from momus.inference import axis_test
 from momus.numeric.types import Floats
 from momus.verdicts.judge import judge
 from momus_critics.passages import Passages
@@ -69,14 +69,14 @@ def null_p_values(critic: Passages, split: Split, number: int) -> dict[str, list
 def by_places(split: Split) -> Callable[[Corpus], Floats]:
     """Fit the features of place alone; what is returned gives misplacement."""
     unfitted = Passages()
-    pieces, offsets = corpus_pieces(running(split.fit), unfitted.piece_length, unfitted.max_pieces)
+    pieces, offsets = corpus_pieces(running(split.fit), unfitted.piece_length)
     embedder, places = unfitted.component("embedder_"), unfitted.component("places_")
     assert isinstance(embedder, WordPairs)
     assert isinstance(places, PlaceFeatures)
     places.fit(embedder.fit(pieces).embed(pieces), offsets)
 
     def rows(corpus: Corpus) -> Floats:
-        pieces, offsets = corpus_pieces(running(corpus), unfitted.piece_length, unfitted.max_pieces)
+        pieces, offsets = corpus_pieces(running(corpus), unfitted.piece_length)
         long = np.diff(offsets) >= LEAST
         values = places.misplacement(places.transform(embedder.embed(pieces), offsets), offsets)[long]
         return np.column_stack([values, np.ones(len(values))])
@@ -109,15 +109,15 @@ def quick_line(name: str, split: Split, defects: Sequence[str], nulls: int) -> d
     found = []
     for defect in defects:
         other = rows(DEFECTS[defect](split.other, split.seed))
-        test = ManyTests(statistic, len(real), len(other), 1999, seed=split.seed)
-        found.append([defect, name, test(real, other)[0]])
+        p, _, _ = axis_test([statistic], {name: real}, {name: other}, permutations=1999, seed=split.seed)
+        found.append([defect, name, p])
     whole = np.concatenate([real, rows(split.other)])
     half = len(whole) // 2
-    test = ManyTests(statistic, half, len(whole) - half, 999, seed=split.seed)
     alarms = []
     for seed in range(nulls):
         order = np.random.default_rng([split.seed, seed]).permutation(len(whole))
-        alarms.append(test(whole[order[:half]], whole[order[half:]])[0])
+        sides = {name: whole[order[:half]]}, {name: whole[order[half:]]}
+        alarms.append(axis_test([statistic], *sides, seed=split.seed)[0])
     return {"p": found, "nulls": {name: alarms}}
 
 

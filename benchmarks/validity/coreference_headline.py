@@ -31,7 +31,7 @@ from damaged_mentions import reassign_mentions, swap_pronouns
 from momus import Corpus
 from momus.critic import Statistic
 from momus.critic.statistic import mean
-from momus.inference import ManyTests
+from momus.inference import axis_test
 from momus.numeric.types import Floats
 from momus.text.mentions import Resolved
 from momus_adapters.persons import SpacyPersons
@@ -115,10 +115,10 @@ def p_values(clean: Floats, broken: Floats, free: np.ndarray, splits: int, name:
     statistic = Statistic(name, "rows", "value", mean)
     if name == "Latent PPL":
         statistic = Statistic(name, "rows", "value", perplexity, scale="log", effect="log_ratio")
-    test = ManyTests(statistic, half, half, 999, seed=0)
     for k in range(splits):
         order = np.random.default_rng(k).permutation(free)
-        yield test(clean[order[:half]], broken[order[half : 2 * half]])[0]
+        sides = {"rows": clean[order[:half]]}, {"rows": broken[order[half : 2 * half]]}
+        yield axis_test([statistic], *sides)[0]
 
 
 def main() -> None:

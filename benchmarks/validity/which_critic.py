@@ -42,7 +42,7 @@ from momus.critic import Statistic
 from momus.critic.hooks import settled
 from momus.critic.powers import headline_of
 from momus.critic.statistic import mean
-from momus.inference import ManyTests
+from momus.inference import axis_test
 from momus.numeric.types import Floats
 from momus_critics.passages import Passages
 from momus_critics.sections import Sections
@@ -102,12 +102,12 @@ def key(side: int, defect: str) -> str:
 def found_in(statistic: Statistic, real: Floats, other: Floats, side: int, draws: int) -> int:
     """In how many of the draws ``side`` rows of each side differ at p ≤ .01; all rows, where a side has fewer."""
     side = min(side, len(real), len(other))
-    test = ManyTests(statistic, side, side, 999, seed=side)
     number = 0
     for seed in range(draws):
         random = np.random.default_rng([seed, side])
         chosen = [np.sort(random.permutation(len(rows))[:side]) for rows in (real, other)]
-        number += test(real[chosen[0]], other[chosen[1]])[0] <= LEVEL
+        sides = {statistic.rows: real[chosen[0]]}, {statistic.rows: other[chosen[1]]}
+        number += axis_test([statistic], *sides, seed=side)[0] <= LEVEL
     return number
 
 

@@ -120,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, GateResult | None]:
             overwrite=True,
             permutations=199,
             seed=options.seed,
-            critics_from=runs / VERSIONS[0].name if number else None,
+            reuse=runs / VERSIONS[0].name if number else None,
         )
         result = results[version.name] = gated(version, runs / version.name, options.out / "baselines")
         if result is None:

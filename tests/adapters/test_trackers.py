@@ -88,7 +88,7 @@ def test_a_tracker_gets_the_report_only_if_it_may(comparison, monkeypatch):
     assert page.startswith("<!doctype html>") or page.lower().startswith("<!doctype")
     assert first == ["here:there", "momus", 4, {"tags": ["a"]}]
     assert second == (None, "", "r", None, {})
-    with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus log RUN"):
+    with pytest.raises(MomusError, match=r"'own' failed: no answer from https://\*\*\*@host/v1(.|\n)*momus export RUN"):
         comparison.log_to("own:down")
 
 
@@ -111,7 +111,7 @@ def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, ca
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     for step in (1, 2):
-        command = ["log", str(run), "--to", f"tensorboard:{tmp_path}", "--name", "r", "--step", str(step)]
+        command = ["export", str(run), "--to", f"tensorboard:{tmp_path}", "--name", "r", "--step", str(step)]
         app(command, standalone_mode=False)
     assert f"Logged to tensorboard, folder {tmp_path / 'r'}\n" in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path / "r")).Reload()

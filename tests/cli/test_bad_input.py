@@ -272,12 +272,12 @@ def test_other_commands(run, momus, tmp_path):
     assert "in the text that the critic was fitted on" in output
     code, output = momus("score", tmp_path, tmp_path / "good.jsonl")
     assert code == 5
-    assert momus("report", out, "--out", tmp_path / "again.html")[0] == 0
+    assert momus("show", out, "--html", "--out", tmp_path / "again.html")[0] == 0
     assert (tmp_path / "again.html").read_text() == (out / "report.html").read_text()
     code, output = momus("critics", "length")
     assert code == 0
     assert "bins = 0" in output
-    assert momus("fit", "length", "--real", tmp_path / "good.jsonl", "--out", tmp_path / "c")[0] == 0
+    assert momus("fit", "length", "--fit", tmp_path / "good.jsonl", "--out", tmp_path / "c")[0] == 0
     code, output = momus("score", tmp_path / "c", tmp_path / "good.jsonl", "--out", tmp_path / "rows.xls")
     assert code == 2
     assert ".parquet" in output

@@ -24,7 +24,7 @@ def folder(tmp_path):
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = CliRunner().invoke(
-        app, ["fit", "length", "-r", f"{tmp_path}/a.jsonl", "-o", f"{tmp_path}/c", "--keep", "topic"]
+        app, ["fit", "length", "-f", f"{tmp_path}/a.jsonl", "-o", f"{tmp_path}/c", "--keep", "topic"]
     )
     assert done.exit_code == 0, done.output
     return tmp_path

@@ -15,7 +15,7 @@ def german(tmp_path):
 
 def test_a_critic_is_fitted_and_scores_in_a_language(momus, german, tmp_path):
     folder = tmp_path / "critic"
-    code, output = momus("fit", "stopword-share", "--real", german, "--out", folder, "--language", "de")
+    code, output = momus("fit", "stopword-share", "--fit", german, "--out", folder, "--language", "de")
     assert code == 0, output
     nll = [momus("score", folder, german, *language)[1] for language in (["--language", "field:code"], [])]
     assert all("12 of 12 documents scored" in output for output in nll)

@@ -80,17 +80,17 @@ def test_compare_fit_and_score_take_a_file(folder):
     code, output = momus(folder, "score", saved, "made.jsonl")
     assert code != 0
     assert "which is not registered" in output
-    assert "-c ./file.py:Class" in output, "a folder names no code to run"
-    parts = ["-o", "rows", "--workers", 2, "--part-size", 20, "-q"]
-    code, output = momus(folder, "score", saved, "made.jsonl", "-c", "words.py:Words", *parts)
+    assert "--classes ./file.py:Class" in output, "a folder names no code to run"
+    parts = ["-o", "rows", "--jobs", 2, "--part-size", 20, "-q"]
+    code, output = momus(folder, "score", saved, "made.jsonl", "--classes", "words.py:Words", *parts)
     assert code == 0, output
     assert "40 documents in 2 parts" in output
 
 
 def test_fit_takes_a_module_of_the_current_folder(folder):
-    code, output = momus(folder, "fit", "words:Words", "-r", "real.jsonl", "-o", "fitted")
+    code, output = momus(folder, "fit", "words:Words", "-f", "real.jsonl", "-o", "fitted")
     assert code == 0, output
-    code, output = momus(folder, "score", "fitted", "made.jsonl", "-c", "words:Words")
+    code, output = momus(folder, "score", "fitted", "made.jsonl", "--classes", "words:Words")
     assert code == 0, output
     assert "words-of-mine: Latent NLL" in output
 
@@ -101,7 +101,7 @@ def test_fit_takes_a_module_of_the_current_folder(folder):
         ("words.py:Nothing", "cannot be imported: AttributeError"),
         ("nowhere.py:Words", "cannot be imported: FileNotFoundError"),
         ("words.py:np", "is not a subclass of momus.Critic"),
-        ("taken.py:Words", "is called 'length', as a critic of 'momus' is"),
+        ("taken.py:Words", "is called 'length', as a critic of 'momus-criticism' is"),
         ("broken.py:Words", "cannot be imported: ZeroDivisionError"),
     ],
 )
@@ -117,6 +117,6 @@ def test_what_is_no_class_of_a_critic_is_refused(folder, critic, message):
 
 
 def test_a_name_for_score_must_be_a_class(folder):
-    code, output = momus(folder, "score", "fitted", "made.jsonl", "-c", "length")
+    code, output = momus(folder, "score", "fitted", "made.jsonl", "--classes", "length")
     assert code != 0
     assert "names no class" in output

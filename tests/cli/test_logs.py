@@ -1,9 +1,13 @@
 """``momus compare`` on logs: fields, prompts and turns of single texts, and what is told."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+
+from momus import read_corpus
+from momus.errors import MissingExtraError
 
 ROWS = 24
 LOGS = Path(__file__).parents[1] / "data" / "logs"
@@ -136,3 +140,22 @@ def test_calibrate_takes_turns_and_prompts(momus, texts):
     code, output = momus("calibrate", "--real", "chats.jsonl", "--turns", "none", "--out", "other", *common)
     assert code == 2, output
     assert "unknown turns 'none'" in output
+
+
+@pytest.mark.parametrize(("harness", "reader"), [("lm_eval", "lm-eval"), ("lighteval", "lighteval"), ("trl", "trl")])
+def test_a_folder_of_logs_is_recognised(harness, reader):
+    named, found = read_corpus(f"{reader}:{LOGS / harness}"), read_corpus(LOGS / harness)
+    assert found.origin.reader == reader
+    assert (found.ids, found.identity) == (named.ids, named.identity)
+
+
+def test_a_folder_of_records_with_names_of_logs_is_none(tmp_path):
+    (tmp_path / "samples_a.jsonl").write_text('{"text": "a b"}\n')
+    assert read_corpus(tmp_path).ids == ["samples_a.jsonl:1"]
+
+
+def test_a_folder_of_inspect_without_its_package_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    with pytest.raises(MissingExtraError, match="inspect-ai, which is not installed") as error:
+        read_corpus(LOGS / "inspect")
+    assert "logs" in error.value.hint

@@ -1,4 +1,4 @@
-"""``momus new critic``: the package that it writes works at once, and is found once it is installed."""
+"""``momus critics new``: the package that it writes works at once, and is found once it is installed."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def momus(*arguments, folder, path=None):
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     folder = tmp_path_factory.mktemp("new")
-    code, output = momus("new", "critic", "mine", folder=folder)
+    code, output = momus("critics", "new", "mine", folder=folder)
     assert code == 0, output
     return folder / "mine"
 
@@ -154,7 +154,7 @@ def test_ruff_and_mypy_are_content(name, kind, tmp_path):
 
 @pytest.mark.slow
 def test_check(package):
-    code, output = momus("check", "momus_mine:Mine", folder=package)
+    code, output = momus("critics", "check", "momus_mine:Mine", folder=package)
     assert code == 0, output
     assert "0 failed" in output
 
@@ -180,7 +180,7 @@ def test_once_installed_it_is_listed_and_compares(package, site, tmp_path):
     assert "length of sentences" in output
     assert "beyond human variation" in output
     assert (tmp_path / "run" / "critics" / "mine" / "critic.json").exists()
-    code, output = momus("new", "critic", "mine", folder=tmp_path, path=site)
+    code, output = momus("critics", "new", "mine", folder=tmp_path, path=site)
     assert code == 2
     assert "from 'momus-mine'" in output
 
@@ -189,7 +189,7 @@ def test_once_installed_it_is_listed_and_compares(package, site, tmp_path):
 def run(tmp_path, monkeypatch, capsys):
     def call(*arguments):
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("sys.argv", ["momus", "new", "critic", *map(str, arguments)])
+        monkeypatch.setattr("sys.argv", ["momus", "critics", "new", *map(str, arguments)])
         code = 0
         try:
             main()

@@ -102,7 +102,7 @@ def test_from_python_a_comparison_and_its_folder_give_the_same(folder):
 
 
 def test_text_reason_and_human_reference_are_shown(folder):
-    done = run("outliers", folder, "-c", "length", "-k", 6)
+    done = run("outliers", folder, "-c", "length", "--top", 6)
     assert done.exit_code == 0, done.output
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert "§ % # xylem" in done.stdout
@@ -129,7 +129,7 @@ def test_share_of_likelier_human_documents(folder):
 
 
 def test_json_has_documents_and_ranks(folder):
-    content = json.loads(run("outliers", folder, "-c", "length", "-k", 2, "--json").stdout)
+    content = json.loads(run("outliers", folder, "-c", "length", "--top", 2, "--json").stdout)
     assert content["outliers"][0]["id"] == "g59"
     assert content["outliers"][0]["document"]["steps"]
     assert content["outliers"][1]["same_prompt"] is True

@@ -51,7 +51,7 @@ def test_every_headline_row_has_a_line_and_the_figure_is_valid(run, tmp_path):
 
 
 def test_only_the_axes_asked_for(run):
-    done = called(run, "--axis", "length", "--difference", 0.2, "--power", 0.9)
+    done = called(run, "--critics", "length", "--difference", 0.2, "--power", 0.9)
     assert "length of documents" in done.output
     assert "vocabulary" not in done.output
     assert "90 % power" in done.output
@@ -60,7 +60,7 @@ def test_only_the_axes_asked_for(run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--axis", "nothing", "--difference", 0.2], "it has length"),
+        (["--critics", "nothing", "--difference", 0.2], "it has length"),
         (["--power", "2", "--difference", 0.2], "between"),
         (["--difference", "0"], "above 0"),
         ([], "smallest difference that would matter"),

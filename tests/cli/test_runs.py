@@ -40,7 +40,7 @@ def test_a_run_without_a_name_says_where_it_is(texts):
     (folder,) = RUNS.iterdir()
     assert re.fullmatch(r"\d{8}-\d{6}-made", folder.name)
     assert done.stdout.splitlines()[-1] == f"Report: {folder / 'report.html'}"
-    assert done.stdout.splitlines()[-2] == f"Details: momus show {folder} --every"
+    assert done.stdout.splitlines()[-2] == f"Details: momus show {folder} --all"
     assert (folder / "report.html").is_file()
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert re.findall(r"^critic (\d) of 2: ", done.stderr, re.MULTILINE) == ["1", "2"]
@@ -82,9 +82,9 @@ def test_show_prints_what_compare_printed(texts):
     assert run("show", texts / "run", "--json").stdout.startswith("{")
     assert "| axis | made |" in run("show", texts / "run", "--markdown").stdout
     assert r"\toprule" in run("show", texts / "run", "--latex").stdout
-    every = run("show", texts / "run", "--every").stdout
+    every = run("show", texts / "run", "--all").stdout
     assert "mean_length" in every
-    assert "mean_length" not in run("show", texts / "run", "--wide").stdout
+    assert "mean_length" not in run("show", texts / "run", "--details").stdout
 
 
 def test_names_of_corpora_are_no_paths(texts):
@@ -105,14 +105,14 @@ def test_two_runs_in_one_second_get_two_folders():
 
 
 def test_the_newest_run_is_the_default(texts):
-    assert isinstance(run("report").exception, UsageError)
+    assert isinstance(run("show", "--html").exception, UsageError)
     for i, name in enumerate(("one", "two")):
         assert compare(texts, "--out", RUNS / name).exit_code == 0
         os.utime(RUNS / name / "run.json", (1000 - i, 1000 - i))
     (RUNS / "unfinished").mkdir()
     assert run_folder(None) == RUNS / "one"
-    assert run("report").stdout.strip() == f"Report: {RUNS / 'one' / 'report.html'}"
-    assert run("outliers", "-c", "length", "-k", 1).exit_code == 0
+    assert run("show", "--html").stdout.strip() == f"Report: {RUNS / 'one' / 'report.html'}"
+    assert run("outliers", "-c", "length", "--top", 1).exit_code == 0
 
 
 def test_open_starts_a_browser(texts, monkeypatch):
@@ -130,6 +130,6 @@ def test_open_starts_a_browser(texts, monkeypatch):
 
 
 def test_help_fits_80_columns():
-    for command in ("compare", "show", "open", "outliers", "report"):
+    for command in ("compare", "show", "open", "outliers", "filter", "fit"):
         text = run(command, "--help").stdout
         assert max(len(line.rstrip()) for line in text.splitlines()) <= 80, command

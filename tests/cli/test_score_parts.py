@@ -40,7 +40,7 @@ def refused(*words):
 
 def test_score_compare_and_resume(place, tmp_path):
     for name in ("real", "generated"):
-        done = call("score", place / "run", place / f"{name}.jsonl", "-o", tmp_path / name, "--workers", 1,
+        done = call("score", place / "run", place / f"{name}.jsonl", "-o", tmp_path / name, "--jobs", 1,
                     "--part-size", 15)  # fmt: skip
         assert done.exit_code == 0, done
         assert "41 documents in 3 parts" in done.stdout
@@ -64,7 +64,7 @@ def test_score_compare_and_resume(place, tmp_path):
 def test_shares_of_an_array_of_jobs(place, tmp_path):
     for rank in (0, 1):
         done = call("score", place / "run/critics/length", place / "real.jsonl", "-o", tmp_path / "out",
-                    "--part-size", 15, "--rank", rank, "--world-size", 2, "--workers", 1)  # fmt: skip
+                    "--part-size", 15, "--rank", rank, "--world-size", 2, "--jobs", 1)  # fmt: skip
         assert done.exit_code == 0, done.exception
         assert "of this rank" in done.stdout
     assert len(list((tmp_path / "out/parts").glob("*.parquet"))) == 3
@@ -74,10 +74,10 @@ def test_shares_of_an_array_of_jobs(place, tmp_path):
     ("words", "said"),
     [
         (["run/critics/length", "real.jsonl", "generated.jsonl"], "expected a critic and a text"),
-        (["run/critics/length", "real.jsonl", "--workers", "2"], "--workers needs a folder"),
+        (["run/critics/length", "real.jsonl", "--jobs", "2"], "--jobs needs a folder"),
         (["run/critics/length", "real.jsonl", "--world-size", "2"], "--world-size needs a folder"),
         (["real.jsonl", "-o", "R"], "holds no fitted critic"),
-        (["run", "-o", "R"], "no text to score"),
+        (["run", "-o", "R"], "no text after the critics"),
         (["run", "real.jsonl", "-o", "R", "--csv-as-is"], "is a folder"),
         (["run", "generated.jsonl", "real.jsonl", "-o", "x.csv"], "expected a critic and a text"),
         (["run", "real.jsonl", "-o", "R", "--rank", "2", "--world-size", "2"], "rank 2 of 2"),
@@ -94,8 +94,8 @@ def test_what_cannot_be_is_said(place, tmp_path, words, said, monkeypatch):
 
 def test_rows_beside_texts_and_runs(place, tmp_path):
     """A text beside rows is scored by the critics of the rows, and a run stands for the rows of its real text."""
-    call("score", place / "run", place / "real.jsonl", "-o", tmp_path / "rows", "--workers", 1)
-    quick = "--permutations", 99, "--resamples", 99, "--quiet", "--json", "--jobs", 1, "--adjust", "length"
+    call("score", place / "run", place / "real.jsonl", "-o", tmp_path / "rows", "--jobs", 1)
+    quick = "--permutations", 99, "--resamples", 99, "--quiet", "--json", "--jobs", 1, "--control-for", "length"
     text = "-g", f"m={place / 'generated.jsonl'}"
     found = call("compare", "-r", tmp_path / "rows", *text, "-o", tmp_path / "run", *quick)
     assert found.exit_code == 0, found.exception

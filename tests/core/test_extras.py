@@ -10,6 +10,7 @@ from importlib.metadata import metadata, packages_distributions
 
 import pytest
 import typer
+from typer.main import get_group
 
 import momus
 from momus.cli.app import OWN, Commands, _summaries
@@ -113,7 +114,7 @@ def test_one_warning_names_it(greedy, monkeypatch):
 
 
 def test_extras_of_entry_points_exist():
-    extras = set(metadata("momus").get_all("Provides-Extra"))
+    extras = set(metadata(DISTRIBUTION).get_all("Provides-Extra"))
     groups = (CRITICS, ADAPTERS, TRACKERS, COMMANDS)
     named = {e for group in groups for p in registered(group).values() for e in p[0].extras}
     assert {"torch", "pyro", "coref", "http", "kenlm", "prepare"} <= named <= extras
@@ -122,7 +123,7 @@ def test_extras_of_entry_points_exist():
 
 def test_modules_belong_to_their_extras():
     """For all of them that are installed here; ``tokenizers`` comes with transformers."""
-    requirements = metadata("momus").get_all("Requires-Dist")
+    requirements = metadata(DISTRIBUTION).get_all("Requires-Dist")
     pattern = re.compile(r"^([\w.-]+).*extra == ['\"]([\w-]+)")
     pairs = {(m[1].replace(".", "-").lower(), m[2]) for m in map(pattern.match, requirements) if m}
     installed = packages_distributions()
@@ -143,7 +144,7 @@ SHIPPED |= {name: p[0].value for name, p in registered(COMMANDS).items() if p[0]
 def test_first_lines_are_those_of_the_commands(name):
     module, _, attribute = SHIPPED[name].partition(":")
     target = getattr(import_module(module), attribute)
-    text = target.info.help if isinstance(target, typer.Typer) else inspect.getdoc(target)
+    text = get_group(target).help if isinstance(target, typer.Typer) else inspect.getdoc(target)
     assert text.splitlines()[0].replace(r"\[", "[") == dict(_summaries())[name]
     built = Commands().get_command(None, name)
     assert built.name == name

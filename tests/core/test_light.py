@@ -143,7 +143,7 @@ def test_core_critics_compare_without_optional_packages(tmp_path):
     ("arguments", "message"),
     [
         (["compare", "-c", "topics", "-r", "a.jsonl", "-g", "b=b.jsonl"], "[torch]'"),
-        (["check", "code-mixing"], "[torch,pyro]'"),
+        (["critics", "check", "code-mixing"], "[torch,pyro]'"),
     ],
 )
 def test_commands_name_the_extra(tmp_path, arguments, message):

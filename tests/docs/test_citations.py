@@ -30,10 +30,6 @@ CHECKED = {
     ("Meister & Cotterell", "section 5.2"): ("Type–Token", {"type_token.py"}),
     ("Meister & Cotterell", "table 2"): ("Monte-Carlo p of KS", {"fits/zipf.py"}),
     ("Meister & Cotterell", "equation 11"): ("TVD as a supremum", {"unigram.py"}),
-    ("LeBrun et al", "equation 2"): ("error(x)", {"distortion/estimation.py"}),
-    ("LeBrun et al", "section 4.3"): ("Estimation Error by Amount of Training Data", {"distortion/estimation.py"}),
-    ("LeBrun et al", "appendix A.1.5"): ("Estimation Error by Sequence Length", {"distortion/estimation.py"}),
-    ("LeBrun et al", "table 3 and appendix"): ("perturbations", {"distortion/estimation.py"}),
 }
 """(paper, place): what stands there, and the modules that cite it."""
 

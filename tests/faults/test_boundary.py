@@ -60,7 +60,7 @@ def commands(texts, fitted, run, out):
     """Each command that writes, into the folder ``out``."""
     corpora = ("-f", texts / "fit.jsonl", "-r", texts / "real.jsonl")
     return {
-        "fit": ("fit", "length", "--real", texts / "fit.jsonl", "--out", out / "critic"),
+        "fit": ("fit", "length", "--fit", texts / "fit.jsonl", "--out", out / "critic"),
         "score": ("score", fitted, texts / "gen.jsonl", "--out", out / "rows.parquet"),
         "score to csv": ("score", fitted, texts / "gen.jsonl", "--out", out / "rows.csv"),
         "generate": ("generate", "2-gram", "--fit", texts / "fit.jsonl", "-n", 5, "-o", out / "made.jsonl"),
@@ -77,7 +77,7 @@ def commands(texts, fitted, run, out):
             out / "run",
             *FEW,
         ),
-        "report": ("report", run, "--out", out / "page.html"),
+        "report": ("show", run, "--html", "--out", out / "page.html"),
     }
 
 
@@ -210,7 +210,7 @@ def test_a_reader_that_leaves_is_no_error(momus_process):
 
 
 def test_a_command_whose_reader_left_ends_as_it_would_have(finished, momus_process):
-    for words, code in ((("show", finished[1], "--every"), 0), (("gate", finished[1], "--max", "0", "--strict"), 7)):
+    for words, code in ((("show", finished[1], "--all"), 0), (("gate", finished[1], "--max", "0", "--strict"), 7)):
         process = momus_process(*map(str, words), **PIPE)
         process.stdout.close()
         told = process.stderr.read()
@@ -238,7 +238,7 @@ def test_names_that_are_not_utf8(momus_process, texts, tmp_path):
     process = momus_process("compare", *words, **PIPE)
     told = process.communicate(timeout=100)[1]
     assert process.returncode == 0, told
-    process = momus_process("fit", "length", "--real", tmp_path / os.fsdecode(b"no\xff"), "-o", tmp_path / "c", **PIPE)
+    process = momus_process("fit", "length", "--fit", tmp_path / os.fsdecode(b"no\xff"), "-o", tmp_path / "c", **PIPE)
     told = process.communicate(timeout=60)[1]
     assert process.returncode == 3
     assert b"Traceback" not in told

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from simulated_raters import Truth, simulated_answers
 from typer.main import get_command
 
 from momus.cli.app import app
 from momus.errors import MomusError
 from momus.files import write_json
-from momus_adapters.study import Truth, read_study, simulated_answers
+from momus_adapters.study import read_study
 
 _spec = importlib.util.spec_from_file_location("faults_crashes", Path(__file__).with_name("crashes.py"))
 assert _spec is not None
@@ -41,7 +42,7 @@ PARTS = "score D/critic T/gen.jsonl -o R/parts --part-size 5 --quiet"
 FROM_ROWS = "compare -r D/parts-of-real -g m=D/parts-of-m --permutations 99 --resamples 99 --quiet -o R/run"
 TIMES = ("started", "seconds", "command", "set_at")
 RUN_READERS = (
-    "show R/run --every --json",
+    "show R/run --all --json",
     "outliers R/run --json",
     "diff R/run D/run --json",
     "plan R/run --difference 0.5",
@@ -66,18 +67,16 @@ class Case:
 
 
 CASES = {
-    "fit": Case("fit length -r T/fit.jsonl -o R/critic", "", readers=("score R/critic T/gen.jsonl",)),
+    "fit": Case("fit length -f T/fit.jsonl -o R/critic", "", readers=("score R/critic T/gen.jsonl",)),
     "fit over another": Case(
-        "fit length -r T/fit.jsonl -o R/critic",
+        "fit length -f T/fit.jsonl -o R/critic",
         "",
-        before="fit length -r T/real.jsonl -o R/critic",
+        before="fit length -f T/real.jsonl -o R/critic",
         readers=("score R/critic T/gen.jsonl",),
     ),
-    "fit in parts": Case(
-        "fit length -r T/fit.jsonl -o R/critic --workers 1", "", readers=("score R/critic T/gen.jsonl",)
-    ),
+    "fit in parts": Case("fit length -f T/fit.jsonl -o R/critic --jobs 1", "", readers=("score R/critic T/gen.jsonl",)),
     "filter": Case(
-        "filter T/gen.jsonl -c D/critic -r T/real.jsonl -k R/keep.jsonl -d R/drop.jsonl --fdr 0.5 --workers 1 "
+        "filter D/critic T/gen.jsonl -r T/real.jsonl --kept R/keep.jsonl --dropped R/drop.jsonl --fdr 0.5 --jobs 1 "
         "--overwrite --quiet",
         "",
     ),
@@ -88,7 +87,7 @@ CASES = {
     "prepare": Case(
         "prepare T/sections.jsonl -o R/a.jsonl --overwrite --fewest-tokens 1 --least-documents 1 --least-sections 2",
         "",
-        readers=("fit length -r R/a.jsonl -o D/scratch",),
+        readers=("fit length -f R/a.jsonl -o D/scratch",),
     ),
     "generate": Case(
         "generate 2-gram --fit T/fit.jsonl -n 5 -o R/a.jsonl",
@@ -103,12 +102,12 @@ CASES = {
     "compare resumed": Case(
         f"{COMPARE} --resume", f"{COMPARE} --resume", before=OTHER, readers=RUN_READERS, rewritten=False
     ),
-    "report": Case("report D/run -o R/page.html", ""),
+    "report": Case("show D/run --html -o R/page.html", ""),
     "figures": Case("figures D/run -o R/figures --format svg", ""),
     "plan": Case("plan D/run --difference 0.5 -o R/plan.svg", ""),
     "history": Case("history D -o R/history.html", ""),
     "gate": Case("gate D/run --max 9 --junit R/gate.xml --sequential R/looks.json", ""),
-    "card": Case("card D/run --into R/card.md", "", before="card D/other --into R/card.md"),
+    "card": Case("show D/run --card --into R/card.md", "", before="show D/other --card --into R/card.md"),
     "study new": Case(
         f"{STUDY} -o R/study", "", readers=("study read R/study D/rater-1.json D/rater-2.json --json",), once=True
     ),
@@ -119,12 +118,12 @@ CASES = {
         readers=(f"{FROM_ROWS.replace('D/parts-of-m', 'R/parts').replace('-o R/run', '--no-out')} --json",),
     ),
     "compare from parts": Case(
-        FROM_ROWS, f"{FROM_ROWS} --overwrite", readers=("show R/run --every --json",), rewritten=False
+        FROM_ROWS, f"{FROM_ROWS} --overwrite", readers=("show R/run --all --json",), rewritten=False
     ),
     "baseline": Case(
-        "baseline set main D/run --registry R/names",
+        "gate D/run --save-as main --registry R/names",
         "",
-        before="baseline set main D/other --registry R/names",
+        before="gate D/other --save-as main --registry R/names",
         readers=("diff D/other main --registry R/names",),
         rewritten=False,
     ),
@@ -199,7 +198,7 @@ class Place:
         rows = [{"id": str(i), "section_names": ["a", "b"], "sections": [t, t[::-1]]} for i, t in enumerate(lines)]
         sections = "".join(json.dumps(row) + "\n" for row in rows)
         (place.paths["T"] / "sections.jsonl").write_text(sections, encoding="utf-8")
-        fit = "fit length -r T/fit.jsonl -o D/critic"
+        fit = "fit length -f T/fit.jsonl -o D/critic"
         for command in (COMPARE.replace("R/run", "D/run"), OTHER.replace("R/run", "D/other"), fit):
             assert run(place.words(command)) is not None
         return place

@@ -7,16 +7,17 @@ import stat
 import sys
 
 import pytest
+from simulated_raters import Truth, simulated_answers
 from typer.testing import CliRunner
 
 from momus.cli.app import app
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError, UsageError
 from momus.files import write_json
-from momus_adapters.study import Truth, read_study, simulated_answers
+from momus_adapters.study import read_study
 
 FEW = ("--permutations", 99, "--resamples", 99, "-c", "length", "--quiet")
-PARTS = ("--part-size", 5, "--workers", 1, "--quiet")
+PARTS = ("--part-size", 5, "--jobs", 1, "--quiet")
 
 
 def run(*words):
@@ -53,7 +54,7 @@ def made(texts, tmp_path_factory):
     rows = [{"id": str(i), "section_names": ["a", "b"], "sections": ["one two", "three"]} for i in range(8)]
     (folder / "sections.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     fit, real, gen = (folder / "texts" / f"{name}.jsonl" for name in ("fit", "real", "gen"))
-    assert run("fit", "length", "-r", fit, "-o", folder / "critic").exit_code == 0
+    assert run("fit", "length", "-f", fit, "-o", folder / "critic").exit_code == 0
     assert run("compare", "-f", fit, "-r", real, "-g", f"m={gen}", "-o", folder / "run", *FEW).exit_code == 0
     for name, text in (("real", real), ("m", gen)):
         assert run("score", folder / "critic", text, "-o", folder / f"rows-{name}", *PARTS).exit_code == 0
@@ -81,7 +82,7 @@ def here(made, tmp_path, monkeypatch):
 TEXTS = ("-f", "texts/fit.jsonl", "-r", "texts/real.jsonl", "-g", "m=texts/gen.jsonl")
 ANSWERS = ("rater-1.json", "rater-2.json")
 SCORE = ("score", "critic", "texts/gen.jsonl", "-o")
-FILTER = ("filter", "texts/gen.jsonl", "-c", "critic", "-r", "texts/real.jsonl", "--fdr", 0.5, "--overwrite", "--quiet")
+FILTER = ("filter", "critic", "texts/gen.jsonl", "-r", "texts/real.jsonl", "--fdr", 0.5, "--overwrite", "--quiet")
 GENERATE = ("generate", "2-gram", "--fit", "texts/fit.jsonl", "-n", 2, "--overwrite", "-o")
 LOST = {
     "rows over a run": ((*SCORE, "run", "--overwrite"), "holds a run"),
@@ -104,7 +105,7 @@ LOST = {
     ),
     "a demo over a run": (("demo", "-o", "run"), "not a run of `momus demo`"),
     "a critic over that of a run": (
-        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "run/critics/length"),
+        ("fit", "length", "-f", "texts/fit.jsonl", "-o", "run/critics/length"),
         "part of the run",
     ),
     "a calibration over a run": (("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "run"), "holds a run"),
@@ -116,11 +117,11 @@ LOST = {
     "looks over a run": (("gate", "run", "--max", 9, "--sequential", "run/pairs.jsonl"), "part of the run"),
     "a history over a run": (("history", ".", "-o", "run/run.json"), "part of the run"),
     "a history over a page": (("history", ".", "-o", "thesis.html"), "not a history of Momus"),
-    "a report over a page": (("report", "run", "-o", "thesis.html"), "not a report of Momus"),
-    "a report over a run": (("report", "run", "-o", "run/run.json", "--overwrite"), "part of the run"),
-    "a report over a table": (("report", "run", "-o", "thesis.csv", "--overwrite"), "not a page of HTML"),
-    "a card in a run": (("card", "run", "--into", "run/run.json"), "part of the run"),
-    "a card in a table": (("card", "run", "--into", "thesis.csv"), "not a card"),
+    "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), "not a report of Momus"),
+    "a report over a run": (("show", "run", "--html", "-o", "run/run.json", "--overwrite"), "part of the run"),
+    "a report over a table": (("show", "run", "--html", "-o", "thesis.csv", "--overwrite"), "not a page of HTML"),
+    "a card in a run": (("show", "run", "--card", "--into", "run/run.json"), "part of the run"),
+    "a card in a table": (("show", "run", "--card", "--into", "thesis.csv"), "not a card"),
     "a plan over a page": (("plan", "run", "--difference", 0.5, "-o", "thesis.html"), "not a figure"),
     "documents over others": ((*GENERATE, "texts/gen.jsonl"), "not a file of `momus generate`"),
     "documents over a table": ((*GENERATE, "thesis.csv"), "not a file of `momus generate`"),
@@ -128,18 +129,21 @@ LOST = {
         ("prepare", "texts/fit.jsonl", "-o", "texts/gen.jsonl", "--overwrite"),
         "not a file",
     ),
-    "kept documents over the text": ((*FILTER, "-k", "texts/gen.jsonl", "-d", "dropped.jsonl"), "own input"),
-    "kept documents over a page": ((*FILTER, "-k", "kept.jsonl", "-d", "thesis.jsonl"), "not a file of records"),
+    "kept documents over the text": ((*FILTER, "--kept", "texts/gen.jsonl", "--dropped", "dropped.jsonl"), "own input"),
+    "kept documents over a page": (
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "thesis.jsonl"),
+        "not a file of records",
+    ),
     "kept documents in the folder that is read": (
-        ("filter", "texts", *FILTER[2:], "-k", "texts/kept.jsonl", "-d", "dropped.jsonl"),
+        ("filter", "critic", "texts", *FILTER[3:], "--kept", "texts/kept.jsonl", "--dropped", "dropped.jsonl"),
         "a file of its input texts",
     ),
     "kept documents among those of a pattern": (
-        ("filter", "texts/*.jsonl", *FILTER[2:], "-k", "texts/kept.jsonl", "-d", "dropped.jsonl"),
+        ("filter", "critic", "texts/*.jsonl", *FILTER[3:], "--kept", "texts/kept.jsonl", "--dropped", "dropped.jsonl"),
         "a file of its input texts/*.jsonl",
     ),
     "scores in the folder of the critic": (
-        (*FILTER, "-k", "kept.jsonl", "-d", "dropped.jsonl", "--scores", "critic/critics"),
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl", "--scores", "critic/critics"),
         "",
     ),
 }
@@ -166,9 +170,9 @@ def test_folders_of_others_that_have_our_names(here):
         (*SCORE, "work", "--overwrite"),
         ("compare", *TEXTS, *FEW, "-o", "work", "--overwrite"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "work"),
-        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "work"),
+        ("fit", "length", "-f", "texts/fit.jsonl", "-o", "work"),
         ("study", "new", "run", *TEXTS[2:], "-o", "work"),
-        ("new", "critic", "some-thing", "-o", "work"),
+        ("critics", "new", "some-thing", "-o", "work"),
     ):
         refusal(*words)
         assert contents(here / "work") == before
@@ -244,8 +248,8 @@ def test_a_pipe_or_a_device_is_not_replaced(here):
         for words in (
             (*GENERATE, name),
             (*SCORE, name),
-            (*FILTER, "-k", name, "-d", "d.jsonl"),
-            ("report", "run", "-o", name),
+            (*FILTER, "--kept", name, "--dropped", "d.jsonl"),
+            ("show", "run", "--html", "-o", name),
         ):
             assert f"{name} is a " in refusal(*words)
             assert os.lstat(name).st_mode == mode
@@ -260,20 +264,20 @@ def test_no_output_goes_through_a_link(target, here):
         (*GENERATE, "link.jsonl"),
         (*SCORE, "link.csv"),
         (*SCORE, "link"),
-        (*FILTER, "-k", "link.jsonl", "-d", "d.jsonl"),
+        (*FILTER, "--kept", "link.jsonl", "--dropped", "d.jsonl"),
         ("prepare", "texts/fit.jsonl", "-o", "link.jsonl", "--overwrite"),
-        ("report", "run", "-o", "link.html", "--overwrite"),
+        ("show", "run", "--html", "-o", "link.html", "--overwrite"),
         ("history", ".", "-o", "link.html"),
         ("plan", "run", "--difference", 0.5, "-o", "link.svg"),
         ("gate", "run", "--max", 9, "--junit", "link.xml"),
         ("gate", "run", "--max", 9, "--sequential", "link.json"),
         ("study", "read", "study", *ANSWERS, "-o", "link.json"),
         ("study", "new", "run", *TEXTS[2:], "-o", "link"),
-        ("card", "run", "--into", "link.md"),
+        ("show", "run", "--card", "--into", "link.md"),
         ("compare", *TEXTS, *FEW, "-o", "link"),
-        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "link"),
+        ("fit", "length", "-f", "texts/fit.jsonl", "-o", "link"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "link"),
-        ("new", "critic", "some-thing", "-o", "link"),
+        ("critics", "new", "some-thing", "-o", "link"),
     ):
         refusal(*words)
     assert not (here / "nowhere").exists()
@@ -284,7 +288,7 @@ def test_a_card_keeps_mode_line_ends_and_byte_order_mark(here):
     card.write_bytes("\ufeff# Mine\r\n\r\ntext\r\n".encode())
     card.chmod(0o600)
     for _ in range(2):
-        assert run("card", "run", "--into", card).exit_code == 0
+        assert run("show", "run", "--card", "--into", card).exit_code == 0
         written = card.read_bytes()
         assert stat.S_IMODE(card.stat().st_mode) == 0o600
         assert written.startswith("\ufeff# Mine\r\n\r\ntext\r\n".encode())
@@ -293,7 +297,10 @@ def test_a_card_keeps_mode_line_ends_and_byte_order_mark(here):
 
 
 def test_an_output_that_is_replaced_keeps_its_mode(here):
-    for words, name in (((*SCORE, "rows.csv"), "rows.csv"), (("report", "run", "-o", "page.html"), "page.html")):
+    for words, name in (
+        ((*SCORE, "rows.csv"), "rows.csv"),
+        (("show", "run", "--html", "-o", "page.html"), "page.html"),
+    ):
         assert run(*words).exit_code == 0
         (here / name).chmod(0o640)
         assert run(*words).exit_code == 0
@@ -306,12 +313,12 @@ def test_a_full_disk_leaves_what_was_there(here):
 
     again = {
         "rows.csv": (*SCORE, "rows.csv"),
-        "page.html": ("report", "run", "-o", "page.html"),
+        "page.html": ("show", "run", "--html", "-o", "page.html"),
         "plan.svg": ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
-        "README.md": ("card", "run", "--into", "README.md"),
+        "README.md": ("show", "run", "--card", "--into", "README.md"),
         "result.json": ("study", "read", "study", *ANSWERS, "-o", "result.json"),
-        "kept.jsonl": (*FILTER, "-k", "kept.jsonl", "-d", "dropped.jsonl"),
-        "new": ("fit", "length", "-r", "texts/fit.jsonl", "-o", "new"),
+        "kept.jsonl": (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
+        "new": ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new"),
         "other": ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
     }
     for words in again.values():
@@ -351,21 +358,21 @@ def test_a_repeated_command_is_not_refused(here):
         (*SCORE, "rows.parquet"),
         (*SCORE, "rows.jsonl"),
         (*SCORE, "rows", "--overwrite", *PARTS),
-        (*FILTER, "-k", "kept.jsonl", "-d", "dropped.jsonl"),
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
         (*GENERATE, "a.jsonl"),
         ("prepare", "sections.jsonl", "-o", "p.jsonl", "--overwrite", "--least-sections", 1),
         ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
         ("compare", "-r", "rows-real", "-g", "m=rows-m", "-o", "other", "--overwrite", *FEW[:4]),
-        ("report", "run", "-o", "page.html"),
-        ("report", "run"),
+        ("show", "run", "--html", "-o", "page.html"),
+        ("show", "run", "--html"),
         ("figures", "run", "-o", "figures"),
         ("figures", "run", "-o", "run/figures"),
         ("history", "."),
         ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
         ("gate", "run", "--max", 9, "--junit", "gate.xml", "--sequential", "looks.json"),
-        ("card", "run", "--into", "README.md"),
-        ("baseline", "set", "main", "run", "--registry", "names"),
-        ("fit", "length", "-r", "texts/fit.jsonl", "-o", "new"),
+        ("show", "run", "--card", "--into", "README.md"),
+        ("gate", "run", "--save-as", "main", "--registry", "names"),
+        ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", "rates"),
         ("study", "read", "study", *ANSWERS, "-o", "result.json"),
     ):

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from simulated_raters import Truth, simulated_answers
 from typer.main import get_command
 
 from momus import load_critic, ownership
@@ -29,10 +30,10 @@ from momus.files import write_json
 from momus.runs.folder import RunFolder
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import Plan
-from momus_adapters.study import Truth, read_study, simulated_answers
+from momus_adapters.study import read_study
 
 FEW = "--permutations 99 --resamples 99 --quiet -c length"
-PARTS = "--part-size 5 --workers 1 --quiet"
+PARTS = "--part-size 5 --jobs 1 --quiet"
 TEMPLATE = (
     "fit length -r texts/fit.jsonl -o critic",
     f"compare -f texts/fit.jsonl -r texts/real.jsonl -g m=texts/gen.jsonl {FEW} -o run",
@@ -295,13 +296,13 @@ class Folders(RuleBasedStateMachine):
 
     @rule(run=RUN, out=PAGE, mode=st.sampled_from(("", "--overwrite")))
     def report(self, run, out, mode):
-        self.step(f"report {run} -o {out} {mode}", "report", out)
+        self.step(f"show {run} --html -o {out} {mode}", "report", out)
 
     @rule(run=RUN)
     @precondition(lambda self: self.tried["report"] < 4)
     def report_in_place(self, run):
         self.kinds |= {f"{name}/report.html": "report" for name in ("run", "new", "other")}
-        self.step(f"report {run}", "report", f"{run}/report.html")
+        self.step(f"show {run} --html", "report", f"{run}/report.html")
 
     @rule(run=RUN, out=FOLDER)
     @precondition(lambda self: self.tried["figures"] < 2)  # they take longest
@@ -338,7 +339,7 @@ class Folders(RuleBasedStateMachine):
             self.kinds[card] = "card"
         if card == "thesis.md":  # which is meant to be changed; test_data_kept.py says how
             return
-        self.step(f"card {run} --into {card}", "card", card)
+        self.step(f"show {run} --card --into {card}", "card", card)
 
     @rule(run=RUN, out=out("new.svg"))
     def plan(self, run, out):
@@ -346,11 +347,7 @@ class Folders(RuleBasedStateMachine):
 
     @rule(run=RUN, registry=FOLDER, name=st.sampled_from(("main", "run", "study", "key")))
     def baseline(self, run, registry, name):
-        self.step(f"baseline set {name} {run} --registry {registry}", "baseline", f"{registry}/{name}.json")
-
-    @rule(registry=FOLDER, name=st.sampled_from(("main", "run", "study", "key")))
-    def forget(self, registry, name):
-        self.step(f"baseline remove {name} --registry {registry}", "baseline", f"{registry}/{name}.json")
+        self.step(f"gate {run} --save-as {name} --registry {registry}", "baseline", f"{registry}/{name}.json")
 
     @rule(text=TEXT, out=LINES, mode=MODE)
     def generate(self, text, out, mode):
@@ -367,7 +364,7 @@ class Folders(RuleBasedStateMachine):
 
     @rule(text=TEXT, real=TEXT, critic=CRITIC, keep=LINES, drop=LINES, mode=st.sampled_from(("", "--overwrite")))
     def filter(self, text, real, critic, keep, drop, mode):
-        line = f"filter {text} -c {critic} -r {real} -k {keep} -d {drop} --fdr 0.5 --workers 1 --quiet {mode}"
+        line = f"filter {critic} {text} -r {real} --kept {keep} --dropped {drop} --fdr 0.5 --jobs 1 --quiet {mode}"
         if "--overwrite" in line:  # records are copies, and not told from others: any file of records may be replaced
             for name in (keep, drop):
                 if self.kinds.get(name) in ("documents", "prepared", "table"):

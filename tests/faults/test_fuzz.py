@@ -128,21 +128,28 @@ WORDS = st.sampled_from(
 COMMANDS = {
     "compare": [
         *("--real", "--generated", "--fit", "--critics", "--seed", "--permutations", "--device", "--config"),
-        *("--adjustment", "--equivalence", "--adjust", "--subgroups", "--top", "--field", "--format", "--max-document"),
+        *(
+            "--multiplicity",
+            "--equivalence",
+            "--control-for",
+            "--subgroups",
+            "--top",
+            "--field",
+            "--format",
+            "--max-document",
+        ),
     ],
-    "fit": ["--real", "--config", "--field", "--format", "--encoding", "--keep", "--device"],
+    "fit": ["--fit", "--config", "--field", "--format", "--encoding", "--keep", "--device"],
     "score": ["--out", "--field", "--format", "--encoding"],
-    "show": ["--every", "--json"],
-    "report": ["--out"],
+    "show": ["--all", "--json", "--html", "--out", "--card", "--text", "--into"],
     "outliers": ["--critic", "--top", "--corpus", "--all-critics"],
     "generate": ["--fit", "--each", "--temperature", "--top-p", "--prompts", "--seed", "--decoding", "--longest"],
     "prepare": ["--least-sections", "--language", "--field"],
     "calibrate": ["--real", "--sizes", "--strengths", "--defects", "--by", "--seed", "--jobs", "--alpha"],
     "diff": ["--json", "--critics"],
-    "gate": ["--max", "--strict"],
+    "gate": ["--max", "--strict", "--save-as"],
     "critics": [],
-    "card": ["--text", "--into"],
-    "log": ["--to", "--name", "--step"],
+    "export": ["--to", "--name", "--step"],
 }
 
 

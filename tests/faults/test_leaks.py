@@ -354,11 +354,11 @@ def test_no_escape_sequence_reaches_the_terminal(tmp_path):
             "-o",
             out,
         ],
-        ["show", out, "--every"],
+        ["show", out, "--all"],
         ["show", out, "--markdown"],
         ["show", out, "--json"],
         ["outliers", out],
-        ["report", out],
+        ["show", out, "--html"],
         ["score", out / "critics" / "length", other],
         ["critics", out],
     ]
@@ -367,7 +367,7 @@ def test_no_escape_sequence_reaches_the_terminal(tmp_path):
         assert shown.exit_code == 0, (command[0], shown.exception, shown.output + shown.stderr)
         for mark in ("\x1b", "\x07", "\u202e", "\x9b"):
             assert mark not in shown.output + shown.stderr, command[0]
-    assert "\\x1b]0;owned" in run("report", out).output
+    assert "\\x1b]0;owned" in run("show", out, "--html").output
 
 
 def test_errors_do_not_pass_escape_sequences_on(tmp_path):

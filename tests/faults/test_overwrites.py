@@ -51,7 +51,7 @@ def test_a_linked_subfolder_is_not_skipped_without_a_word(texts, tmp_path):
 
 @pytest.fixture
 def critic(texts, tmp_path):
-    assert run("fit", "length", "--real", texts / "fit.jsonl", "--out", tmp_path / "critic").exit_code == 0
+    assert run("fit", "length", "--fit", texts / "fit.jsonl", "--out", tmp_path / "critic").exit_code == 0
     return tmp_path / "critic"
 
 
@@ -74,10 +74,10 @@ def test_a_critic_is_not_written_among_other_files(texts, critic, tmp_path):
     foreign.mkdir()
     (foreign / "thesis.tex").write_text("x", encoding="utf-8")
     assert "files that do not belong to a fitted critic" in str(
-        refusal("fit", "length", "--real", texts / "fit.jsonl", "--out", foreign)
+        refusal("fit", "length", "--fit", texts / "fit.jsonl", "--out", foreign)
     )
     assert [p.name for p in foreign.iterdir()] == ["thesis.tex"]
-    assert run("fit", "length", "--real", texts / "fit.jsonl", "--out", critic).exit_code == 0  # replaces a critic
+    assert run("fit", "length", "--fit", texts / "fit.jsonl", "--out", critic).exit_code == 0  # replaces a critic
 
 
 LINE_ENDS = "a\u2028b\u0085c\x0bd"
@@ -101,10 +101,10 @@ def test_line_ends_of_unicode_in_names_are_read_back(finished):
 def test_a_report_replaces_reports_only(finished, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("<html>mine</html>", encoding="utf-8")
-    assert "not a report" in str(refusal("report", finished, "--out", page))
+    assert "not a report" in str(refusal("show", finished, "--html", "--out", page))
     assert page.read_text(encoding="utf-8") == "<html>mine</html>"
-    assert run("report", finished, "--out", page, "--overwrite").exit_code == 0
-    assert run("report", finished, "--out", page).exit_code == 0
+    assert run("show", finished, "--html", "--out", page, "--overwrite").exit_code == 0
+    assert run("show", finished, "--html", "--out", page).exit_code == 0
 
 
 class Writer:

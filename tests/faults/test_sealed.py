@@ -14,7 +14,20 @@ from momus.schema import read_json
 from momus.sequences import Decoding, Generated, Prompt
 from momus_adapters.generating import write_documents
 
-CELL = Cell("length", "latent_nll", "none", 0.0, 12, 12, (0.25, None, 1.0), (0.5, None, -0.125), 0, 0, 24)
+CELL = Cell(
+    "length",
+    "latent_nll",
+    "none",
+    0.0,
+    12,
+    12,
+    (0.25, None, 1.0),
+    ("ks", "ks", "mean_length"),
+    (0.5, None, -0.125),
+    0,
+    0,
+    24,
+)
 CRITIC = {"name": "length", "params": {"bins": 20}}
 
 

@@ -40,7 +40,7 @@ def writer(texts, tmp_path):
 
     from momus.cli.app import app
 
-    words = ["fit", "length", "--real", str(texts / "fit.jsonl"), "--out", str(tmp_path / "critic")]
+    words = ["fit", "length", "--fit", str(texts / "fit.jsonl"), "--out", str(tmp_path / "critic")]
     assert CliRunner().invoke(app, words).exit_code == 0
     target = tmp_path / "rows.csv"
 

@@ -95,10 +95,10 @@ def test_sizes_beyond_memory_are_refused_at_once():
 
 
 def test_a_filter_names_its_outputs(texts):
-    words = ["filter", texts / "gen.jsonl", "-c", texts, "-r", texts / "real.jsonl", "-k", "", "-d", "d.jsonl"]
+    words = ["filter", texts, texts / "gen.jsonl", "-r", texts / "real.jsonl", "--kept", "", "--dropped", "d.jsonl"]
     error = CliRunner().invoke(app, [str(w) for w in words]).exception
     assert isinstance(error, MomusError)
-    assert "--keep" in error.message
+    assert "--kept" in error.message
 
 
 def finished(process, seconds=120):

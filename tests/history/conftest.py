@@ -50,6 +50,6 @@ def runs(tmp_path_factory):
     """Runs ``near`` (words as in the real text), ``same`` (again, another sample) and ``long`` (documents too long)."""
     made = Runs(tmp_path_factory.mktemp("runs"), corpus("fit", 80, 1), corpus("real", 60, 2))
     made.make("near", corpus("g", 60, 3))
-    made.make("same", corpus("g", 60, 4), critics_from=made.folder / "near")
-    made.make("long", corpus("g", 60, 5, mean=32), critics_from=made.folder / "near")
+    made.make("same", corpus("g", 60, 4), reuse=made.folder / "near")
+    made.make("long", corpus("g", 60, 5, mean=32), reuse=made.folder / "near")
     return made

@@ -94,7 +94,7 @@ def test_pairing_by_prompts_makes_the_interval_narrower(runs):
         real = like("real", prompts)
         options = {"real": real, "critics": ["length"]}
         first = runs.make(f"a{prompts}", like("g", prompts), **options)
-        second = runs.make(f"b{prompts}", like("g", prompts, 4), critics_from=first, **options)
+        second = runs.make(f"b{prompts}", like("g", prompts, 4), reuse=first, **options)
         a = axis(diff_runs(first, second), "length")
         widths[prompts] = a.high - a.low
     assert widths[True] < 0.8 * widths[False]
@@ -105,7 +105,7 @@ def test_new_outliers_have_the_prompts_of_the_long_documents(runs):
     changed = [d.text for d in texts]
     changed[7] = " ".join(["zebra"] * 300)
     odd = Corpus.from_texts(changed, prompts=texts.prompts, name="g")
-    run = runs.make("odd", odd, critics_from=runs.folder / "near")
+    run = runs.make("odd", odd, reuse=runs.folder / "near")
     found = diff_runs(runs.folder / "near", run)
     (unigram,) = [o for o in found.pairs[0].outliers if o.critic == "unigram"]
     assert (unigram.appeared, [d.key for d in unigram.new]) == (1, ["p7"])
@@ -139,7 +139,7 @@ def test_what_measures_something_else_is_named_and_left_out(runs):
     run = runs.make("other-fit", corpus("g", 60, 3), fit=corpus("fit", 80, 99))
     with pytest.raises(UsageError, match="it was fitted on different texts") as error:
         diff_runs(runs.folder / "near", run)
-    assert "--critics-from" in error.value.hint
+    assert "--reuse" in error.value.hint
 
 
 def test_corpora_are_matched_by_name_or_as_told(runs):
@@ -196,9 +196,7 @@ def test_command_line(runs, tmp_path):
     data = json.loads(CliRunner().invoke(app, ["diff", near, long, "--json", "--corpus", "model"]).output)
     assert data["pairs"][0]["before"] == "model"
     assert "| axis |" in CliRunner().invoke(app, ["diff", near, long, "--markdown"]).output
-    alone = CliRunner().invoke(app, ["diff", near])
-    assert isinstance(alone.exception, UsageError)
     registry = ["--registry", str(tmp_path / "b")]
-    assert CliRunner().invoke(app, ["baseline", "set", "main", near, *registry]).exit_code == 0
-    named = CliRunner().invoke(app, ["diff", long, "--baseline", "main", "--json", *registry])
+    assert CliRunner().invoke(app, ["gate", near, "--save-as", "main", *registry]).exit_code == 0
+    named = CliRunner().invoke(app, ["diff", "main", long, "--json", *registry])
     assert json.loads(named.output)["pairs"] == data["pairs"]

@@ -89,7 +89,7 @@ def test_a_text_without_scores_does_not_pass(runs):
     from momus import Corpus
 
     empty = Corpus.from_texts([""] * 60, prompts=[f"p{i}" for i in range(60)], name="g")
-    run = runs.make("empty", empty, critics_from=runs.folder / "near")
+    run = runs.make("empty", empty, reuse=runs.folder / "near")
     for rules in (
         Rules(max=(Limit("*", 9.0),)),
         Rules(require=("not-beyond-human",)),

@@ -47,7 +47,7 @@ def test_verdicts_equal_those_of_a_fresh_run_and_nothing_is_fitted(sectioned, fi
             critics=CRITICS,
             out=tmp_path / name,
             permutations=99,
-            critics_from=source,
+            reuse=source,
         )
     assert [v.row() for v in made["fresh"].verdicts] == [v.row() for v in made["reused"].verdicts]
     assert len({v.critic for v in made["reused"].verdicts}) == len(CRITICS)
@@ -66,11 +66,11 @@ def test_the_real_text_is_scored_once(sectioned, first, monkeypatch):
     inner = Length.score
     monkeypatch.setattr(Length, "score", lambda self, c, **o: scored.append(c.name) or inner(self, c, **o))
     options = {"fit": sectioned["fit"], "critics": ["length"], "permutations": 99}
-    momus.compare(sectioned["real"], {"g": sectioned["g"]}, critics_from=first, **options)
+    momus.compare(sectioned["real"], {"g": sectioned["g"]}, reuse=first, **options)
     assert "real" not in scored
     scored.clear()
     shuffled = sectioned["real"].take(np.arange(len(sectioned["real"]))[::-1])
-    momus.compare(shuffled, {"g": sectioned["g"]}, critics_from=first, **options)
+    momus.compare(shuffled, {"g": sectioned["g"]}, reuse=first, **options)
     assert "real" in scored, "another order of documents is another table of rows"
 
 
@@ -83,7 +83,7 @@ def test_what_differs_is_fitted_again_and_named(runs):
         fit=runs.fit,
         critics=[Length(bins=7), "heaps"],
         permutations=99,
-        critics_from=runs.folder / "near",
+        reuse=runs.folder / "near",
     )
     said = " ".join(found.warnings)
     assert "'length' was fitted again: its parameters differ from" in said
@@ -96,14 +96,14 @@ def test_what_differs_is_fitted_again_and_named(runs):
         fit=corpus("fit", 80, 77),
         critics=["length"],
         permutations=99,
-        critics_from=runs.folder / "near",
+        reuse=runs.folder / "near",
     )
     assert any("fitted it on another text" in w for w in found.warnings)
 
 
 def test_without_fit_there_is_an_error_that_says_so(runs):
     with pytest.raises(UsageError, match="fitted on a separate text") as error:
-        momus.compare(runs.real, {"g": runs.real}, critics_from=runs.folder / "near")
+        momus.compare(runs.real, {"g": runs.real}, reuse=runs.folder / "near")
     assert "--fit" in error.value.hint
 
 
@@ -143,7 +143,7 @@ def test_damaged_scores_are_an_error_and_scored_again(runs, tmp_path, damage):
     (run / "critics" / "length" / "real.json").write_text(damage)
     with pytest.raises(StoreError, match=r"real\.json: "):
         read_scores(run / "critics" / "length")
-    options = {"fit": runs.fit, "critics": ["length"], "permutations": 99, "critics_from": run}
+    options = {"fit": runs.fit, "critics": ["length"], "permutations": 99, "reuse": run}
     with pytest.raises(StoreError, match="not what the run wrote"):
         momus.compare(runs.real, {"g": runs.real}, **options)
     write_manifest(run)

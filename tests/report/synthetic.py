@@ -10,7 +10,7 @@ from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.runs.examples import Example
 from momus.runs.result import CriticResult
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 LETTERS = list("abcdefghijkl")
 WORDING = Wording("mean length", ("shorter", "longer"), "words")
@@ -110,7 +110,7 @@ def signature(corpora):
     roles = [("fit", "fit"), ("real", "real"), *((c, "generated") for c in corpora)]
     return {
         "momus": "0", "command": "momus compare", "started": "2026-01-01T00:00:00", "device": "cpu", "seed": 0,
-        "permutations": 9999, "resamples": 2000, "confidence": 0.95, "adjustment": "holm", "critics": [],
+        "permutations": 9999, "resamples": 2000, "confidence": 0.95, "multiplicity": "holm", "critics": [],
         "corpora": [
             {"name": name, "role": role, "documents": 200, "characters": 5000, "fingerprint": "0f"}
             for name, role in roles

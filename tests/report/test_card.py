@@ -70,12 +70,12 @@ def test_a_text_must_be_named_if_there_are_several(comparison):
 def test_the_section_of_a_card_is_replaced(run, tmp_path, capsys):
     card = tmp_path / "README.md"
     card.write_text("---\nlicense: mit\n---\n\n# My data\n")
-    command = ["card", str(run), "--text", "near", "--into", str(card)]
+    command = ["show", str(run), "--card", "--text", "near", "--into", str(card)]
     app(command, standalone_mode=False)
     first = card.read_text()
     assert first.startswith("---\nlicense: mit\n---\n\n# My data\n\n" + BEGIN)
     card.write_text(first + "\n## Licence\n")
-    app(["card", str(run), "--text", HOSTILE, "--into", str(card)], standalone_mode=False)
+    app(["show", str(run), "--card", "--text", HOSTILE, "--into", str(card)], standalone_mode=False)
     app(command, standalone_mode=False)
     assert card.read_text() == first + "\n## Licence\n"
     output = capsys.readouterr().out
@@ -88,5 +88,5 @@ def test_the_section_of_a_card_is_replaced(run, tmp_path, capsys):
 
 
 def test_without_a_card_the_section_is_printed(run, comparison, capsys):
-    app(["card", str(run), "--text", "near"], standalone_mode=False)
+    app(["show", str(run), "--card", "--text", "near"], standalone_mode=False)
     assert capsys.readouterr().out == comparison.to_card("near")

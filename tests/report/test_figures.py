@@ -79,7 +79,7 @@ def test_intervals_of_the_overview_are_those_of_the_gaps(found, axes):
 
 def test_rows_that_have_no_dot_say_why(axes):
     rows = [verdict("a", "x", 2.0), verdict("b", "x", 1.0, p=None), verdict("c", "x", 1.0, band=None)]
-    answer = answer_of(momus.Comparison(momus.verdicts.verdict.adjust(rows)))
+    answer = answer_of(momus.Comparison(momus.verdicts.table.adjust(rows)))
     shown = overview_rows(answer)
     assert shown.absent == {("b", "x"): "not tested", ("c", "x"): "no human band"}
     assert [d.row for d in shown.dots] == ["a"]

@@ -19,7 +19,7 @@ from momus.report.figures.svg import draw
 from momus.report.safe import clean
 from momus.runs.folder import read_comparison
 from momus.runs.result import CriticResult, Unscored
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 HOSTILE = '<script>document.title="owned"</script>"><img src=x onerror=alert(1)>$\\frac{1}{2}$\x00\x1b\u202e]]>'
 
@@ -99,7 +99,7 @@ def comparison(evidence=(), outliers=()):
         "permutations": 9999,
         "resamples": 2000,
         "confidence": 0.95,
-        "adjustment": "holm",
+        "multiplicity": "holm",
         "critics": [],
         "corpora": [
             {"name": HOSTILE, "role": role, "documents": 3, "characters": 5, "fingerprint": "0f"}

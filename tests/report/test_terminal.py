@@ -19,7 +19,7 @@ from momus.report.exports import comparison_json, comparison_latex, comparison_m
 from momus.report.table import overview, shortened
 from momus.report.terminal import WIDTH, comparison_text
 from momus.runs.result import CriticResult
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 LONG = "a-model-with-a-very-long-name-that-no-column-holds-at-temperature-0."
 HOSTILE = "[bold]a|b\\c_d{e}%&#$^~*`<script>\n\x1b[31mred\x07"
@@ -85,7 +85,7 @@ def comparison(names, axes=("length of documents", "an axis with a name of more 
         "checks": [],
         "languages": [],
         "permutations": 999,
-        "adjustment": "holm",
+        "multiplicity": "holm",
         "seconds": {"total": 1.0},
         "critics": [],
         "corpora": [{"name": n, "role": role, "documents": 50, "fingerprint": "0"} for n, role in corpora],

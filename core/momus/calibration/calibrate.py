@@ -23,7 +23,6 @@ from momus.critic.splitting import usable_documents
 from momus.engine.chosen import absent_warnings, chosen_critics
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import json_params
-from momus.evidence import Wording
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes
@@ -35,7 +34,6 @@ from momus.runs.named_files import files_named
 from momus.runs.texts import FIT_SHARE, check_splittable
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.verdicts.statistics import wordings
 from momus.version import __version__
 
 
@@ -243,7 +241,6 @@ def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict
             "axis": c.axis,
             "unit": row_unit(c),
             "statistic": headline_of(c),
-            "label": wordings(c, ()).get(headline_of(c), Wording()).label,
             "params": c.get_params(deep=False),
         }
         for c in chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -25,7 +26,7 @@ MISSING = "the statistic is undefined for texts of this size"
 
 @dataclass(frozen=True)
 class Cell:
-    """The headline tests of one critic on random splits with one planted defect.
+    """The tests of one critic's axis on random splits with one planted defect.
 
     Attributes
     ----------
@@ -35,9 +36,9 @@ class Cell:
         The defect planted in the generated side; ``none`` and 0 for null splits.
     n_real, n_generated
         Documents per side, or groups or prompts (`Plan.by`).
-    p, difference
-        One value per split, None if the test is undefined. Differences are those of the statistic; for distances, the
-        excess over the mean under relabelling.
+    p, led, difference
+        One value per split: p of the axis, the statistic that leads its family, and the difference of that (of a
+        distance, the estimate of that between the two populations). None if the test is undefined.
     changed, places
         Number of held-out documents that the defect changed, and of places in them.
     usable
@@ -53,6 +54,7 @@ class Cell:
     n_real: int
     n_generated: int
     p: tuple[float | None, ...] = ()
+    led: tuple[str, ...] = ()
     difference: tuple[float | None, ...] = ()
     changed: int = 0
     places: int = 0
@@ -74,12 +76,19 @@ class Cell:
             return self
         p = self.p[:splits]
         reason = self.reason if any(v is not None for v in p) else MISSING
-        return replace(self, p=p, difference=self.difference[:splits], reason=reason)
+        return replace(self, p=p, led=self.led[:splits], difference=self.difference[:splits], reason=reason)
+
+    @property
+    def leading(self) -> str:
+        """The statistic that leads in most splits; the headline where no defect was planted."""
+        most = Counter(self.led).most_common(1)
+        return most[0][0] if most and self.defect != NULL else self.statistic
 
     @property
     def mean_difference(self) -> float | None:
-        """Mean difference over splits."""
-        differences = [d for d in self.difference if d is not None]
+        """Mean difference of the leading statistic, over the splits in which it leads."""
+        pairs = zip(self.led, self.difference, strict=True)
+        differences = [d for name, d in pairs if name == self.leading and d is not None]
         return float(np.mean(differences)) if differences else None
 
 
@@ -121,8 +130,8 @@ class Draws:
             return ""
         return f"only {usable:,} {'documents' if self.units is None else 'groups'} can be scored"
 
-    def test(self, number: int) -> tuple[float | None, float | None]:
-        """Draw the split of this number, and return its p and difference, None where they are undefined."""
+    def test(self, number: int) -> tuple[float | None, str, float | None]:
+        """Draw the split of this number, and test it: p and difference are None where they are undefined."""
         usable = self.usable
         # order (at least n_real + n_generated,): row numbers of documents, or numbers of groups, the real side first
         if self.too_few:
@@ -132,11 +141,11 @@ class Draws:
             order = order[usable[order]]
         sides = order[: self.size[0]], order[self.size[0] : sum(self.size)]
         if self.units is None:
-            p, difference = self.judge.test(*sides)
+            p, led, difference = self.judge.test(*sides)
         else:
             (real, one), (generated, other) = (self.units.expand(side, self.judge.usable) for side in sides)
-            p, difference = self.judge.test(real, generated, (one, other))
-        return _finite(p), _finite(difference)
+            p, led, difference = self.judge.test(real, generated, (one, other))
+        return _finite(p), led, _finite(difference)
 
 
 def measure(cell: Cell, draws: Draws, splits: int, after_split: Callable[[Cell], None] | None = None) -> Cell:
@@ -151,10 +160,10 @@ def measure(cell: Cell, draws: Draws, splits: int, after_split: Callable[[Cell],
     """
     cell = replace(cell, usable=int(draws.usable.sum()), reason="")
     if draws.lacking:
-        return replace(cell, p=(), difference=(), reason=draws.lacking)
+        return replace(cell, p=(), led=(), difference=(), reason=draws.lacking)
     for number in range(len(cell.p), splits):
-        p, difference = draws.test(number)
-        cell = replace(cell, p=(*cell.p, p), difference=(*cell.difference, difference))
+        p, led, difference = draws.test(number)
+        cell = replace(cell, p=(*cell.p, p), led=(*cell.led, led), difference=(*cell.difference, difference))
         if after_split is not None:
             after_split(cell)
     return replace(cell, reason="" if cell.tested else MISSING)

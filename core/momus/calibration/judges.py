@@ -1,4 +1,4 @@
-"""The headline test of a critic on any split of documents; each document is scored once."""
+"""The test of a critic's axis on any split of documents; each document is scored once."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from momus.critic import Counted, Critic, RunningTextCritic, Statistic
+from momus.critic import Counted, Critic, RunningTextCritic
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import MomusError
-from momus.inference import Design, ManyTests, compare_rows
+from momus.inference import Design, axis_test
 from momus.inference.pooling import Rows
 from momus.laws import RELABELLINGS, Law, compare_law
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
-from momus.verdicts.statistics import all_statistics
+from momus.verdicts.statistics import tested_statistics
 
+Tested = tuple[float, str, float]
+"""p of an axis, the statistic that leads, and its difference; NaN where the test is undefined."""
 Groups = tuple[Ints, Ints]
 """The number of the group of each real and of each generated document; documents of one group are consecutive."""
 
@@ -30,7 +32,7 @@ class SplitJudge(Protocol):
     Attributes
     ----------
     statistic
-        Name of the headline statistic.
+        Name of the headline statistic, which leads where no other does.
     usable
         bool (n,): documents that can be scored both unchanged and planted.
     repeatable
@@ -41,8 +43,8 @@ class SplitJudge(Protocol):
     usable: Bools
     repeatable: bool
 
-    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> tuple[float, float]:
-        """Test two sets of row numbers: (p, difference), NaN if the test is undefined.
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
+        """Test two sets of row numbers.
 
         With ``groups``, documents of a group are dependent, and whole groups are the units of the test.
         """
@@ -50,46 +52,29 @@ class SplitJudge(Protocol):
 
 
 class RowsJudge:
-    """Permutation tests of rows, for critics of documents."""
+    """Permutation tests of the family of an axis, for critics of documents."""
 
     repeatable = True
 
     def __init__(
-        self, statistic: Statistic, real: Scores, planted: Scores, permutations: int, wide: int, seed: int
+        self, critic: Critic[Any], real: Scores, planted: Scores, permutations: int, wide: int, seed: int
     ) -> None:
-        self.statistic = statistic.name
+        self.statistic = headline_of(critic)
         self.usable = real.scored & planted.scored
-        self._statistic, self._options = statistic, (permutations, wide, seed)
-        self._real, self._planted = _matrices(real, planted, statistic.rows)
-        self._tests: dict[tuple[int, int], ManyTests] = {}
+        self._statistics = [s for s in tested_statistics(critic, list(real.rows)) if s.decides]
+        self._options = {"permutations": permutations, "wide": wide, "seed": seed}
+        self._rows = {s.rows: _matrices(real, planted, s.rows) for s in self._statistics}
 
-    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> tuple[float, float]:
-        """Test two sets of documents; without groups, permutations are drawn once per size and reused."""
-        if groups is not None:
-            return self._test_groups(real, generated, groups)
-        sizes = len(real), len(generated)
-        if sizes not in self._tests:
-            permutations, wide, seed = self._options
-            self._tests = {sizes: ManyTests(self._statistic, *sizes, permutations, wide=wide, seed=seed)}
-        return self._tests[sizes](self._real[real], self._planted[generated])
-
-    def _test_groups(self, real: Ints, generated: Ints, groups: Groups) -> tuple[float, float]:
-        permutations, wide, seed = self._options
-        key = self._statistic.rows
-        try:
-            (result,) = compare_rows(
-                [self._statistic],
-                {key: self._real[real]},
-                {key: self._planted[generated]},
-                design=Design.clusters(*groups),
-                permutations=permutations,
-                resamples=0,
-                wide=(wide, 0),
-                seed=seed,
-            )
-        except ValueError:  # the statistic is not finite on these documents
-            return float("nan"), float("nan")
-        return result.p, result.difference
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
+        """Test two sets of documents."""
+        return axis_test(
+            self._statistics,
+            {key: rows[real] for key, (rows, _) in self._rows.items()},
+            {key: rows[generated] for key, (_, rows) in self._rows.items()},
+            design=None if groups is None else Design.clusters(*groups),
+            headline=self.statistic,
+            **self._options,
+        )
 
 
 def _matrices(real: Scores, planted: Scores, key: str) -> tuple[Rows, Rows]:
@@ -126,15 +111,15 @@ class LawJudge:
         self._tables = real.tokens(tokenizer), planted.tokens(tokenizer)
         self.usable = (self._tables[0].lengths > 0) & (self._tables[1].lengths > 0)
 
-    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> tuple[float, float]:
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
         """Test two sets of documents."""
         sides = zip(self._tables, (real, generated), groups or (None, None), strict=True)
         a, b = (_running_text(*side) for side in sides)
         try:
             result = compare_law(self._law, a, b, 0.95, relabellings=self._relabellings)
         except (MomusError, ValueError):  # a text does not determine the law
-            return float("nan"), float("nan")
-        return float("nan") if result.p is None else result.p, result.difference
+            return float("nan"), self.statistic, float("nan")
+        return float("nan") if result.p is None else result.p, self.statistic, result.difference
 
 
 def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> RunningText:
@@ -161,11 +146,9 @@ def judge_for(
     seed: int,
 ) -> SplitJudge:
     """Build the judge of a fitted critic for a corpus and its planted version."""
-    name = headline_of(critic)
     if isinstance(critic, RunningTextCritic):
-        law = next(s for s in critic.laws() if s.name == name)
+        law = next(s for s in critic.laws() if s.name == headline_of(critic))
         return LawJudge(critic, law, real[0], planted[0], wide)
     assert real[1] is not None
     assert planted[1] is not None
-    statistic = next(s for s in all_statistics(critic, list(real[1].rows)) if s.name == name)
-    return RowsJudge(statistic, real[1], planted[1], permutations, wide, seed)
+    return RowsJudge(critic, real[1], planted[1], permutations, wide, seed)

@@ -66,7 +66,7 @@ class Detectable:
         ``=``; ``≤`` if already the lowest strength reaches the power; ``>`` if the highest does not; ``?`` if nothing
         was measured.
     difference
-        Mean difference of the headline statistic at this strength.
+        Mean difference of the statistic that leads at this strength.
     """
 
     strength: float | None
@@ -142,9 +142,8 @@ def rows(cells: Sequence[Cell], alpha: float) -> list[dict[str, Any]]:
     records = []
     for c in cells:
         r = rate(c, alpha)
-        cell = {
-            name: getattr(c, name) for name in ("critic", "statistic", "defect", "strength", "n_real", "n_generated")
-        }
+        of_cell = {n: getattr(c, n) for n in ("defect", "strength", "n_real", "n_generated")}
+        cell = {"critic": c.critic, "statistic": c.leading, **of_cell}
         counts = {"splits": len(c.p), "tested": c.tested, "alarms": r.count}
         rates = {"rate": r.share, "low": r.low, "high": r.high} if r.n else dict.fromkeys(("rate", "low", "high"))
         changes = {n: getattr(c, n) for n in ("mean_difference", "changed", "places", "usable", "reason")}

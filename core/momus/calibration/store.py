@@ -97,16 +97,18 @@ RATE_SCHEMA = pa.schema(
 
 
 def p_values(calibration: Calibration) -> pa.Table:
-    """One row per split of each cell: p and difference."""
+    """One row per split of each cell: p of the axis, the statistic that leads, and its difference."""
     columns: dict[str, list[Any]] = {n: [] for n in ("critic", "defect", "strength", "n_real", "n_generated", "split")}
-    p, difference = [], []
+    p, led, difference = [], [], []
     for c in calibration.cells:
         for name in ("critic", "defect", "strength", "n_real", "n_generated"):
             columns[name] += [getattr(c, name)] * len(c.p)
         columns["split"] += list(range(len(c.p)))
         p += list(c.p)
+        led += list(c.led)
         difference += list(c.difference)
-    return pa.table({**columns, "p": pa.array(p, pa.float64()), "difference": pa.array(difference, pa.float64())})
+    tested = {"p": pa.array(p, pa.float64()), "statistic": pa.array(led, pa.string())}
+    return pa.table({**columns, **tested, "difference": pa.array(difference, pa.float64())})
 
 
 def as_json(calibration: Calibration) -> dict[str, Any]:

@@ -53,14 +53,14 @@ def on_axis(critic: str, defect: str) -> bool:
     return defect in DEFECTS and critic in DEFECTS[defect].critics
 
 
-def null_rows(calibration: Calibration) -> list[tuple[str, str, int, int, int, str, str]]:
-    """Rows of all null splits: critic, statistic, sizes of both sides, splits, false-alarm rate, and what it says."""
+def null_rows(calibration: Calibration) -> list[tuple[str, int, int, int, str, str]]:
+    """Rows of all null splits: critic, sizes of both sides, splits, false-alarm rate, and what it says."""
     rows = []
     for c in calibration.cells:
         if c.defect == NULL:
             r = rate(c, calibration.plan.alpha)
             level = c.reason or says(r, calibration.plan.alpha)
-            rows.append((c.critic, c.statistic, c.n_real, c.n_generated, r.n, rate_text(r), level))
+            rows.append((c.critic, c.n_real, c.n_generated, r.n, rate_text(r), level))
     return rows
 
 
@@ -69,7 +69,7 @@ def null_heads(calibration: Calibration) -> tuple[str, ...]:
     plan = calibration.plan
     counted = "n" if plan.by == "document" else plan.units
     rate_head = f"rate of p ≤ {plan.alpha:g} [95 %]"
-    return "critic", "statistic", f"{counted} real", f"{counted} other", "splits", rate_head, "level"
+    return "critic", f"{counted} real", f"{counted} other", "splits", rate_head, "level"
 
 
 def power_heads(calibration: Calibration) -> tuple[str, ...]:
@@ -95,7 +95,8 @@ def power_rows(calibration: Calibration) -> list[tuple[str, str, str, int, int, 
             d = detectable(curve, plan.alpha, plan.power)
             strongest = f"{curve[-1].strength:g}: {rate_text(rate(curve[-1], plan.alpha))}"
             axis = "this critic's" if on_axis(critic, defect) else DEFECTS[defect].axis
-            smallest = strength_text(d), number(d.difference)
+            shown = "–" if d.difference is None else f"{number(d.difference)} ({curve[-1].leading})"
+            smallest = strength_text(d), shown
             rows.append((critic, defect, axis, *size, *smallest, strongest, curve[-1].changed))
     return rows
 
@@ -134,7 +135,7 @@ def calibration_view(calibration: Calibration) -> RenderableType:
     plan = calibration.plan
     parts: list[RenderableType] = [
         Text("False alarms on null splits of the real text", style="bold"),
-        _table(null_heads(calibration), null_rows(calibration), "llrrrrl"),
+        _table(null_heads(calibration), null_rows(calibration), "lrrrrl"),
     ]
     parts += [Text(line) for line in family_texts(calibration)]
     if any(c.defect != NULL for c in calibration.cells):

@@ -148,7 +148,7 @@ class Worker:
                     cell = Cell(name, judge.statistic, defect, strength, *size)
                     cell = replace(cell, changed=len(planted.changes), places=planted.count)
                     if begun is not None:
-                        cell = replace(cell, p=begun.p, difference=begun.difference)
+                        cell = replace(cell, p=begun.p, led=begun.led, difference=begun.difference)
                     cell = measure(cell, draws, splits, self._keeper(settings))
                     self.folder.keep(cell, settings)
                 else:

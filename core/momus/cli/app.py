@@ -15,37 +15,42 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from momus.cli import EXIT_CODES
+from momus.cli.help import Command
+from momus.cli.renamed import refuse_old_command
 from momus.plugins import COMMANDS, load_plugin, registered
+from momus.version import DISTRIBUTION
 
 if TYPE_CHECKING:
     from rich.panel import Panel
 
 OWN = {
+    "demo": ("compare:demo", "Run a comparison on texts that ship with Momus."),
     "compare": ("compare:compare", "Compare generated text with real text, and write a report."),
-    "plan": ("plan:plan", "Plan how many documents and prompts the next comparison needs."),
-    "fit": ("scoring:fit", "Fit one critic on real text, and save it."),
-    "score": ("scoring:score", "Score new text with a saved critic: one row per document."),
-    "filter": (
-        "filter:filter_",
-        "Drop generated documents that real text does not have, at a stated error rate.",
-    ),
-    "show": ("show:show", "Print the results of a finished run."),
+    "show": ("show:show", "Print the results of a finished run, or write its report or a data card."),
     "open": ("show:open_report", "Open the report of a run in the browser."),
     "outliers": ("show:outliers", "List the documents that are least likely under a critic."),
-    "critics": ("show:critics", "List the critics, or show one critic with its parameters."),
-    "report": ("show:report", "Write the HTML report of a finished run again."),
     "figures": ("show:figures", "Write the figures of a finished run at the width of a column of a paper."),
-    "card": ("show:card", "Write what critics say of a generated text, as a section of its data card."),
     "diff": ("history:diff", "Say whether run B is farther from human text than run A, and on which axes."),
     "gate": ("history:gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."),
     "history": ("history:history", "Draw the distance to real text of all runs below a folder, axis by axis."),
-    "demo": ("compare:demo", "Run a comparison on texts that ship with Momus."),
+    "fit": ("scoring:fit", "Fit critics on real text, and save them."),
+    "score": ("scoring:score", "Score new text with a saved critic: one row per document."),
+    "filter": ("filter:filter_", "Remove documents unlike any human text, at a stated error rate."),
+    "critics": ("critics:critics", "List the critics, show one, check one, or start a new one."),
+    "plan": ("plan:plan", "Plan how many documents and prompts the next comparison needs."),
     "calibrate": ("calibrate:calibrate", "Measure each critic's false-alarm rate and power on your real text."),
-    "check": ("check:check", "Run the conformance checks on a critic."),
-    "baseline": ("history:baseline", "Name runs that later runs are compared with."),
-    "new": ("new:new", "Start a package with a new critic."),
 }
-"""Momus' own commands in the order of ``--help``: where each is below ``momus.cli``, and the first line of its help."""
+"""Momus' own commands: where each is below ``momus.cli``, and the first line of its help."""
+
+PANELS = {
+    "Start": ("demo", "compare"),
+    "Read": ("show", "open", "outliers", "figures", "export"),
+    "Versions": ("diff", "gate", "history"),
+    "Scale": ("fit", "score", "filter"),
+    "Extend": ("critics",),
+    "Research": ("plan", "calibrate", "prepare", "generate", "study"),
+}
+"""Panels of ``--help`` with their commands; commands of other packages come after them."""
 
 
 class Commands(TyperGroup):
@@ -64,12 +69,15 @@ class Commands(TyperGroup):
             Two plug-ins have the name, or the one that has it is broken.
         MissingExtraError
             The plug-in needs packages that are not installed.
+        UsageError
+            The command has another name now.
         """
         if cmd_name in OWN:
             module, _, attribute = OWN[cmd_name][0].partition(":")
             return _click_command(cmd_name, getattr(import_module(f"momus.cli.{module}"), attribute))
         if registered(COMMANDS, cmd_name):
             return _plugin_command(cmd_name)
+        refuse_old_command(cmd_name)
         names: dict[str, Any] = dict.fromkeys(self.list_commands(ctx))
         self.commands = names  # where Typer looks for a similar name
         return None
@@ -86,7 +94,7 @@ def _click_command(name: str, target: Any) -> Any:
     if isinstance(target, typer.Typer):
         return get_group(target)
     app = typer.Typer(pretty_exceptions_enable=False, add_completion=False, rich_markup_mode="rich")
-    app.command(name, epilog=EXIT_CODES)(target)
+    app.command(name, cls=Command, epilog=EXIT_CODES)(target)
     return get_command(app)
 
 
@@ -120,7 +128,7 @@ def _summaries() -> list[tuple[str, str]]:
             line = f"Not called: two plug-ins have the name; from {owners}."
         elif line is None:
             line = f"Broken, or without a help text: from {owners}."
-        elif plugins[0].distribution != "momus":
+        elif plugins[0].distribution != DISTRIBUTION:
             line += f" ({plugins[0].distribution})"
         rows.append((visible(name), visible(line)))
     return rows
@@ -141,8 +149,13 @@ def _print_front_page(
     paragraphs = text.split("\n\n")
     console.print(Padding(Text("Usage: ", "usage") + Text(usage, "bold"), 1))
     console.print(Padding("\n\n".join([" ".join(paragraphs[0].split("\n")), *paragraphs[1:]]), (0, 1, 1, 1)))
-    for title, rows in (("Options", options), ("Commands", commands)):
-        console.print(_panel(title, rows))
+    console.print(_panel("Options", options))
+    column = max(len(name) for name, _ in commands)
+    others = [name for name, _ in commands if not any(name in names for names in PANELS.values())]
+    for title, names in (*PANELS.items(), ("Plug-ins", tuple(dict.fromkeys(others)))):
+        rows = [(name.ljust(column), line) for wanted in names for name, line in commands if name == wanted]
+        if rows:
+            console.print(_panel(title, rows))
     if epilog:
         console.print(Padding(Text(epilog), 1))
 

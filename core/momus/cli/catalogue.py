@@ -103,7 +103,7 @@ def _large_text(cls: type[Critic[Any]]) -> str:
     from momus.critic.portions import is_mergeable
 
     if is_mergeable(cls):
-        return "Large text: counted in parts, with `momus fit --workers N`; the fit is that on the whole text."
+        return "Large text: counted in parts, with `momus fit --jobs N`; the fit is that on the whole text."
     if issubclass(cls, RunningTextCritic):
         return "Large text: read as a whole, since it reads what documents follow each other."
     return "Large text: fitted on a random sample of it, with `momus fit --sample N`."

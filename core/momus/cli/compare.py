@@ -68,9 +68,10 @@ def compare(
     device: Device = "auto",
     config: Config = None,
     testing: Testing = Testing(),
-    adjust: Annotated[
+    control_for: Annotated[
         str | None,
         typer.Option(
+            "--control-for",
             metavar="NAMES",
             help="Compare again among documents alike in these critics' values or --keep fields, e.g. length,topic.",
         ),
@@ -91,12 +92,10 @@ def compare(
         int, typer.Option("--top", min=0, help="Outliers to keep per critic and corpus, unlikely steps marked.")
     ] = 5,
     reading: Reading = Reading(),
-    critics_from: Annotated[
+    reuse: Annotated[
         Path | None,
         typer.Option(
-            "--critics-from",
-            metavar="RUN",
-            help="Take fitted critics and scores of --real from this run, if unchanged.",
+            "--reuse", metavar="RUN", help="Take fitted critics and scores of --real from this run, if unchanged."
         ),
     ] = None,
     jobs: Annotated[
@@ -130,7 +129,7 @@ def compare(
 
       [bold]momus compare -f train.jsonl -r held-out.jsonl -g mine=samples.jsonl -o run[/bold]
 
-    Next: `momus open` shows the report, `momus show --every` all numbers, `momus
+    Next: `momus open` shows the report, `momus show --all` all numbers, `momus
     outliers` the documents that stand out; `momus calibrate` measures false
     alarms on your text.
     """
@@ -160,13 +159,13 @@ def compare(
             seed=seed,
             device=device,
             **vars(testing),
-            adjust=tuple(comma_separated(adjust) or ()),
+            control_for=tuple(comma_separated(control_for) or ()),
             subgroups=tuple(comma_separated(subgroups) or ()),
             refits=refits,
             top=top,
             reporter=Silent() if quiet else default_reporter(lines=True),
             command=command_line(),
-            critics_from=critics_from,
+            reuse=reuse,
             jobs=jobs,
             trust=trust or (),
         )

@@ -10,6 +10,7 @@ import typer
 
 from momus.cli.options import (
     Device,
+    Jobs,
     Json,
     Quiet,
     Reading,
@@ -38,15 +39,18 @@ SNIPPET = 140
 
 @expanded
 def filter_(
-    paths: Annotated[list[str], typer.Argument(metavar="TEXT", help="Text to filter: files, folders, patterns.")],
-    critics: Annotated[
-        list[str], typer.Option("--critics", "-c", help="Folder of a fitted critic, or of a run; repeat it.")
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CRITIC TEXT",
+            help="Folders of fitted critics, or of a run; then texts: files, folders, patterns.",
+        ),
     ],
     real: Annotated[
         list[str], typer.Option("--real", "-r", help="Real text that the critics have not seen; repeat it.")
     ],
-    keep: Annotated[Path, typer.Option("--keep", "-k", help="File for documents that stay: .jsonl or .parquet.")],
-    drop: Annotated[Path, typer.Option("--drop", "-d", help="File for documents that go: .jsonl or .parquet.")],
+    kept: Annotated[Path, typer.Option("--kept", help="File for documents that stay: .jsonl or .parquet.")],
+    dropped: Annotated[Path, typer.Option("--dropped", help="File for documents that go: .jsonl or .parquet.")],
     fdr: Annotated[
         float, typer.Option("--fdr", help="Largest expected share of real-like documents among those that go.")
     ] = 0.05,
@@ -56,9 +60,9 @@ def filter_(
     ] = False,
     scores: Annotated[
         Path | None,
-        typer.Option("--scores", help="Folder for the scores, which are not computed twice; default: KEEP.scores."),
+        typer.Option("--scores", help="Folder for the scores, which are not computed twice; default: KEPT.scores."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; default: one per core.")] = None,
+    jobs: Jobs = None,
     part_size: Annotated[
         int | None, typer.Option(min=1, help="Documents per part at most; default: 10,000, or as before.")
     ] = None,
@@ -71,7 +75,7 @@ def filter_(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Drop generated documents that real text does not have, at a stated error rate.
+    """Remove documents unlike any human text, at a stated error rate.
 
     Each document gets a p-value from real documents: the share of them that are
     as odd under any of the critics. Of the documents that go, an expected share
@@ -81,33 +85,34 @@ def filter_(
 
     Example:
 
-      [bold]momus filter synthetic.jsonl -c run -r held-out.jsonl -k kept.jsonl -d dropped.jsonl[/bold]
+      [bold]momus filter run new.jsonl -r real.jsonl --kept a.jsonl --dropped b.jsonl[/bold]
 
     Next: read the examples it prints; `momus compare` says if the rest is better.
     """
     import os
 
-    from momus.cli.parts import shown_progress
+    from momus.cli.parts import shown_progress, split_paths
     from momus.errors import UsageError
     from momus.outliers.filtering import filter_text
 
-    for option, out in (("--keep", keep), ("--drop", drop)):
+    for option, out in (("--kept", kept), ("--dropped", dropped)):
         if not out.name:
             raise UsageError(f"{option} {str(out)!r}: no name of a file", hint="name a .jsonl or .parquet file")
     show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
-    folder = scores or keep.with_name(f"{keep.name}.scores")
+    folder = scores or kept.with_name(f"{kept.name}.scores")
+    critics, texts = split_paths(paths, "momus filter")
     try:
         filtered = filter_text(
-            paths,
+            texts,
             critics,
             real,
-            keep,
-            drop,
+            kept,
+            dropped,
             folder,
             fdr=fdr,
             skip_fitted=skip_fitted,
             reading=reading.options(),
-            workers=workers or os.cpu_count() or 1,
+            workers=jobs or os.cpu_count() or 1,
             part_size=part_size,
             overwrite=overwrite,
             device=device,
@@ -120,7 +125,7 @@ def filter_(
     if as_json:
         print_json(filtered_json(filtered))
     else:
-        print_view(filtered_view(filtered, keep, drop), 80)
+        print_view(filtered_view(filtered, kept, dropped), 80)
 
 
 def filtered_json(filtered: Filtered) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``momus diff``, ``momus gate``, ``momus history`` and ``momus baseline``: runs against runs."""
+"""``momus diff``, ``momus gate`` and ``momus history``: runs against runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import Json
-from momus.cli.printing import echo, print_json, print_narrow
+from momus.cli.printing import echo, exclusive, print_json, print_narrow
 
 CorpusPairs = Annotated[
     list[str] | None,
@@ -22,12 +22,7 @@ Registry = Annotated[
 
 def diff(
     before: Annotated[str, typer.Argument(metavar="RUN_A", help="Earlier run folder, or the name of a baseline.")],
-    after: Annotated[
-        str | None, typer.Argument(metavar="RUN_B", help="Later run folder; with --baseline, leave it out.")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", help="Compare RUN_A with this baseline: a name or a run folder.")
-    ] = None,
+    after: Annotated[str, typer.Argument(metavar="RUN_B", help="Later run folder, or the name of a baseline.")],
     corpus: CorpusPairs = None,
     registry: Registry = None,
     as_json: Json = False,
@@ -44,18 +39,12 @@ def diff(
 
       [bold]momus diff runs/v1 runs/v2[/bold]
 
-    Next: `momus compare --critics-from RUN` fits critics once for many runs;
+    Next: `momus compare --reuse RUN` fits critics once for many runs;
     `momus gate` fails a build when a run is worse.
     """
-    from momus.errors import UsageError
     from momus.history.diff import diff_runs
     from momus.history.diff_view import diff_json, diff_markdown, diff_view
 
-    if (after is None) == (baseline is None):
-        raise UsageError("two runs are needed", hint="momus diff RUN_A RUN_B, or momus diff RUN --baseline NAME")
-    if baseline is not None:
-        before, after = baseline, before
-    assert after is not None
     found = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
     if as_json:
         print_json(diff_json(found))
@@ -86,7 +75,7 @@ def _run(name: str, registry: Path | None) -> Any:
 
 
 def gate(
-    run: Annotated[str, typer.Argument(help="Run folder, or the name of a baseline.")],
+    run: Annotated[str | None, typer.Argument(help="Run folder, or the name of a baseline.")] = None,
     baseline: Annotated[
         str | None, typer.Option("--baseline", help="What --max-worse compares with: a baseline or a run folder.")
     ] = None,
@@ -103,7 +92,11 @@ def gate(
         typer.Option("--max-worse", metavar="D", help="Largest growth in distance against --baseline; AXIS=D or D."),
     ] = None,
     require: Annotated[
-        list[str] | None, typer.Option("--require", help="not-beyond-human or within-human; can be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help="not-beyond-human or within-human; of a run with --against, not-beyond-itself or within-itself.",
+        ),
     ] = None,
     strict: Annotated[
         bool | None,
@@ -120,6 +113,15 @@ def gate(
         Path | None,
         typer.Option("--rules", help="TOML file of rules; default: momus-gate.toml, or pyproject.toml, if there."),
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="DIR", help="Also print the false-fail rate of `calibrate --gate` in DIR."),
+    ] = None,
+    save_as: Annotated[
+        str | None,
+        typer.Option("--save-as", metavar="NAME", help="Make the run a baseline of this name instead."),
+    ] = None,
+    baselines: Annotated[bool, typer.Option("--baselines", help="List the baselines instead.")] = False,
     registry: Registry = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
     github: Annotated[
@@ -133,17 +135,34 @@ def gate(
     it does not show that the limit is kept. Never by a bare p-value. Options add
     to the rules in momus-gate.toml or \[tool.momus.gate] of pyproject.toml.
 
-    Example:
+    With --save-as, the run becomes a baseline: a name that later runs are compared
+    with. Nothing is decided then.
 
+    Examples (the first only gives a name):
+
+      [bold]momus gate runs/v1 --save-as main[/bold]
       [bold]momus gate runs/v2 --baseline main --max-worse 0.5 --max length=2[/bold]
 
     Next: `momus diff` shows what changed; `momus history` draws all runs.
     """
+    from momus.errors import UsageError
+    from momus.history.baselines import Baselines
     from momus.history.gate import LOOKS, gate_run
+    from momus.history.gate_rate import GateRate
     from momus.history.gate_view import JUNIT, gate_json, gate_view, write_junit
-    from momus.history.rules import Limit, read_rules
+    from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
     from momus.ownership import check_output
 
+    exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
+    if baselines:
+        _list_baselines(registry, as_json)
+        return
+    if run is None:
+        raise UsageError("no run is given", hint="momus gate RUN; `momus gate --baselines` lists the baselines")
+    if save_as is not None:
+        found = Baselines.find(registry).set(save_as, run)
+        echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
+        return
     chosen = read_rules(rules).updated(
         baseline=baseline,
         max=tuple(Limit.parse(text, "--max") for text in most or ()),
@@ -158,7 +177,14 @@ def gate(
         check_output(Path(chosen.sequential), LOOKS, [rules, junit])
     if junit is not None:
         check_output(junit, JUNIT, [rules])
-    result = gate_run(_run(run, registry), chosen, registry)
+    looked_at, rate = _run(run, registry), ""
+    if looked_at.against and chosen.empty:
+        chosen = chosen.updated(require=(NOT_BEYOND_ITSELF,))
+    if against is not None:
+        measured = GateRate.read(against)
+        measured.check(looked_at, chosen)
+        rate = measured.words
+    result = gate_run(looked_at, chosen, registry, rate)
     if as_json:
         print_json(gate_json(result))
     else:
@@ -168,6 +194,23 @@ def gate(
     if github:
         _report_to_github(result, err=as_json)
     result.check()
+
+
+def _list_baselines(registry: Path | None, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from momus.history.baselines import Baselines
+    from momus.report.format import text_table
+
+    known = Baselines.find(registry)
+    entries = [known.get(name) for name in known.names()]
+    if as_json:
+        print_json([asdict(e) for e in entries])
+    elif entries:
+        rows = [(e.name, e.started, e.real, e.path) for e in entries]
+        print_narrow(text_table(("name", "started", "real text", "run"), rows, "l", narrow=True))
+    else:
+        echo(f"No baseline in {known.folder}; name one: momus gate RUN --save-as NAME")
 
 
 def _report_to_github(result: Any, err: bool) -> None:
@@ -219,51 +262,3 @@ def history(
     if out is not None or not as_json:
         path = write_history(found, out or folder / "history.html")
         echo(f"History: {path} ({len(found.runs)} runs)", err=as_json)
-
-
-baseline = typer.Typer(
-    name="baseline", no_args_is_help=True, help="Name runs that later runs are compared with.", rich_markup_mode="rich"
-)
-
-
-@baseline.command(name="set")
-def set_baseline(
-    name: Annotated[str, typer.Argument(help="Name of the baseline, such as main.")],
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
-    registry: Registry = None,
-) -> None:
-    """Give a run a name; an earlier baseline of this name is replaced."""
-    from momus.history.baselines import Baselines
-
-    found = Baselines.find(registry).set(name, run)
-    echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
-
-
-@baseline.command(name="list")
-def list_baselines(registry: Registry = None, as_json: Json = False) -> None:
-    """List all baselines."""
-    from dataclasses import asdict
-
-    from momus.history.baselines import Baselines
-    from momus.report.format import text_table
-
-    known = Baselines.find(registry)
-    entries = [known.get(name) for name in known.names()]
-    if as_json:
-        print_json([asdict(e) for e in entries])
-    elif entries:
-        rows = [(e.name, e.started, e.real, e.path) for e in entries]
-        print_narrow(text_table(("name", "started", "real text", "run"), rows, "l", narrow=True))
-    else:
-        echo(f"No baseline in {known.folder}; set one: momus baseline set NAME RUN")
-
-
-@baseline.command(name="remove")
-def remove_baseline(
-    name: Annotated[str, typer.Argument(help="Name of the baseline.")], registry: Registry = None
-) -> None:
-    """Forget a baseline; its run stays."""
-    from momus.history.baselines import Baselines
-
-    Baselines.find(registry).remove(name)
-    echo(f"Baseline {name} removed; its run stays.")

@@ -1,4 +1,4 @@
-"""``momus new``: write a package to start from."""
+"""``momus critics new``: write a package to start from."""
 
 from __future__ import annotations
 
@@ -32,16 +32,8 @@ KINDS = {
 }
 """What each kind of critic asks about, and the packages that it needs."""
 
-new = typer.Typer(name="new", no_args_is_help=True, help="Start a package with a new critic.", rich_markup_mode="rich")
 
-
-@new.callback()
-def _group() -> None:
-    """Keep ``critic`` a subcommand of ``new``, although it is the only one so far."""
-
-
-@new.command()
-def critic(
+def new(
     name: Annotated[str, typer.Argument(help="Name of the critic as users type it: lower case, with hyphens.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder to write; default: NAME in the current folder.")
@@ -54,7 +46,7 @@ def critic(
         ),
     ] = Kind.COUNTS,
 ) -> None:
-    """Write a small package with a working critic.
+    """Start a package with a new critic that works.
 
     It holds the class (a critic of the length or order of sentences, to be
     changed), its entry point, tests that run the conformance checks, and settings
@@ -62,9 +54,9 @@ def critic(
 
     Example:
 
-      [bold]momus new critic my-critic[/bold]
+      [bold]momus critics new my-critic[/bold]
 
-    Next: `cd my-critic`, `momus check momus_my_critic:MyCritic`, and compare
+    Next: `cd my-critic`, `momus critics check momus_my_critic:MyCritic`, and compare
     texts with -c momus_my_critic:MyCritic; once it is installed by
     `pip install --editable .`, with -c my-critic.
     """
@@ -74,7 +66,7 @@ def critic(
         echo(f"wrote {path}")
     module, cls = module_name(name), class_name(name)
     echo(
-        f"\nNext:\n  cd {folder}\n  momus check {module}:{cls}\n"
+        f"\nNext:\n  cd {folder}\n  momus critics check {module}:{cls}\n"
         f"  momus compare -c {module}:{cls} --real REAL --generated NAME=GENERATED"
     )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 import typer
 
+from momus.cli.help import HelpAll
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED, Limits, parse_size
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the 
 Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Number of processes; default: one per core.")]
 
 
 CsvAsIs = Annotated[
@@ -87,7 +89,13 @@ def expanded(command: Callable[..., None]) -> Callable[..., None]:
             for name, (annotation, value) in options.items()
         ]
 
+    if any(parameter.name == "fmt" for parameter in parameters):
+        parameters.append(
+            inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
+        )
+
     def call(**values: Any) -> None:
+        values.pop("help_all", None)
         for name, (default, names) in groups.items():
             values[name] = replace(default, **{field: values.pop(field) for field in names if field in values})
         command(**values)
@@ -166,6 +174,14 @@ class Reading:
             help="Language of the documents, e.g. de: field:NAME for each document's own, detect to detect it.",
         ),
     ] = None
+    normalise: Annotated[
+        str | None,
+        typer.Option(
+            "--normalise",
+            metavar="KINDS",
+            help="Give all texts one spelling of these, comma-separated: whitespace, quotes, dashes; default: none.",
+        ),
+    ] = None
 
     def options(self, names: Iterable[str] = ()) -> ReadingOptions:
         """What they say to the reader; ``names`` are those of the texts."""
@@ -185,6 +201,7 @@ class Reading:
             self.turns,
             chosen_fields(self.prompt, names),
             self.language,
+            tuple(dict.fromkeys(comma_separated(self.normalise) or ())),
         )
 
 
@@ -194,12 +211,12 @@ class Testing:
 
     permutations: Annotated[
         int,
-        typer.Option(min=99, max=MOST_PERMUTATIONS, help="Usual permutations per test."),
+        typer.Option(min=99, max=MOST_PERMUTATIONS, help="Permutations per test; more if needed."),
     ] = 9999
     resamples: Annotated[
         int, typer.Option(min=99, max=MOST_RESAMPLES, help="Resamples of bootstrap errors, where one is needed.")
     ] = 499
-    adjustment: Annotated[
+    multiplicity: Annotated[
         str,
         typer.Option(
             help="Adjustment of the p-values for multiple tests: holm or bh over the axes of each generated text, "

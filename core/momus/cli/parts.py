@@ -29,8 +29,9 @@ LINES_EVERY = 30.0
 class Share:
     """How scoring in parts is spread and resumed: options of a folder of rows."""
 
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Into a folder: number of processes; default: one per core.")
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Into a folder: number of processes; default: one per core."),
     ] = None
     resume: Annotated[bool, typer.Option("--resume", help="Into a folder: score what is missing in it.")] = False
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Into a folder: replace the rows in it.")] = False
@@ -62,7 +63,7 @@ class Share:
             raise UsageError(f"--{given[0].replace('_', '-')} needs a folder for the rows", hint="name one: -o ROWS")
 
 
-def split_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_paths(paths: Sequence[str], command: str = "momus score") -> tuple[list[str], list[str]]:
     """The folders of critics, which come first, and the texts.
 
     Raises
@@ -72,18 +73,17 @@ def split_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     """
     first = next((i for i, path in enumerate(paths) if not _holds_critic(Path(path))), len(paths))
     critics, texts = list(paths[:first]), list(paths[first:])
-    if not critics:
+    if not critics or not texts:
         raise UsageError(
-            f"{paths[0]} holds no fitted critic", hint="give critics first, then texts: momus score CRITIC… TEXT…"
+            "there is no text after the critics" if critics else f"{paths[0]} holds no fitted critic",
+            hint=f"give critics first, then texts: {command} CRITIC… TEXT…",
         )
-    if not texts:
-        raise UsageError("there is no text to score", hint="give texts after the critics: momus score CRITIC… TEXT…")
     return critics, texts
 
 
 def _holds_critic(path: Path) -> bool:
-    """Whether a folder is that of a fitted critic, or of a run."""
-    return (path / "critic.json").is_file() or any(path.glob("critics/*/critic.json"))
+    """Whether a folder is that of a fitted critic, of several, or of a run."""
+    return any(any(path.glob(f"{inner}critic.json")) for inner in ("", "*/", "critics/*/"))
 
 
 def score_into_folder(
@@ -116,7 +116,7 @@ def score_into_folder(
             critics,
             texts,
             out,
-            workers=share.workers or os.cpu_count() or 1,
+            workers=share.jobs or os.cpu_count() or 1,
             resume=share.resume,
             overwrite=share.overwrite,
             rank=share.rank,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 def plan(
     run: Annotated[Path, typer.Argument(help="Folder of a pilot run that `momus compare --out` wrote.")],
-    axis: Annotated[
-        str | None, typer.Option("--axis", "-a", help="Critics whose axes to plan, comma-separated; default: all.")
+    critics: Annotated[
+        str | None, typer.Option("--critics", "-c", help="Critics whose axes to plan, comma-separated; default: all.")
     ] = None,
     difference: Annotated[
         float | None,
@@ -47,7 +47,7 @@ def plan(
 
     Example: detect 0.2 standard deviations on the axis of length
 
-      [bold]momus plan pilot --axis length --difference 0.2 --out plan.svg[/bold]
+      [bold]momus plan pilot --critics length --difference 0.2 --out plan.svg[/bold]
 
     Next: generate that many documents, and compare them in a new run.
     """
@@ -55,7 +55,7 @@ def plan(
     from momus.runs.folder import read_comparison
 
     plans = plan_of(
-        read_comparison(run).verdicts, comma_separated(axis), difference=difference, power=power, family=family
+        read_comparison(run).verdicts, comma_separated(critics), difference=difference, power=power, family=family
     )
     print_view(plan_view(plans))
     if out is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from momus.cli.options import Json
+from momus.errors import UsageError
 from momus.visible import visible
 
 if TYPE_CHECKING:
@@ -51,6 +53,32 @@ def print_json(content: Any) -> None:
     typer.echo(json.dumps(content, indent=2, allow_nan=False))
 
 
+def exclusive(options: Mapping[str, bool]) -> None:
+    """Refuse options that exclude each other.
+
+    Raises
+    ------
+    UsageError
+        More than one of them is given.
+    """
+    given = [option for option, value in options.items() if value]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} exclude each other", hint="leave one of them out")
+
+
+def needed(option: str, given: bool, others: Mapping[str, object]) -> None:
+    """Refuse options that say something of another one, which is not given.
+
+    Raises
+    ------
+    UsageError
+        One of them is given without the other.
+    """
+    for name, value in others.items():
+        if value and not given:
+            raise UsageError(f"{name} needs {option}", hint=f"add {option}, or leave {name} out")
+
+
 @dataclass(frozen=True)
 class Printed:
     """The form in which a comparison is printed.
@@ -62,10 +90,10 @@ class Printed:
     """
 
     every: Annotated[
-        bool, typer.Option("--every", help="Also print all numbers: every statistic, up to 170 columns.")
+        bool, typer.Option("--all", help="Also print all numbers: every statistic, up to 170 columns.")
     ] = False
-    wide: Annotated[
-        bool, typer.Option("--wide", help="Also print intervals, p-values and n of each critic's headline.")
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print intervals, p-values and n of each critic's headline.")
     ] = False
     as_json: Json = False
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the overview in Markdown instead.")] = False
@@ -74,14 +102,12 @@ class Printed:
     )
 
     def __post_init__(self) -> None:
-        asked = {"--json": self.as_json, "--markdown": self.markdown, "--latex": self.latex}
-        forms = [form for form, given in asked.items() if given]
-        if len(forms) > 1:
-            from momus.errors import UsageError
+        exclusive({"--json": self.as_json, **self.tables})
 
-            raise UsageError(
-                f"{' and '.join(forms)} exclude each other", hint="print one, then `momus show RUN` in the other form"
-            )
+    @property
+    def tables(self) -> dict[str, bool]:
+        """Options of tables for documents, and whether they are given."""
+        return {"--markdown": self.markdown, "--latex": self.latex}
 
     def show(self, comparison: Comparison, run: Path | None = None) -> None:
         """Print a comparison, and where its report is; other forms than text leave standard output to themselves."""
@@ -101,10 +127,10 @@ class Printed:
         else:
             from momus.report.terminal import WIDTH, comparison_view
 
-            width = None if self.every or self.wide else WIDTH
-            print_view(comparison_view(comparison, self.every, self.wide), width)
+            width = None if self.every or self.details else WIDTH
+            print_view(comparison_view(comparison, self.every, self.details), width)
             if not self.every:
-                how = f"momus show {shlex.quote(str(run))} --every" if run else "the same command with --every"
+                how = f"momus show {shlex.quote(str(run))} --all" if run else "the same command with --all"
                 echo(f"Details: {how}")
         if run is not None:
             from momus.runs.folder import REPORT

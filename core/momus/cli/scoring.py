@@ -48,68 +48,81 @@ if TYPE_CHECKING:
 
 @expanded
 def fit(
-    critic: Annotated[
-        str,
+    critics: Annotated[
+        list[str],
         typer.Argument(
-            help="Name of the critic (`momus critics` lists them), or package.module:Class, or ./file.py:Class."
+            metavar="CRITIC",
+            help="Names of critics (`momus critics` lists them), or package.module:Class, or ./file.py:Class.",
         ),
     ],
-    real: Annotated[str, typer.Option("--real", "-r", help="Real text to fit on.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write the fitted critic into.")],
+    text: Annotated[str, typer.Option("--fit", "-f", help="Real text to fit on.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the fitted critic; of several, each into a folder in it.")
+    ],
     config: Config = None,
     device: Device = "auto",
     reading: Annotated[Reading, Without("prompt")] = Reading(),
-    workers: Annotated[
+    jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Count the text part by part in so many processes; for critics that count."),
+        typer.Option(
+            "--jobs", "-j", min=1, help="Count the text part by part in so many processes; for critics that count."
+        ),
     ] = None,
     sample: Annotated[
         int | None, typer.Option(min=2, help="Fit on a random sample of so many documents; for other critics.")
     ] = None,
     sample_seed: Annotated[int, typer.Option(min=0, help="With --sample: another number draws another sample.")] = 0,
+    quiet: Quiet = False,
 ) -> None:
-    """Fit one critic on real text, and save it.
+    """Fit critics on real text, and save them.
 
     Large texts do not fit in memory. Critics that learn from counts (length,
-    unigram, …) are fitted with --workers N: each part of the text is counted by
+    unigram, …) are fitted with --jobs N: each part of the text is counted by
     itself, and the result is that of the whole text, exactly. Others learn by
     passes over all text; fit them on a sample: --sample 20000.
 
     Examples (the second reads any amount of text in little memory):
 
-      [bold]momus fit sections --real train.jsonl --out sections-critic[/bold]
-      [bold]momus fit unigram --real train.jsonl --out unigram-critic --workers 4[/bold]
+      [bold]momus fit sections --fit train.jsonl --out sections-critic[/bold]
+      [bold]momus fit unigram length --fit train.jsonl --out fitted --jobs 4[/bold]
 
     Next: `momus score sections-critic samples.jsonl`. You need not fit critics
     before a comparison: `momus compare` fits and saves its own.
     """
-    from momus.critic.base import notes_of
     from momus.critic.registry import make_critics, named
     from momus.numeric.devices import resolve_device
-    from momus.progress import default_reporter, reporting
+    from momus.progress import Silent, default_reporter, reporting
 
-    check_place(out, [real, config])
-    check_folder(out, CRITIC)
-    (model,) = make_critics([named(critic)], config_tables(config))
-    if isinstance(model, DeviceMixin):
-        model.to(resolve_device(device))
-    options = reading.options()
-    reporter = default_reporter()
+    check_place(out, [text, config])
+    if jobs is not None and sample is not None:
+        raise UsageError("--jobs and --sample exclude each other", hint="leave one of them out")
+    models = make_critics([named(critic) for critic in critics], config_tables(config))
+    folders = [out if len(models) == 1 else out / model.name for model in models]
+    for folder in folders:
+        check_folder(folder, CRITIC)
+    options, reporter, corpus = reading.options(), Silent() if quiet else default_reporter(), None
     with reporting(reporter):
-        if workers is not None:
-            from momus.engine.fitting import fit_in_parts
+        for model, folder in zip(models, folders, strict=True):
+            if isinstance(model, DeviceMixin):
+                model.to(resolve_device(device))
+            if jobs is not None:
+                from momus.engine.fitting import fit_in_parts
 
-            if sample is not None:
-                raise UsageError("--workers and --sample exclude each other", hint="leave one of them out")
-            tell_left_out(fit_in_parts(model, real, options, workers))
-        else:
-            corpus = _text_to_fit(real, options, sample, sample_seed, reporter)
-            with reporter.stage(f"fitting {model.name}"):
-                model.fit(corpus)
-    model.save(out)
+                tell_left_out(fit_in_parts(model, text, options, jobs))
+            else:
+                corpus = corpus or _text_to_fit(text, options, sample, sample_seed, reporter)
+                with reporter.stage(f"fitting {model.name}"):
+                    model.fit(corpus)
+            model.save(folder)
+            _tell_fitted(model, folder)
+
+
+def _tell_fitted(model: Critic[Any], folder: Path) -> None:
+    from momus.critic.base import notes_of
+
     left_out = model.fitted_on_["left_out"]
     documents = counted(model.fitted_on_["documents"], "document")
-    echo(f"{model!r} fitted on {documents} ({left_out:,} left out) → {out}")
+    echo(f"{model!r} fitted on {documents} ({left_out:,} left out) → {folder}")
     for note in notes_of(model):
         echo(f"Warning: {note.text}" if note.warning else note.text)
 
@@ -149,8 +162,7 @@ def score(
     classes: Annotated[
         str | None,
         typer.Option(
-            "--critics",
-            "-c",
+            "--classes",
             metavar="CLASSES",
             help="Classes of critics that are not registered, as package.module:Class or ./file.py:Class.",
         ),
@@ -220,7 +232,7 @@ def _name_classes(locations: Sequence[str]) -> None:
     for location in locations:
         if ":" not in location:
             raise UsageError(
-                f"--critics {location} names no class",
+                f"--classes {location} names no class",
                 hint="write package.module:Class or ./file.py:Class; saved critics are named by their folders",
             )
         named(location)

@@ -1,4 +1,4 @@
-"""Results of a finished run (``show``, ``open``, ``outliers``, ``report``, ``figures``, ``card``), and ``critics``."""
+"""Results of a finished run: ``show``, ``open``, ``outliers`` and ``figures``."""
 
 from __future__ import annotations
 
@@ -7,31 +7,83 @@ from typing import Annotated, Any
 
 import typer
 
-from momus.cli.options import CsvAsIs, comma_separated, expanded
+from momus.cli.options import CsvAsIs, Json, comma_separated, expanded
 from momus.cli.outputs import Run, run_folder
-from momus.cli.printing import Printed, echo, print_json, print_view
+from momus.cli.printing import Printed, echo, exclusive, needed, print_json, print_view
 
 
 @expanded
 def show(
     run: Run = None,
     printed: Printed = Printed(),
+    html: Annotated[bool, typer.Option("--html", help="Write the HTML report again instead.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="With --html: file to write; default: report.html of the run.")
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="With --html: replace the page in --out even if it is no report.")
+    ] = False,
+    card: Annotated[
+        bool, typer.Option("--card", help="Print a section for the data card of a generated text instead.")
+    ] = False,
+    text: Annotated[
+        str | None, typer.Option("--text", "-t", help="With --card: name of the generated text; default: the only one.")
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", help="With --card: file for the section, such as README.md; replaces an earlier one."),
+    ] = None,
 ) -> None:
-    """Print the results of a finished run.
+    """Print the results of a finished run, or write its report or a data card.
 
     Prints what `momus compare` printed: the answer, and one row per axis. Nothing
     is computed again. Without RUN, shows the newest run in momus-runs.
 
-    Example:
+    With --card: one row per axis with the size of the gap in human bands, its
+    interval, the adjusted p-value, n and the finding, as Markdown; it holds no
+    passage of any document.
 
-      [bold]momus show run --every[/bold]
+    Examples (the others write the report and a data card):
+
+      [bold]momus show run --all[/bold]
+      [bold]momus show run --html --out run.html[/bold]
+      [bold]momus show run --card --into README.md[/bold]
 
     Next: `momus open run` shows the report.
     """
     from momus.runs.folder import read_comparison
 
+    exclusive({"--html": html, "--card": card, "--json": printed.as_json, **printed.tables})
+    needed("--html", html, {"--out": out, "--overwrite": overwrite})
+    needed("--card", card, {"--text": text, "--into": into})
     folder = run_folder(run)
-    printed.show(read_comparison(folder), folder)
+    if html:
+        _write_report(folder, out, overwrite)
+    elif card:
+        _write_card(folder, text, into)
+    else:
+        printed.show(read_comparison(folder), folder)
+
+
+def _write_report(folder: Path, out: Path | None, overwrite: bool) -> None:
+    from momus.ownership import check_output
+    from momus.report.page import ANY_PAGE, REPORT_PAGE, write_report
+    from momus.runs.folder import REPORT, read_comparison
+
+    check_output(out or folder / REPORT, ANY_PAGE if overwrite else REPORT_PAGE, kept_by=None if out else folder)
+    echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
+
+
+def _write_card(folder: Path, text: str | None, into: Path | None) -> None:
+    from momus.report.exports import write_card
+    from momus.runs.folder import read_comparison
+
+    section = read_comparison(folder).to_card(text)
+    if into is None:
+        echo(section, nl=False)
+        return
+    replaced = write_card(into, section)
+    echo(f"Section {'replaced' if replaced else 'added'}: {into}")
 
 
 def open_report(
@@ -57,7 +109,7 @@ def open_report(
     folder = run_folder(run)
     path = folder / REPORT
     if not path.is_file():
-        raise StoreError(f"{folder}: no {REPORT} in this folder", hint="`momus report RUN` writes the report of a run")
+        raise StoreError(f"{folder}: no {REPORT} in this folder", hint="`momus show RUN --html` writes it")
     echo(str(path) if only_print else f"Report: {path}")
     if not only_print and not webbrowser.open(path.resolve().as_uri()):
         echo("No browser could be started: open this file yourself.", err=True)
@@ -68,7 +120,7 @@ def outliers(
     critic: Annotated[
         str | None, typer.Option("--critic", "-c", help="Name of the critic; default: that of the largest gap.")
     ] = None,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Documents to list per corpus.")] = 10,
+    top: Annotated[int, typer.Option("--top", min=1, help="Documents to list per corpus.")] = 10,
     corpus: Annotated[str | None, typer.Option(help="List documents of this corpus only.")] = None,
     all_critics: Annotated[
         bool, typer.Option("--all-critics", help="List the documents that are odd on several axes instead.")
@@ -77,7 +129,7 @@ def outliers(
         float | None,
         typer.Option("--fdr", help="List documents odder than real ones, at this false-discovery rate, instead."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List the documents that are least likely under a critic.
 
@@ -103,19 +155,16 @@ def outliers(
     from dataclasses import asdict
 
     from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json, several_view
-    from momus.errors import UsageError
     from momus.outliers import flagged, listed, odd_on_several
 
+    exclusive({"--fdr": fdr is not None, "--all-critics": all_critics})
+    exclusive({"--critic": critic is not None, "--all-critics": all_critics})
     folder = run_folder(run)
     content: Any
     if fdr is not None:
-        if all_critics:
-            raise UsageError("--fdr and --all-critics exclude each other", hint="--fdr takes all critics by itself")
         chosen = flagged(folder, fdr, critic, corpus)
         content, view = [asdict(c) for c in chosen], flagged_view(chosen, top)
     elif all_critics:
-        if critic is not None:
-            raise UsageError("--critic and --all-critics exclude each other", hint="leave one of them out")
         odd = odd_on_several(folder, corpus)
         content, view = [asdict(c) for c in odd], several_view(odd, top)
     else:
@@ -125,35 +174,6 @@ def outliers(
         print_json(content)
     else:
         print_view(view, 80)
-
-
-def report(
-    run: Run = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="HTML file to write; default: report.html in the run folder.")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the page in --out even if it is no report.")
-    ] = False,
-) -> None:
-    """Write the HTML report of a finished run again.
-
-    Nothing is computed again: the report is made from the files of the run.
-    Without RUN, takes the newest run in momus-runs.
-
-    Example:
-
-      [bold]momus report run --out run.html[/bold]
-
-    Next: `momus open run`; the file needs no network and no other file.
-    """
-    from momus.ownership import check_output
-    from momus.report.page import ANY_PAGE, REPORT_PAGE, write_report
-    from momus.runs.folder import REPORT, read_comparison
-
-    folder = run_folder(run)
-    check_output(out or folder / REPORT, ANY_PAGE if overwrite else REPORT_PAGE, kept_by=None if out else folder)
-    echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
 
 
 def figures(
@@ -184,64 +204,3 @@ def figures(
     chosen = tuple(comma_separated(formats) or ())
     written = write_figures(read_comparison(run), out, chosen, inches, csv_as_is=csv_as_is)
     echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")
-
-
-def card(
-    run: Run = None,
-    text: Annotated[
-        str | None, typer.Option("--text", "-t", help="Name of the generated text; default: the only one.")
-    ] = None,
-    into: Annotated[
-        Path | None,
-        typer.Option("--into", help="Card to put the section into, such as README.md; an earlier section is replaced."),
-    ] = None,
-) -> None:
-    """Write what critics say of a generated text, as a section of its data card.
-
-    The section has one row per axis: the size of the gap in human bands with its
-    interval, the adjusted p-value, n, and the finding; then what it rests on.
-    It is Markdown, and holds no passage of any document. Without --into, it is
-    printed.
-
-    Example:
-
-      [bold]momus card run --into README.md[/bold]
-
-    Next: publish the card with the data.
-    """
-    from momus.report.exports import write_card
-    from momus.runs.folder import read_comparison
-
-    section = read_comparison(run_folder(run)).to_card(text)
-    if into is None:
-        echo(section, nl=False)
-        return
-    replaced = write_card(into, section)
-    echo(f"Section {'replaced' if replaced else 'added'}: {into}")
-
-
-def critics(
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Name of a critic to show, or a folder of saved critics.", metavar="[NAME|FOLDER]"),
-    ] = None,
-) -> None:
-    """List the critics, or show one critic with its parameters.
-
-    Lists installed plug-ins too; a broken one is shown with the reason. Of a folder,
-    shows what each saved critic would do when it scores text, without loading it.
-
-    Example:
-
-      [bold]momus critics sections[/bold]
-
-      [bold]momus critics run/critics[/bold]
-
-    Next: set parameters in a TOML file, and pass it with --config.
-    """
-    from momus.cli.catalogue import all_critics_view, critic_view, is_folder, saved_critics_view
-
-    if name is not None and is_folder(name):
-        print_view(saved_critics_view(Path(name)), 80)
-    else:
-        print_view(all_critics_view() if name is None else critic_view(name))

@@ -5,7 +5,7 @@ In a test file:
     @momus.conformance.parametrize([MyCritic()])
     def test_conformance(check): check()
 
-On the command line: ``momus check package.module:MyCritic``.
+On the command line: ``momus critics check package.module:MyCritic``.
 """
 
 from momus.conformance.subject import Record, Report

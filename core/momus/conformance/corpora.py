@@ -72,7 +72,7 @@ def answers(n: int = 360, seed: int = 0) -> Corpus:
 
 
 @lru_cache(maxsize=4)
-def prose(tokens: int = 400_000, seed: int = 0) -> Corpus:
+def prose(tokens: int = 240_000, seed: int = 0) -> Corpus:
     """Running text with Zipfian frequencies and bursts: some words of a chapter recur within it."""
     rng = np.random.default_rng(seed)
     vocabulary = np.array([f"w{i}" for i in range(20_000)])

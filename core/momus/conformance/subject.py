@@ -231,10 +231,13 @@ def same_values(a: Any, b: Any, exact: bool = False) -> bool:
             return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
         return bool(np.allclose(a, b, rtol=1e-5, atol=1e-7, equal_nan=True))
     if isinstance(a, dict):
-        return isinstance(b, dict) and a.keys() == b.keys() and all(same_values(a[k], b[k], exact) for k in a)
+        same_keys = isinstance(b, dict) and a.keys() == b.keys()
+        return same_keys and same_values(list(a.values()), [b[k] for k in a], exact)
     if isinstance(a, float):
         return bool(a == b or (not exact and np.isclose(a, b, rtol=1e-5, equal_nan=True)))
     if isinstance(a, list | tuple):
+        if {type(x) for x in (*a, *b)} <= {str, int}:
+            return list(a) == list(b)
         return len(a) == len(b) and all(same_values(x, y, exact) for x, y in zip(a, b, strict=True))
     return bool(a == b)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.conformance import contract, scripts, tables, verdict
-from momus.conformance.subject import Record, Report, Skip, Subject, default_corpus
+from momus.conformance.subject import LEAST_SHARE, Record, Report, Skip, Subject, default_corpus
 from momus.critic import Critic
 from momus.errors import UsageError
 from momus.text.corpus import Corpus
@@ -149,9 +149,7 @@ def parametrize(
             if _name(check) in selected
         ]
         if selected.issuperset(check_names(slow=False)):
-            cases.append(
-                pytest.param(partial(_enough, subject, expected, selected), id=f"{critic.name}-enough_checks_ran")
-            )
+            cases.append(pytest.param(partial(_enough, subject, selected), id=f"{critic.name}-enough_checks_ran"))
     return pytest.mark.parametrize("check", cases)
 
 
@@ -169,11 +167,10 @@ def _assert(check: Check, subject: Subject, expected: Mapping[str, str]) -> None
         pytest.fail(f"the same error as in {record.by}", pytrace=False)
 
 
-def _enough(subject: Subject, expected: Mapping[str, str], selected: Collection[str]) -> None:
-    """Fail if too many checks were skipped for a pass to mean anything."""
+def _enough(subject: Subject, selected: Collection[str]) -> None:
+    """Fail if too many checks were skipped for a pass to mean anything; those that were left out do not count."""
     import pytest
 
-    records = [_run(c, subject, expected) for c in ALL if _name(c) in selected]
-    report = Report(subject.critic.name, records)
-    if not report.enough:
-        pytest.fail(f"too few checks ran: {report.counts}", pytrace=False)
+    skipped = [r.name for r in subject.records.values() if r.name in selected and r.status == "skipped"]
+    if len(skipped) > (1 - LEAST_SHARE) * len(selected):
+        pytest.fail(f"too few checks ran: {len(skipped)} of {len(selected)} do not apply", pytrace=False)

@@ -159,7 +159,7 @@ class DecompositionMixin(ABC):
 class MergeableMixin(ABC):
     """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
 
-    The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --workers` then counts the parts
+    The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --jobs` then counts the parts
     of a text in several processes (`momus.critic.portions.fit_portions`); the conformance check ``merging`` compares
     the two.
     """

@@ -63,7 +63,7 @@ class Statistic:
         Whether how far human authors lie apart is a unit of the effect (`momus.verdicts.band`): not of a test
         statistic, which grows with the number of documents.
     decides
-        Whether it is in the family by which the axis of its critic is tested (`momus.inference.family`), as the
+        Whether it is in the family by which the axis of its critic is tested (`momus.inference.multiplicity`), as the
         critic's headline always is. Others are reported beside it, and no finding is made of them.
     label, direction, unit, format
         How readers are told of it, see `Wording`.

@@ -10,6 +10,7 @@ Each check of each critic is one test, with an id such as ``mine-batch_size_chan
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,7 +61,7 @@ def tiny_encoder(words: Sequence[str] = (), *, width: int = 32, layers: int = 2,
     Parameters
     ----------
     words
-        Words that are tokens; others are split into pairs of letters.
+        Words that are tokens, beside those of `tiny_corpus`; others are split into pairs of letters.
     width, layers
         Size of its vectors, and number of its layers.
     longest
@@ -76,7 +77,9 @@ def tiny_encoder(words: Sequence[str] = (), *, width: int = 32, layers: int = 2,
 
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
     pieces = [*letters, *".,;:!?'-()", *(a + b for a in letters[:26] for b in letters[:26])]
-    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words, *pieces, *(f"##{piece}" for piece in pieces)]
+    common = sorted({word for document in documents() for word in re.findall(r"\w+", document.text.lower())})
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokens = [*special, *words, *pieces, *(f"##{piece}" for piece in pieces), *common]
     vocabulary = {token: i for i, token in enumerate(dict.fromkeys(tokens))}
     backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     backend.normalizer = normalizers.Lowercase()

@@ -155,7 +155,7 @@ def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts
     """
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
     laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
-    for option, names in (("adjust", settings.adjust), ("subgroups", settings.subgroups)):
+    for option, names in (("control-for", settings.control_for), ("subgroups", settings.subgroups)):
         for name in dict.fromkeys(names):
             if name in documents:
                 continue

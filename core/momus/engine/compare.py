@@ -44,7 +44,8 @@ from momus.verdicts.atlas import check_register
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED
-from momus.verdicts.verdict import Verdict, adjust, check_delta, selected
+from momus.verdicts.table import adjust, selected
+from momus.verdicts.verdict import Verdict, check_delta
 from momus.version import __version__
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def compare(
     reading: ReadingOptions | None = None,
     reporter: Reporter | None = None,
     command: str | None = None,
-    critics_from: str | Path | None = None,
+    reuse: str | Path | None = None,
     jobs: int | None = 1,
     trust: Sequence[Path] = (),
     **options: Any,
@@ -98,7 +99,7 @@ def compare(
         Run folder to write.
     reading
         How paths are read: field, format, encoding.
-    critics_from
+    reuse
         An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
         the scores of the real text if that is the same. Others are fitted again, with a warning.
     jobs
@@ -119,7 +120,6 @@ def compare(
     MomusError
         A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to fix it.
     """
-    generated = generated or {}
     if against is not None:
         options["against"] = _one_name(against)
     settings = with_options(settings, options)
@@ -130,6 +130,7 @@ def compare(
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
+    assert generated is not None
     reading = reading or ReadingOptions()
     if against is None and real is None:
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
@@ -141,15 +142,15 @@ def compare(
     else:
         selection = chosen_critics(critics, dict(config or {}))
     if against is not None:
-        _check_versions(selection, critics is None, critics_from, settings)
-    reuse = Reuse(critics_from) if critics_from is not None else None
-    if reuse is not None:
-        reuse.check_split(fit is not None)
+        _check_versions(selection, critics is None, reuse, settings)
+    earlier = Reuse(reuse) if reuse is not None else None
+    if earlier is not None:
+        earlier.check_split(fit is not None)
     chosen = selection.critics
     device = resolve_device(settings.device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     settings = replace(settings, device=device)
     folder = RunFolder(out) if out is not None else None
-    named = [reference, real, fit, *generated.values(), critics_from]
+    named = [reference, real, fit, *generated.values(), reuse]
     check_place(None if out is None else Path(out), [t for t in named if isinstance(t, str | Path)])
     comparison = Comparison(folder=None if folder is None else folder.path)
     with ExitStack() as stack:
@@ -178,26 +179,26 @@ def compare(
         else:
             check_asked(settings, chosen, preview(large, reading))
             scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
-            texts, plain = score_large(large, selection, sources, settings, scoring, reuse, timed, critics is None)
+            texts, plain = score_large(large, selection, sources, settings, scoring, earlier, timed, critics is None)
         comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
-        stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
-        work = Work(texts, plain, settings, folder, resume, len(chosen), reuse)
+        stack.enter_context(timed.overall("critic", len(chosen)))
+        work = Work(texts, plain, settings, folder, resume, len(chosen), earlier)
         jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
         _run_critics(comparison, selection, work, timed, critics is None, jobs)
         unadjusted = [v for result in comparison.results for v in result.verdicts]
-        comparison.verdicts = selected(adjust(unadjusted, settings.adjustment))
+        comparison.verdicts = selected(adjust(unadjusted, settings.multiplicity))
         of_pairs = (
-            settings.adjustment
-            if settings.adjustment in ("none", "holm-table", "bh-table")
-            else (f"{settings.adjustment}-table")
+            settings.multiplicity
+            if settings.multiplicity in ("none", "holm-table", "bh-table")
+            else (f"{settings.multiplicity}-table")
         )
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], of_pairs)
         comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
         if settings.paired is None:
             comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
-        comparison.warnings += floor_warnings(comparison.verdicts, settings.adjustment)
+        comparison.warnings += floor_warnings(comparison.verdicts, settings.multiplicity)
         comparison.warnings += skewness_warnings(comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
         few, *others = texts.analysed
@@ -260,7 +261,7 @@ def _one_name(against: Mapping[str, TextSource]) -> str:
     return next(iter(against))
 
 
-def _check_versions(selection: Chosen, by_default: bool, critics_from: object, settings: Settings) -> None:
+def _check_versions(selection: Chosen, by_default: bool, reuse: object, settings: Settings) -> None:
     """Leave out critics of running text, and refuse options that need real text.
 
     Raises
@@ -274,7 +275,7 @@ def _check_versions(selection: Chosen, by_default: bool, critics_from: object, s
             f"{', '.join(laws)}: critics of running text have no prompts to be compared by",
             hint="leave them out, or compare both texts with --real",
         )
-    if critics_from is not None or settings.refits:
+    if reuse is not None or settings.refits:
         raise UsageError(
             "critics are fitted anew on the texts of models that are compared", hint="leave out --reuse and --refits"
         )
@@ -293,7 +294,7 @@ def _run_critics(
     critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
     absent = list(selection.absent)
-    texts = len(work.texts.generated) if work.settings.adjustment.endswith("-table") else 1
+    texts = len(work.texts.generated) if work.settings.multiplicity.endswith("-table") else 1
     reuse, family = work.reuse, len(critics) * texts  # axes that are adjusted together
     for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
         if isinstance(outcome, Outcome):
@@ -318,17 +319,6 @@ def _jobs(critics: Sequence[Critic[Any]], texts: Texts) -> int:
     """One process per core where critics take longer than processes take to start."""
     characters = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
     return usable_cores() if len(critics) >= MANY_CRITICS and characters >= MANY_CHARACTERS else 1
-
-
-def _work(texts: Texts) -> dict[str, int]:
-    """Number of documents that each critic goes through, by kind of stage, from which the time left is estimated."""
-    generated = sum(len(corpus) for corpus in texts.generated)
-    return {
-        "fitting": len(texts.fit),
-        "scoring": len(texts.real) + generated,
-        "testing": generated,
-        "evidence": generated,
-    }
 
 
 def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:

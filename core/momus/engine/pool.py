@@ -59,7 +59,7 @@ class Pool:
                         if begun[part] >= TRIES:
                             raise StoreError(
                                 f"part {part}: its process was killed {TRIES} times, perhaps for its memory",
-                                hint="use fewer --workers or a smaller --part-size; finished parts stay for --resume",
+                                hint="use fewer --jobs or a smaller --part-size; finished parts stay for --resume",
                             ) from error
                         waiting.append(part)
                         idle.append(self._worker())

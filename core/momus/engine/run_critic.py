@@ -54,7 +54,7 @@ SUMMARIZED = 2_000
 """Documents of a text scored in parts that evidence is made of, where it needs their latents."""
 MANY = 100
 """Pairs of generated texts above which their tests are made at less cost."""
-WITHOUT_EFFECT = ("device", "adjustment", "adjust", "subgroups")
+WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 
 
@@ -160,7 +160,7 @@ def _scored(
             with timed.stage("tokenizing", corpus.name):
                 corpus.tokens(tokenizer)
     if not reused:
-        with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
+        with reporting(timed.inner), timed.stage("fitting"):
             critic.fit(texts.fit)
     if settled(critic, (texts.real, *texts.generated)):
         kept = None
@@ -199,10 +199,10 @@ def _result(
     examples: list[Example] = []
     shown = None if axis is None else shown_axis(critic, sampled, axis)
     for k, (scores, corpus) in enumerate(zip(others, texts.generated, strict=True), 1):
-        with timed.stage("testing", corpus.name, documents=len(corpus)):
+        with timed.stage("testing", corpus.name):
             rows = judge(critic, real, scores, settings, family=family, bands=bands)
             verdicts += rows
-        with timed.stage("evidence", corpus.name, documents=len(corpus)):
+        with timed.stage("evidence", corpus.name):
             sides = texts.analysed[0], texts.analysed[k]
             if real.n_scored and scores.n_scored:
                 tested = None if shown is None else compared_rows(real, scores, settings.paired)
@@ -226,7 +226,7 @@ def _result(
             references += find_references(critic, (sides[0], corpus), (sampled[0], scores), oddest)
             outliers += oddest
     pairs: list[Verdict] = []
-    axes = family if settings.adjustment.endswith("-table") else family * len(others)  # of all texts
+    axes = family if settings.multiplicity.endswith("-table") else family * len(others)  # of all texts
     of_pairs = axes * (len(others) - 1) // 2
     two = list(combinations(others, 2)) if settings.pairwise else []
     economy = MANY_PAIRS if len(two) > MANY else USUAL

@@ -214,7 +214,7 @@ def score_parts(
 
 
 def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
-    """The folders of fitted critics by name; a run folder stands for all of its critics.
+    """The folders of fitted critics by name; a run folder, or one of several critics, stands for all in it.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
     """
     found: dict[str, Path] = {}
     for path in paths:
-        inner = sorted(p.parent for p in path.glob(f"critics/*/{JSON_NAME}"))
+        inner = sorted(p.parent for place in ("*", "critics/*") for p in path.glob(f"{place}/{JSON_NAME}"))
         for folder in inner or [path]:
             name = str(read_critic_json(folder)["critic"])
             if name in found:
@@ -234,7 +234,7 @@ def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
                 )
             found[name] = folder
     running = [name for name in found if issubclass(critic_class(name), RunningTextCritic)]
-    if running and len(running) < len(found) and any((p / "critics").is_dir() for p in paths):
+    if running and len(running) < len(found) and any(not (p / JSON_NAME).is_file() for p in paths):
         found = {name: path for name, path in found.items() if name not in running}
     elif running:
         raise UsageError(

@@ -12,7 +12,7 @@ from typing import Literal
 from momus.errors import StoreError, UsageError
 from momus.files import write_json
 from momus.history.kept import KeptRun
-from momus.outputs import delete, make_folder
+from momus.outputs import make_folder
 from momus.ownership import check_output, marked
 from momus.schema import read_json
 
@@ -131,23 +131,13 @@ class Baselines:
         """
         path = self._file(name)
         try:
-            return read_json(path, Baseline, f"momus baseline set {name} RUN")
+            return read_json(path, Baseline, f"momus gate RUN --save-as {name}")
         except FileNotFoundError as error:
             known = ", ".join(self.names()) or "none"
             raise UsageError(
-                f"no baseline {name!r} in {self.folder}", hint=f"set it: momus baseline set {name} RUN; known: {known}"
+                f"no baseline {name!r} in {self.folder}",
+                hint=f"momus gate RUN --save-as {name} sets it; known: {known}",
             ) from error
-
-    def remove(self, name: str) -> None:
-        """Forget a baseline; its run stays.
-
-        Raises
-        ------
-        UsageError
-            There is none of this name.
-        """
-        self.get(name)
-        delete(self._file(name))
 
     def resolve(self, name: str) -> Resolved:
         """Find a run by its folder, or by the name of a baseline.
@@ -166,7 +156,7 @@ class Baselines:
         if run.identity != baseline.identity:
             raise StoreError(
                 f"{run.path}: another run has replaced the one that baseline {name!r} was set to",
-                hint=f"momus baseline set {name} {run.path}, if that is what you want",
+                hint=f"momus gate {run.path} --save-as {name}, if that is what you want",
             )
         return Resolved(run, baseline)
 

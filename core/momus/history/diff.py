@@ -203,7 +203,7 @@ def check_comparable(before: KeptRun, after: KeptRun) -> None:
         listed = "; ".join(f"{name}: {why}" for name, why in reasons.items())
         raise UsageError(
             f"{after.path} cannot be compared with {before.path}: no critic measures the same in both ({listed})",
-            hint=f"run `momus compare` again with --critics-from {before.path} and the same --fit and --real",
+            hint=f"run `momus compare` again with --reuse {before.path} and the same --fit and --real",
         )
 
 

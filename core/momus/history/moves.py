@@ -10,8 +10,8 @@ import numpy as np
 from momus.errors import MomusError
 from momus.history.change import NORMAL, RESAMPLES, Moves
 from momus.history.kept import KeptRun, incomparable
+from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
-from momus.inference.shared_draws import Pools, pools_of, shared_prompts
 from momus.joint.axes import Axis
 from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates

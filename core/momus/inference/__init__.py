@@ -1,20 +1,18 @@
 """Inference over documents: permutation tests, bootstrap intervals, effect sizes, multiplicity."""
 
 from momus.inference.design import Design
-from momus.inference.many_tests import ManyTests
 from momus.inference.matching import design_of
-from momus.inference.method import Method
 from momus.inference.multiplicity import benjamini_hochberg, holm
 from momus.inference.pooling import Rows
-from momus.inference.result import TestResult
-from momus.inference.testing import compare_rows
+from momus.inference.result import Method, TestResult
+from momus.inference.testing import axis_test, compare_rows
 
 __all__ = [
     "Design",
-    "ManyTests",
     "Method",
     "Rows",
     "TestResult",
+    "axis_test",
     "benjamini_hochberg",
     "compare_rows",
     "design_of",

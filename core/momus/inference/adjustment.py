@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from momus.critic.statistic import Statistic, mean
-from momus.inference.contrast import is_ratio
 from momus.inference.design import Design
-from momus.inference.intervals import NONE, Interval, effective_n, symmetric, t_quantile
-from momus.inference.many_tests import LabelledSums
-from momus.inference.weights import CHUNK, multiplicities
-from momus.inference.witness import witness_of
+from momus.inference.intervals import effective_n
 from momus.numeric.types import Floats, Ints
 
 Column: TypeAlias = Floats | Sequence[str | None]
@@ -191,125 +185,3 @@ def _refusal(design: Design, overlap: Overlap, constant: bool) -> Refusal:
         if min(effective_n(w) for w in units) < LEAST_GROUPS:
             return "few groups"
     return ""
-
-
-Influences = tuple[Floats, Floats]
-"""Influence of each document of the real and of the generated text on a contrast: (n,) and (m,)."""
-
-
-@dataclass(frozen=True)
-class Joint:
-    """Variances of an unadjusted and an adjusted contrast, their covariance, and degrees of freedom."""
-
-    unadjusted: float
-    adjusted: float
-    covariance: float
-    freedom: float
-
-    def interval(self, adjusted: float, confidence: float) -> Interval:
-        """Interval of the adjusted contrast: ± t times its standard error."""
-        return symmetric(adjusted, math.sqrt(self.adjusted), t_quantile((1 + confidence) / 2, self.freedom))
-
-    def share(self, unadjusted: float, adjusted: float, confidence: float) -> Interval:
-        """Interval of adjusted/unadjusted by Fieller's theorem (1954).
-
-        All ratios ρ with |adjusted − ρ·unadjusted| ≤ t · its standard error; NaN where they have no bounds, because the
-        unadjusted contrast is not told from 0.
-
-        >>> low, high = Joint(0.01, 0.01, 0.0, 1e6).share(1.0, 0.5, 0.95)
-        >>> round(low, 3), round(high, 3)
-        (0.296, 0.744)
-        """
-        square = t_quantile((1 + confidence) / 2, self.freedom) ** 2
-        # (adjusted − ρ·unadjusted)² = t²·variance is a·ρ² − 2b·ρ + c = 0
-        a = unadjusted**2 - square * self.unadjusted
-        b = unadjusted * adjusted - square * self.covariance
-        c = adjusted**2 - square * self.adjusted
-        if not (a > 0 and b**2 >= a * c):
-            return NONE
-        root = math.sqrt(b**2 - a * c)
-        return (b - root) / a, (b + root) / a
-
-
-def joint(statistic: Statistic, sums: tuple[LabelledSums, LabelledSums], seed: int) -> Joint:
-    """Variances and covariance of a contrast under two designs of the same documents, the second within bins.
-
-    From influences of documents on means, on ratios, and on distances with a witness; from 64 resamples of documents
-    otherwise, in which weights follow the resampled bins. Influences are summed over groups of documents.
-    """
-    designs = [s.design for s in sums]
-    units = designs[0].unit_numbers if designs[0].kind == "clusters" else None
-    of_both = [influences(statistic, s) for s in sums]
-    if of_both[0] is None or of_both[1] is None:
-        return _bootstrapped(statistic, sums, seed)
-    table = np.zeros((2, 2))
-    sizes = []
-    for side in (0, 1):
-        rows = _on_all(designs, side, [pair[side] for pair in of_both if pair is not None])  # (2, documents)
-        if units is not None:
-            rows = np.stack([np.bincount(units[side], row) for row in rows])
-        n = rows.shape[1]
-        table += rows @ rows.T * n / max(n - 1, 1)
-        sizes.append(n)
-    return Joint(float(table[0, 0]), float(table[1, 1]), float(table[0, 1]), float(max(sum(sizes) - 2, 1)))
-
-
-def influences(statistic: Statistic, sums: LabelledSums) -> Influences | None:
-    """Influence of each document on the contrast, centred within bins; None if the statistic has no formula."""
-    (real, generated), design = sums.observed, sums.design
-    logarithm = statistic.function is mean and statistic.scale == "log" and statistic.prepare is None
-    if is_ratio(statistic) or logarithm:
-        # of a ratio θ = Σx/Σw, a document has the influence (x − θw)/Σw, and (x − θw)/Σx on its logarithm
-        below = 0 if logarithm else 1
-        scales = -1.0 / real[0, below], 1.0 / generated[0, below]
-        values = [
-            scale * (rows[:, 0] - float(total[0, 0] / total[0, 1]) * rows[:, 1])
-            for rows, scale, total in zip(sums.sides, scales, (real, generated), strict=True)
-        ]
-    else:
-        witness = witness_of(statistic)
-        if witness is None:
-            return None
-        values = []
-        for rows, h, total in zip(sums.sides, witness(real, generated), (real, generated), strict=True):
-            whole = float(total.sum())
-            tokens = np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
-            values.append((np.asarray(rows @ h).ravel() - float(total[0] @ h) / whole * tokens) / whole)
-    weighted = [np.asarray(v) * w for v, w in zip(values, design.weights, strict=True)]
-    if design.kind == "bins" and design.numbers is not None and design.groups is None:
-        weighted = [_centred(v, n) for v, n in zip(weighted, design.numbers, strict=True)]
-    return weighted[0], weighted[1]
-
-
-def _centred(values: Floats, numbers: Ints) -> Floats:
-    """Subtract the mean of the bin, and scale to the unbiased variance within it; single documents stay."""
-    n = np.bincount(numbers)
-    means = np.bincount(numbers, values) / np.maximum(n, 1)
-    scale = np.where(n > 1, np.sqrt(n / np.maximum(n - 1, 1)), 1.0)
-    return np.asarray((values - np.where(n > 1, means, 0.0)[numbers]) * scale[numbers])
-
-
-def _on_all(designs: list[Design], side: int, values: list[Floats]) -> Floats:
-    """Influences under both designs on all documents of a side, (2, n): 0 on those that take no part."""
-    n = max(len(v) for v in values)
-    table = np.zeros((2, n))
-    for row, design, v in zip(table, designs, values, strict=True):
-        row[slice(None) if design.rows is None else design.rows[side]] = v
-    return table
-
-
-def _bootstrapped(statistic: Statistic, sums: tuple[LabelledSums, LabelledSums], seed: int) -> Joint:
-    """Variances and covariance over resamples of documents (of groups), the same ones under both designs."""
-    whole, within = (s.design for s in sums)
-    drawn = multiplicities(whole, seed, 0, CHUNK)
-    part = drawn if within.rows is None else (drawn[0][within.rows[0]], drawn[1][within.rows[1]])
-    if sums[0].replicates is None:  # one unadjusted contrast is compared with many adjusted ones
-        sums[0].replicates = sums[0].resampled(statistic, drawn)
-    values = np.array([sums[0].replicates, sums[1].resampled(statistic, part)])  # (2, B)
-    values = values[:, np.isfinite(values).all(axis=0)]
-    freedom, fewest = float(max(sum(whole.units) - 2, 1)), min(whole.units)
-    if values.shape[1] < CHUNK // 2 or fewest < 2:
-        return Joint(math.nan, math.nan, math.nan, freedom)
-    # resamples of n units have (n − 1)/n of their variance
-    table = np.cov(values) * fewest / (fewest - 1)
-    return Joint(float(table[0, 0]), float(table[1, 1]), float(table[0, 1]), freedom)

@@ -57,6 +57,10 @@ class Contrast:
         """How many relabellings reach the observed contrast."""
         return count_extreme(self.statistic.kind, self.here, null)
 
+    def p(self, null: Floats, exact: bool) -> float:
+        """p-value of the observed contrast under its null distribution (B,)."""
+        return p_value(self.statistic.kind, self.here, null, exact)[0]
+
 
 class RatioContrast(Contrast):
     """The studentised difference of two means, or of two ratios of totals."""

@@ -9,6 +9,7 @@ from math import comb, prod
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus.numeric.types import Floats, Ints
 
@@ -41,10 +42,10 @@ class Design:
     left_out
         Documents of each text that do not take part.
     block, unpooled
-        How many units were put into each random block, and the design of these units (`momus.inference.blocks`).
+        How many units were put into each random block, and the design of these units (`momus.inference.matching`).
     summed
         Where rows were summed over units that are not exchangeable: how many documents each row holds
-        (`momus.inference.blocks.of_units`); None otherwise.
+        (`momus.inference.matching.of_units`); None otherwise.
 
     >>> Design.clusters([0, 0, 1], None, n_generated=4).units
     (2, 4)
@@ -209,6 +210,11 @@ class Design:
             return True
         sizes = np.concatenate([np.bincount(n) for n in asked.unit_numbers])
         return bool((sizes == sizes[0]).all())
+
+    @cached_property
+    def drawn(self) -> dict[tuple[int, int, int], NDArray[np.uint8]]:
+        """Labellings within prompts or bins that were drawn, as bits: axes of the same documents share them."""
+        return {}
 
     @property
     def relabellings(self) -> int:

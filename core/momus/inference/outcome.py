@@ -11,16 +11,22 @@ import numpy as np
 from momus.critic.statistic import Statistic, perplexity, total_variation
 from momus.inference import intervals
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
-from momus.inference.detectable import chance_value, detectable_difference, detectable_distance
-from momus.inference.influence import Errors, bootstraps
-from momus.inference.intervals import Interval, Reach, effective_n, hedges_factor, t_quantile
-from momus.inference.method import Method
+from momus.inference.influence import Errors, bootstraps, cross_fitted, distance_error, witness_of
+from momus.inference.intervals import (
+    Interval,
+    Reach,
+    chance_value,
+    detectable_difference,
+    detectable_distance,
+    effective_n,
+    hedges_factor,
+    t_quantile,
+)
 from momus.inference.pvalues import Prepared, both_values, p_value, tie_above
-from momus.inference.result import TestResult, numbers
+from momus.inference.result import Method, TestResult, numbers
 from momus.inference.samples import Samples
 from momus.inference.studentised import restored
 from momus.inference.without_variance import apart, nothing, nothing_varies, untested
-from momus.inference.witness import cross_fitted, distance_error, witness_of
 from momus.numeric.types import Floats
 
 SLIGHT = 1e-3
@@ -259,10 +265,10 @@ def _distance(
 ) -> dict[str, Any]:
     """Distances: an estimate of the distance between the two populations, and its interval.
 
-    The estimate is the cross-fitted one (`momus.inference.witness`), otherwise the excess over chance; 0 where that is
-    negative. The lower end of the interval is 0 unless the test rejects equality, and above 0 otherwise: the estimate
-    less its margin of error, or less where that is negative. The upper end is the observed distance, which chance makes
-    too large, plus its margin.
+    The estimate is the cross-fitted one (`momus.inference.influence`), otherwise the excess over chance; 0 where that
+    is negative. The lower end of the interval is 0 unless the test rejects equality, and above 0 otherwise: the
+    estimate less its margin of error, or less where that is negative. The upper end is the observed distance, which
+    chance makes too large, plus its margin.
     """
     s, distance = contrast.statistic, contrast.values[1]
     p, chance, _ = p_value("distance", contrast.here, null, exact)

@@ -8,7 +8,19 @@ number if the table has so many rows that the smallest possible p-value could de
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+
+import numpy as np
+
+from momus.inference.contrast import Contrast, SignedContrast
+from momus.inference.multiplicity import family_test
+from momus.inference.pooling import NARROW
+from momus.inference.pvalues import Prepared
+from momus.inference.samples import Samples
+from momus.inference.weights import CHUNK, Weights, all_labels, chunks, coupled, random_labels, random_signs
+from momus.numeric.types import Floats
 
 STAGES = (448, 2048)
 """Relabellings after which a test may stop: whole chunks."""
@@ -24,6 +36,10 @@ A p-value at the strictest level that its table may ask for, α/m, is then known
 MORE = 4
 """Each stage beyond the usual number has so many times the relabellings of the one before."""
 MOST = 199_999
+NOISE = 1 << 22
+"""Pooled values that are kept to find the minimum detectable distance, of 64 relabellings at most."""
+CELLS = 1 << 17
+"""Pooled values that statistics are computed of at a time: 1 MB of each text."""
 
 
 @dataclass(frozen=True)
@@ -92,3 +108,138 @@ class Budget:
             return futile and extreme >= (EXCEEDED if drawn > FIRST[-1] else REACHED)
         clear = extreme + 2 * math.sqrt(extreme + 1) + 2 <= self.alpha * (drawn + 1) / self.family
         return drawn >= self.needed or extreme >= self.fine or clear or (futile and extreme >= REACHED)
+
+
+class Nulls:
+    """Null distributions of several contrasts, whose rows are pooled only once per relabelling.
+
+    Contrasts of rows under other keys have the same relabellings. All of them have relabellings, or all have random
+    signs of units, which are never enumerated; in a family, both may occur, and follow from the same random keys.
+
+    Parameters
+    ----------
+    family
+        Numbers of the contrasts that are tested as one, which stop together.
+    headline
+        Name of the statistic that has the largest share of the level of the family.
+
+    Attributes
+    ----------
+    exact
+        Whether all relabellings are enumerated.
+    noise, kept
+        By samples, and whether signs are random: pooled rows of both sides under the first relabellings, (b, V) each,
+        if a distance asks for them; the largest number of values to keep.
+    """
+
+    def __init__(
+        self,
+        contrasts: Sequence[Contrast],
+        family: Sequence[int],
+        headline: str,
+        budget: Budget,
+        seed: int,
+        workers: int,
+        kept: int = NOISE,
+    ) -> None:
+        self.contrasts, self.family, self.budget, self.seed = contrasts, family, budget, seed
+        self.headline = headline
+        self.signed = {c.signed for c in contrasts}
+        self.noise: dict[tuple[int, bool], tuple[Floats, Floats]] = {}
+        self.kept, self.exact, self.stages, self.workers = kept, False, budget.stages, 1
+        if contrasts:
+            self.design = contrasts[0].samples.design
+            most = max(budget.usual, budget.needed)
+            self.exact = True not in self.signed and self.design.enumerable and self.design.relabellings <= most
+            self.stages = (self.design.relabellings,) if self.exact else budget.stages
+            # narrow rows are too fast to gain by threads
+            self.workers = workers if any(c.samples.rows.shape[1] > NARROW for c in contrasts) else 1
+
+    def drawn(self) -> list[Floats]:
+        """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""
+        enumerated = all_labels(self.design) if self.exact else None
+        null: list[list[Floats]] = [[] for _ in self.contrasts]
+        active, start = [i for i, c in enumerate(self.contrasts) if not c.reason], 0
+        for stop in self.stages if active else ():
+            chunk_list = list(chunks(-(-start // CHUNK) * CHUNK, stop))
+
+            def of_chunk(chunk: tuple[int, int], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
+                number, size = chunk
+                if enumerated is not None:
+                    labels = np.ascontiguousarray(enumerated[:, number * CHUNK : number * CHUNK + size])
+                    return self._contrasts(labels, labels, active, keep=number == 0)
+                return self._contrasts(*self._labels(number, size), active, keep=number == 0)
+
+            for arrays in self._map(of_chunk, chunk_list):
+                for i, values in zip(active, arrays, strict=True):
+                    null[i].append(values)
+            start = stop
+            if not self.exact:
+                active = self._going_on(active, null)
+            if not active:
+                break
+        return [np.concatenate(arrays) if arrays else np.zeros(0) for arrays in null]
+
+    def _labels(self, number: int, size: int) -> tuple[Weights, Weights]:
+        """Labels and signs of a chunk; both are the same array where all contrasts have only one of them."""
+        if len(self.signed) == 2:
+            return coupled(self.design, self.seed, number, size)
+        draw = random_signs if True in self.signed else random_labels
+        drawn = draw(self.design, self.seed, number, size)
+        return drawn, drawn
+
+    def _map(
+        self, function: Callable[[tuple[int, int]], list[Floats]], chunk_list: Sequence[tuple[int, int]]
+    ) -> list[list[Floats]]:
+        """Apply a function to every chunk, in threads where there are several."""
+        if self.workers == 1:
+            return [function(chunk) for chunk in chunk_list]
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(function, chunk_list))
+
+    def _contrasts(self, labels: Weights, signs: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
+        values: dict[int, Floats] = {}
+        for samples in {id(self.contrasts[i].samples): self.contrasts[i].samples for i in active}.values():
+            for signed, drawn in ((False, labels), (True, signs)):
+                chosen = [
+                    i for i in active if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
+                ]
+                if chosen:
+                    found = self._of_samples([self.contrasts[i] for i in chosen], samples, drawn, keep)
+                    values |= dict(zip(chosen, found, strict=True))
+        return [values[i] for i in active]
+
+    def _of_samples(self, chosen: Sequence[Contrast], samples: Samples, labels: Weights, keep: bool) -> list[Floats]:
+        few = max(self.kept // max(samples.rows.shape[1], 1), 8)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if isinstance(chosen[0], SignedContrast) and keep:
+                self.noise[id(samples), True] = chosen[0].influences.null_rows(labels[:, :few])
+            if not any(c.needs_sums for c in chosen):
+                return [c.under(labels, None) for c in chosen]
+            sums = samples.pooled(labels)
+            if keep and any(c.statistic.kind == "distance" for c in chosen):
+                self.noise[id(samples), False] = sums[0][:few], sums[1][:few]
+            # sums (B, V) of some relabellings at a time, which stay in the cache of the processor
+            step = max(CELLS // max(sums[0].shape[1], 1), 1)
+            parts = [slice(i, i + step) for i in range(0, labels.shape[1], step)]
+            of_parts = [
+                [c.under(labels[:, part], prepared) for c in chosen]
+                for part in parts
+                for prepared in [Prepared(*(side[part] for side in sums))]
+            ]
+            return [np.concatenate(values) for values in zip(*of_parts, strict=True)]
+
+    def _going_on(self, active: Sequence[int], null: Sequence[Sequence[Floats]]) -> list[int]:
+        """The contrasts that need more relabellings."""
+        drawn = {i: np.concatenate(null[i]) for i in active}
+        family = [i for i in self.family if i in drawn]
+        stopped = {i for i in active if i not in family and self._stops(drawn[i], self.contrasts[i].extreme(drawn[i]))}
+        if family:
+            contrasts, nulls = [self.contrasts[i] for i in family], [drawn[i] for i in family]
+            test = family_test(contrasts, nulls, self.exact, self.headline)
+            if self._stops(drawn[family[0]], test.extreme):
+                stopped |= set(family)
+        return [i for i in active if i not in stopped]
+
+    def _stops(self, null: Floats, extreme: int) -> bool:
+        return self.budget.stops(len(null), extreme)

@@ -38,6 +38,13 @@ class Samples:
             self.rows = self.rows.astype(np.float64)  # weights of strata are fractions
         self.n_real = (design.units if whole else (design.n_real, design.n_generated))[0]
 
+    @classmethod
+    def of(cls, real: Rows, generated: Rows, design: Design) -> Samples:
+        """From the rows of all documents of both texts, of which the design may leave some out."""
+        if design.rows is not None:
+            real, generated = real[design.rows[0]], generated[design.rows[1]]
+        return cls(Tables.of(real, generated), design)
+
     def _by_unit(self) -> Rows:
         numbers, weights = self.design.unit_numbers, self.design.weights
         sums = [

@@ -59,18 +59,6 @@ class Spread:
     error: float = 0.0
     correlation: float = 0.0
 
-    @property
-    def new_group(self) -> float:
-        """How far a group that was not seen lies from the mean of all groups, in 95 % of cases.
-
-        The half width t √(τ² + SE²) of the prediction interval, with K − 2 degrees of freedom (Higgins, Thompson &
-        Spiegelhalter 2009, equation 12).
-        """
-        from scipy.stats import t
-
-        reach = float(t.ppf((1 + CONFIDENCE) / 2, max(self.groups - 2, 1)))
-        return reach * math.hypot(self.value / PAIR, self.error)
-
 
 def between(values: Floats, variances: Floats, freedom: float, documents: int = 0) -> Spread:
     """The spread of K values, each known with an error.

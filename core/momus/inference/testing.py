@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
-from momus.critic.statistic import Statistic
-from momus.inference.contrast import Contrast, SignedContrast, contrast_of
+from momus.critic.statistic import Statistic, jensen_shannon, total_variation
+from momus.inference.contrast import Contrast, contrast_of
 from momus.inference.design import Design
-from momus.inference.family import family_test
-from momus.inference.influence import Errors
+from momus.inference.influence import Errors, cross_fitted, witness_of
+from momus.inference.multiplicity import family_test
+from momus.inference.multipliers import chance_distance
 from momus.inference.outcome import Question, outcome
-from momus.inference.pooling import NARROW, Rows, Tables
-from momus.inference.pvalues import Prepared
-from momus.inference.relabelling import FINE, FINE_WIDE, STAGES, Budget
+from momus.inference.pooling import NARROW, Rows, Tables, merged
+from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, Nulls
 from momus.inference.result import TestResult
 from momus.inference.samples import Samples
-from momus.inference.weights import CHUNK, Weights, all_labels, chunks, coupled, random_labels, random_signs
+from momus.inference.weights import CHUNK
 from momus.numeric.types import Floats
 from momus.processes import usable_threads
 
-NOISE = 1 << 22
-"""Pooled values that are kept to find the minimum detectable distance, of 64 relabellings at most."""
-CELLS = 1 << 17
-"""Pooled values that statistics are computed of at a time: 1 MB of each text."""
+ADDITIVE = (total_variation, jensen_shannon)
+"""Distances to which columns that are empty in one text contribute in proportion to their sum."""
 
 
 def compare_rows(
@@ -73,7 +71,7 @@ def compare_rows(
         Other designs by key, for rows that were summed by unit: the same units are relabelled in all of them.
     axis
         Whether the statistics that ``decides`` marks are a family, tested as one beside each by itself: they share
-        their relabellings, and stop together (`momus.inference.family`).
+        their relabellings, and stop together (`momus.inference.multiplicity`).
     headline
         Name of the statistic that has the largest share of the level of the family.
     permutations, resamples
@@ -137,12 +135,19 @@ def compare_rows(
     return [results[i] for i in range(len(statistics))]
 
 
-def _samples(real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None) -> Samples:
-    """The rows of the documents that take part in the test under a key, or of the units of another design."""
+def _samples(
+    real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None, merge: bool = False
+) -> Samples:
+    """The rows of the documents that take part in the test under a key, or of the units of another design.
+
+    ``merge`` merges the columns that one document has alone (`momus.inference.pooling.merged`).
+    """
     design = other or design
     if design is not None and design.rows is not None:
         real, generated = real[design.rows[0]], generated[design.rows[1]]
     tables = Tables.of(real, generated)
+    if merge and sparse.issparse(tables.real):
+        tables = merged(tables)
     sizes = tables.real.shape[0], tables.generated.shape[0]
     if not all(sizes):
         raise ValueError("each side needs at least one document")
@@ -169,136 +174,72 @@ def _of_family(members: Mapping[int, tuple[Contrast, Floats, TestResult]], headl
     return {key: replace(found[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
 
 
-class Nulls:
-    """Null distributions of several contrasts, whose rows are pooled only once per relabelling.
+def axis_test(
+    statistics: Sequence[Statistic],
+    real: Mapping[str, Rows],
+    generated: Mapping[str, Rows],
+    *,
+    design: Design | None = None,
+    headline: str = "",
+    permutations: int = 999,
+    wide: int = 199,
+    seed: int = 0,
+) -> tuple[float, str, float]:
+    """p of an axis under a fixed number of relabellings, without intervals, for many tests of one design.
 
-    Contrasts of rows under other keys have the same relabellings. All of them have relabellings, or all have random
-    signs of units, which are never enumerated; in a family, both may occur, and follow from the same random keys.
+    Relabellings follow from the seed and the sizes. They do not depend on the rows, so each test is as valid as with
+    relabellings of its own. If (B + 1) α is a whole number and there are no ties, it has exactly level α. p of a value
+    without a standard error is that of the permutation test alone.
 
     Parameters
     ----------
-    family
-        Numbers of the contrasts that are tested as one, which stop together.
-    headline
-        Name of the statistic that has the largest share of the level of the family.
+    statistics
+        The family of the axis.
+    permutations, wide
+        B, and the largest B if rows have more than 64 columns.
 
-    Attributes
-    ----------
-    exact
-        Whether all relabellings are enumerated.
-    noise, kept
-        By samples, and whether signs are random: pooled rows of both sides under the first relabellings, (b, V) each,
-        if a distance asks for them; the largest number of values to keep.
+    Returns
+    -------
+    p, the name of the statistic that leads, and its difference (for distances, that between the two populations); NaN
+    if a statistic does not exist for the documents.
+
+    >>> from momus.critic.statistic import mean
+    >>> a, b = (np.column_stack([np.arange(10.0) + d, np.ones(10)]) for d in (0, 8))
+    >>> p, name, difference = axis_test([Statistic("mean", "x", "value", mean)], {"x": a}, {"x": b})
+    >>> p < 0.01, name, difference
+    (True, 'mean', 8.0)
     """
+    first = headline or statistics[0].name
+    of_key: dict[str, Samples] = {}
+    try:
+        for key in dict.fromkeys(s.rows for s in statistics):
+            additive = all(s.function in ADDITIVE and s.prepare is s.ties is None for s in statistics if s.rows == key)
+            of_key[key] = _samples(real[key], generated[key], key, design, None, merge=additive)
+        contrasts = [contrast_of(s, of_key[s.rows]) for s in statistics]
+    except ValueError:  # a statistic is not finite
+        return float("nan"), first, float("nan")
+    contrasts = [c for c in contrasts if not c.reason]
+    is_wide = any(samples.tables.width > NARROW for samples in of_key.values())
+    budget = Budget(min(permutations, wide) if is_wide else permutations, 1, 0.05, early=(), fine=1)
+    nulls = Nulls(contrasts, range(len(contrasts)), headline, budget, seed, workers=1, kept=0)
+    drawn = nulls.drawn()
+    own = np.array([c.p(null, nulls.exact) for c, null in zip(contrasts, drawn, strict=True)])
+    if not len(own):
+        return float("nan"), first, float("nan")
+    p = own if len(own) == 1 else np.maximum(family_test(contrasts, drawn, nulls.exact, headline).adjusted, own)
+    # of several with the smallest p that is possible, a value comes before a distance, as in a table
+    least = max(float(p.min()), 2 / (len(drawn[0]) + 1))
+    order = [(max(p[k], least), c.statistic.kind == "distance", p[k]) for k, c in enumerate(contrasts)]
+    k = min(range(len(order)), key=order.__getitem__)
+    return float(p.min()), contrasts[k].statistic.name, _difference(contrasts[k], seed)
 
-    def __init__(
-        self,
-        contrasts: Sequence[Contrast],
-        family: Sequence[int],
-        headline: str,
-        budget: Budget,
-        seed: int,
-        workers: int,
-        kept: int = NOISE,
-    ) -> None:
-        self.contrasts, self.family, self.budget, self.seed = contrasts, family, budget, seed
-        self.headline = headline
-        self.signed = {c.signed for c in contrasts}
-        self.noise: dict[tuple[int, bool], tuple[Floats, Floats]] = {}
-        self.kept, self.exact, self.stages, self.workers = kept, False, budget.stages, 1
-        if contrasts:
-            self.design = contrasts[0].samples.design
-            most = max(budget.usual, budget.needed)
-            self.exact = True not in self.signed and self.design.enumerable and self.design.relabellings <= most
-            self.stages = (self.design.relabellings,) if self.exact else budget.stages
-            # narrow rows are too fast to gain by threads
-            self.workers = workers if any(c.samples.rows.shape[1] > NARROW for c in contrasts) else 1
 
-    def drawn(self) -> list[Floats]:
-        """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""
-        enumerated = all_labels(self.design) if self.exact else None
-        null: list[list[Floats]] = [[] for _ in self.contrasts]
-        active, start = [i for i, c in enumerate(self.contrasts) if not c.reason], 0
-        for stop in self.stages if active else ():
-            chunk_list = list(chunks(-(-start // CHUNK) * CHUNK, stop))
-
-            def of_chunk(chunk: tuple[int, int], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
-                number, size = chunk
-                if enumerated is not None:
-                    labels = np.ascontiguousarray(enumerated[:, number * CHUNK : number * CHUNK + size])
-                    return self._contrasts(labels, labels, active, keep=number == 0)
-                return self._contrasts(*self._labels(number, size), active, keep=number == 0)
-
-            for arrays in self._map(of_chunk, chunk_list):
-                for i, values in zip(active, arrays, strict=True):
-                    null[i].append(values)
-            start = stop
-            if not self.exact:
-                active = self._going_on(active, null)
-            if not active:
-                break
-        return [np.concatenate(arrays) if arrays else np.zeros(0) for arrays in null]
-
-    def _labels(self, number: int, size: int) -> tuple[Weights, Weights]:
-        """Labels and signs of a chunk; both are the same array where all contrasts have only one of them."""
-        if len(self.signed) == 2:
-            return coupled(self.design, self.seed, number, size)
-        draw = random_signs if True in self.signed else random_labels
-        drawn = draw(self.design, self.seed, number, size)
-        return drawn, drawn
-
-    def _map(
-        self, function: Callable[[tuple[int, int]], list[Floats]], chunk_list: Sequence[tuple[int, int]]
-    ) -> list[list[Floats]]:
-        """Apply a function to every chunk, in threads where there are several."""
-        if self.workers == 1:
-            return [function(chunk) for chunk in chunk_list]
-        with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(function, chunk_list))
-
-    def _contrasts(self, labels: Weights, signs: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
-        values: dict[int, Floats] = {}
-        for samples in {id(self.contrasts[i].samples): self.contrasts[i].samples for i in active}.values():
-            for signed, drawn in ((False, labels), (True, signs)):
-                chosen = [
-                    i for i in active if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
-                ]
-                if chosen:
-                    found = self._of_samples([self.contrasts[i] for i in chosen], samples, drawn, keep)
-                    values |= dict(zip(chosen, found, strict=True))
-        return [values[i] for i in active]
-
-    def _of_samples(self, chosen: Sequence[Contrast], samples: Samples, labels: Weights, keep: bool) -> list[Floats]:
-        few = max(self.kept // max(samples.rows.shape[1], 1), 8)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if isinstance(chosen[0], SignedContrast) and keep:
-                self.noise[id(samples), True] = chosen[0].influences.null_rows(labels[:, :few])
-            if not any(c.needs_sums for c in chosen):
-                return [c.under(labels, None) for c in chosen]
-            sums = samples.pooled(labels)
-            if keep and any(c.statistic.kind == "distance" for c in chosen):
-                self.noise[id(samples), False] = sums[0][:few], sums[1][:few]
-            # sums (B, V) of some relabellings at a time, which stay in the cache of the processor
-            step = max(CELLS // max(sums[0].shape[1], 1), 1)
-            parts = [slice(i, i + step) for i in range(0, labels.shape[1], step)]
-            of_parts = [
-                [c.under(labels[:, part], prepared) for c in chosen]
-                for part in parts
-                for prepared in [Prepared(*(side[part] for side in sums))]
-            ]
-            return [np.concatenate(values) for values in zip(*of_parts, strict=True)]
-
-    def _going_on(self, active: Sequence[int], null: Sequence[Sequence[Floats]]) -> list[int]:
-        """The contrasts that need more relabellings."""
-        drawn = {i: np.concatenate(null[i]) for i in active}
-        family = [i for i in self.family if i in drawn]
-        stopped = {i for i in active if i not in family and self._stops(drawn[i], self.contrasts[i].extreme(drawn[i]))}
-        if family:
-            contrasts, nulls = [self.contrasts[i] for i in family], [drawn[i] for i in family]
-            test = family_test(contrasts, nulls, self.exact, self.headline)
-            if self._stops(drawn[family[0]], test.extreme):
-                stopped |= set(family)
-        return [i for i in active if i not in stopped]
-
-    def _stops(self, null: Floats, extreme: int) -> bool:
-        return self.budget.stops(len(null), extreme)
+def _difference(contrast: Contrast, seed: int) -> float:
+    """generated − real; of a distance, an estimate of that between the two populations, which is not below 0."""
+    (real, generated), samples = contrast.values, contrast.samples
+    if contrast.statistic.kind == "value":
+        return generated - real
+    witness = witness_of(contrast.statistic)
+    if witness is not None:
+        return max(cross_fitted(samples, witness, seed), 0.0)
+    return max(generated - chance_distance(contrast.statistic, samples, seed, CHUNK), 0.0)

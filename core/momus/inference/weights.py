@@ -20,6 +20,8 @@ Weights = NDArray[np.float32]
 CHUNK = 64
 FEW = 1 << 15
 """Documents or clusters up to which labellings are kept, as bits: 512 chunks of 64 take 134 MB at most."""
+KEPT = 8
+"""Chunks of labellings within prompts or bins that are kept."""
 _PERMUTATION, _BOOTSTRAP, _SIGNS, _COUPLED = 1, 2, 8, 10
 
 
@@ -50,8 +52,13 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
         kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
         return np.concatenate([kept, 1 - kept])
     if design.strata is not None and design.numbers is not None and design.groups is None:
-        strata = np.concatenate(design.numbers)
-        return lowest(rng.random((size, len(strata))).T, strata, design.n_real)
+        strata, drawn = np.concatenate(design.numbers), design.drawn
+        if (seed, chunk, size) not in drawn:
+            labels = lowest(rng.random((size, len(strata))).T, strata, design.n_real)
+            if chunk >= KEPT:
+                return labels
+            drawn[seed, chunk, size] = np.packbits(labels.astype(bool), axis=1)
+        return np.unpackbits(drawn[seed, chunk, size], axis=1, count=size).astype(np.float32)
     labels = _permuted(rng, *design.units, size)
     if design.groups is not None:  # from groups to their documents
         labels = labels[np.concatenate([design.groups[0], design.groups[1] + design.units[0]])]

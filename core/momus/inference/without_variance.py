@@ -11,10 +11,9 @@ from scipy import sparse
 from momus.critic.statistic import Statistic
 from momus.inference.contrast import Contrast
 from momus.inference.intervals import NONE, Interval
-from momus.inference.method import Method
 from momus.inference.pooling import pooled
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.result import numbers
+from momus.inference.result import Method, numbers
 from momus.inference.samples import Samples
 from momus.numeric.types import Floats
 

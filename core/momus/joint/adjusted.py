@@ -9,13 +9,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from momus.errors import UsageError
-from momus.inference.adjustment import BINS, Binned, Overlap, bin_codes, binned, joint
+from momus.inference.adjustment import BINS, Binned, Overlap, bin_codes, binned
 from momus.inference.design import Design
-from momus.inference.many_tests import DrawnLabels, LabelledSums, Relabelled, SharedRows, relabelled
 from momus.inference.pooling import NARROW, Rows
+from momus.inference.relabelling import FIRST, Budget
 from momus.inference.result import NAN, TestResult
+from momus.inference.samples import Samples
 from momus.inference.testing import compare_rows
 from momus.joint.axes import Axis, Covariate, covariate, units_of
+from momus.joint.share_left import Relabelled, joint, relabelled
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -23,7 +25,7 @@ from momus.verdicts.settings import Settings
 ALPHA = 0.05
 PERMUTATIONS, WIDE = 499, 199
 """Relabellings of a test within bins, and of one with more than 64 columns."""
-NULL = 64
+PLAIN = Budget(64, 1, ALPHA, early=(), fine=1)
 """Relabellings from which the chance level of an unadjusted distance is estimated."""
 
 
@@ -102,8 +104,8 @@ class Sides:
     seed: int = 0
     confidence: float = 0.95
     _bins: dict[tuple[str, ...], tuple[Ints, Ints]] = field(default_factory=dict)
-    _within: dict[tuple[bytes, ...], tuple[Binned, DrawnLabels | None]] = field(default_factory=dict)
-    _plain: dict[tuple[str, bytes], tuple[LabelledSums, Relabelled]] = field(default_factory=dict)
+    _within: dict[tuple[bytes, ...], Binned] = field(default_factory=dict)
+    _plain: dict[tuple[str, bytes], tuple[Samples, Relabelled]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, real: Corpus, generated: Corpus, settings: Settings | None = None) -> Sides:
@@ -142,20 +144,22 @@ class Sides:
         known = [c >= 0 for c in codes]
         masks = [axis.scored[name] & k for name, k in zip((self.real, self.generated), known, strict=True)]
         row = replace(row, n_real=int(masks[0].sum()), n_generated=int(masks[1].sum()), grouped=self.units is not None)
-        within, labels = self._design(codes, masks)
+        within = self._design(codes, masks)
         row = replace(row, overlap=within.overlap, reason=within.overlap.refusal)
         if min(row.n_real, row.n_generated) < 2:
             return replace(row, reason="few documents")
-        plain_sums, plain = self._unadjusted(axis, masks)
+        plain_samples, plain = self._unadjusted(axis, masks)
         row = replace(row, unadjusted=plain.difference)
-        if within.design is None or labels is None:
+        if within.design is None:
             return row
-        sums = LabelledSums(plain_sums.rows, within.design)
-        drawn = wide if sums.rows.tables.width > NARROW else permutations
-        tested = relabelled(axis.statistic, sums, labels, drawn)
+        samples = Samples.of(*self._rows(axis, masks), within.design)
+        # half of them do where p is clearly below the level
+        drawn = wide if samples.tables.width > NARROW else permutations
+        budget = Budget(drawn // 2, 1, ALPHA, early=FIRST, fine=round(drawn * ALPHA))
+        tested = relabelled(axis.statistic, samples, budget, self.seed)
         if not (math.isfinite(tested.difference) and math.isfinite(plain.difference)):
             return replace(row, reason="not finite")
-        errors = joint(axis.statistic, (plain_sums, sums), self.seed)
+        errors = joint(axis.statistic, (plain_samples, samples), self.seed)
         low, high = errors.interval(tested.difference, self.confidence)
         share = errors.share(plain.difference, tested.difference, self.confidence)
         row = replace(
@@ -195,22 +199,20 @@ class Sides:
             self._bins[key] = bin_codes([c.real for c in covariates], [c.generated for c in covariates], BINS)
         return self._bins[key]
 
-    def _design(self, codes: tuple[Ints, Ints], masks: Sequence[Bools]) -> tuple[Binned, DrawnLabels | None]:
+    def _design(self, codes: tuple[Ints, Ints], masks: Sequence[Bools]) -> Binned:
         """The design within bins of the documents of both masks; critics that score the same documents share it."""
         key = tuple(a.tobytes() for a in (*codes, *masks))
         if key not in self._within:
             groups = None if self.units is None else (self.units[0][masks[0]], self.units[1][masks[1]])
-            within = binned((codes[0][masks[0]], codes[1][masks[1]]), groups)
-            labels = None if within.design is None else DrawnLabels(within.design, self.seed)
             self._within.clear()  # axes are adjusted for one covariate after another
-            self._within[key] = within, labels
+            self._within[key] = binned((codes[0][masks[0]], codes[1][masks[1]]), groups)
         return self._within[key]
 
-    def _rows(self, axis: Axis, masks: Sequence[Bools]) -> list[Rows]:
-        names = self.real, self.generated
-        return [axis.rows[name][np.flatnonzero(mask)] for name, mask in zip(names, masks, strict=True)]
+    def _rows(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Rows, Rows]:
+        real, generated = map(np.flatnonzero, masks)
+        return axis.rows[self.real][real], axis.rows[self.generated][generated]
 
-    def _unadjusted(self, axis: Axis, masks: Sequence[Bools]) -> tuple[LabelledSums, Relabelled]:
+    def _unadjusted(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Samples, Relabelled]:
         """The difference of the same documents without bins."""
         key = axis.critic, b"".join(m.tobytes() for m in masks)
         if key not in self._plain:
@@ -219,9 +221,8 @@ class Sides:
                 if self.units is None
                 else Design.clusters(self.units[0][masks[0]], self.units[1][masks[1]])
             )
-            sides = self._rows(axis, masks)
-            sums = LabelledSums(SharedRows(axis.statistic, sides[0], sides[1]), design)
-            self._plain[key] = sums, relabelled(axis.statistic, sums, DrawnLabels(design, self.seed), NULL)
+            samples = Samples.of(*self._rows(axis, masks), design)
+            self._plain[key] = samples, relabelled(axis.statistic, samples, PLAIN, self.seed)
         return self._plain[key]
 
 

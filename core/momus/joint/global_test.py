@@ -12,9 +12,9 @@ from momus.inference.design import Design
 from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples
-from momus.inference.shared_draws import Restricted, SharedLabels, restricted
 from momus.inference.weights import chunks
 from momus.joint.axes import Axis
+from momus.joint.shared_labels import Restricted, SharedLabels, restricted
 from momus.numeric.types import Floats
 
 

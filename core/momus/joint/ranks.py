@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from momus.inference.matching import Names
+from momus.inference.pools import pools_of
 from momus.inference.ranking import Distances, Ranks, average, nearest_on_average, ranked
-from momus.inference.shared_draws import pools_of
 from momus.joint.axes import Axis
 from momus.joint.replicates import Replicates
 from momus.numeric.types import Ints

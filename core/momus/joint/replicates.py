@@ -9,17 +9,16 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import kolmogorov_smirnov, shares, supremum
-from momus.inference.blocks import in_blocks
+from momus.inference.influence import cross_fitted, witness_of
 from momus.inference.intervals import hedges_factor
-from momus.inference.matching import Names, design_of
+from momus.inference.matching import Names, design_of, in_blocks
 from momus.inference.multipliers import chance_distance
 from momus.inference.pooling import Rows, Tables, pooled
+from momus.inference.pools import Pools, shared_prompts
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.ranking import Distances
 from momus.inference.samples import Samples, sums_by
-from momus.inference.shared_draws import Pools, shared_prompts
 from momus.inference.weights import Weights
-from momus.inference.witness import cross_fitted, witness_of
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats, Ints
 
@@ -81,7 +80,7 @@ class Replicates:
     estimates
         Signed effects, (K,); for distances, the excess over chance.
     sizes
-        Of distances, what verdicts estimate them to be (`momus.inference.witness`), (K,); None of other statistics.
+        Of distances, what verdicts estimate them to be (`momus.inference.influence`), (K,); None of other statistics.
     documents
         Numbers of documents of each corpus that take part, (K + 1,).
 
@@ -185,10 +184,7 @@ class Replicates:
         samples = []
         for i in range(1, len(tables)):
             design = design_of(asked[0], asked[i], groups=(of_group[0], of_group[i]))
-            sides = (tables[0], tables[i])
-            if design.rows is not None:
-                sides = tables[0][design.rows[0]], tables[i][design.rows[1]]
-            samples.append(Samples(Tables.of(*sides), design))
+            samples.append(Samples.of(tables[0], tables[i], design))
         return samples
 
 

@@ -12,11 +12,11 @@ from scipy import sparse
 from momus.critic.statistic import Statistic, mean, perplexity
 from momus.errors import UsageError
 from momus.inference.adjustment import bin_codes, quantile_codes
-from momus.inference.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
 from momus.joint.axes import Axis, Covariate, covariate, units_of
+from momus.joint.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from momus.inference.multiplicity import benjamini_hochberg, holm
-from momus.verdicts.verdict import speaking
+from momus.verdicts.table import speaking
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison

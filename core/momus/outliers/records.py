@@ -101,7 +101,7 @@ def writers(
             raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
         check_output(path, RECORDS)
     if os.path.realpath(keep) == os.path.realpath(drop):
-        raise UsageError(f"{keep} is named twice", hint="name one file for each of --keep and --drop")
+        raise UsageError(f"{keep} is named twice", hint="name one file for each of --kept and --dropped")
     return _opened(keep, drop)
 
 

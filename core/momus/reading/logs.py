@@ -7,6 +7,7 @@ settings. Opening, limits, encodings, damaged files and rows are the business of
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
@@ -29,6 +30,9 @@ from momus.reading.location import Location, shorten
 from momus.reading.remote import exists
 
 __all__ = ["Log", "LogReader", "LogRecords"]
+
+RECORDS = (".jsonl", ".parquet")
+"""Endings of files that may hold anything: the fields of a log say that it is one."""
 
 
 @dataclass
@@ -217,6 +221,31 @@ def _readers() -> Iterator[LogReader]:
     for name in registered(READERS):
         with suppress(PluginError):
             yield log_reader(name)
+
+
+def reader_of(folder: Path) -> str | None:
+    """Name the reader whose logs a folder holds; None if it holds none, or is no folder.
+
+    The first file whose name fits says it: a log has the fields that its reader knows it by, or an ending that no other
+    format has.
+    """
+    if not folder.is_dir():
+        return None
+    files = sorted(Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
+    for reader in _readers():
+        path = next((p for p in files if fnmatch(p.name, reader.pattern)), None)
+        if path is not None and (path.suffix not in RECORDS or frozenset() < reader.signs <= _fields(path)):
+            return reader.name
+    return None
+
+
+def _fields(path: Path) -> frozenset[str]:
+    """The fields of the first record of a file; none if it cannot be read."""
+    log = Log(Location(path, str(path), ""))
+    with suppress(MomusError, OSError):
+        _, record = next(log.rows() if path.suffix == ".parquet" else log.json_lines(), (0, None))
+        return frozenset(record) if isinstance(record, Mapping) else frozenset()
+    return frozenset()
 
 
 def advice(name: str, record: object = None) -> str:

@@ -29,7 +29,6 @@ from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
 from momus.reading.sources import Source, field_of, locations, top_of
 from momus.text.corpus import Corpus
-from momus.text.document_languages import with_languages
 from momus.text.documents import LeftOut
 
 BY_LINE = ("jsonl", "lines")
@@ -107,7 +106,7 @@ def list_inputs(paths: Sequence[str], options: ReadingOptions) -> tuple[list[Inp
     files: list[InputFile] = []
     left_out: list[LeftOut] = []
     for path in paths:
-        source = Source.parse(path)
+        source = Source.parse(path, recognise=options.fmt is None)
         if source.path == "-" or is_address(source.path) or source.reader is not None:
             raise UsageError(
                 f"{path}: only files and folders on disk are read in parts",
@@ -290,4 +289,4 @@ def read_gathered(
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:
             reading.check(location)
-        return with_languages(reading.corpus(file.prefix), options.language), reading
+        return options.of_documents(reading.corpus(file.prefix)), reading

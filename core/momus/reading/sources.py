@@ -13,7 +13,7 @@ from momus.errors import UsageError
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.folders import Listed, datasets_files, folder_format, log_files, matches, members, remote_members
 from momus.reading.location import Location, remote_name
-from momus.reading.logs import LogReader
+from momus.reading.logs import LogReader, reader_of
 from momus.reading.remote import is_address, list_remote
 from momus.reading.sniffing import split_name
 from momus.redact import redacted
@@ -37,8 +37,10 @@ class Source:
     part: str | None
 
     @classmethod
-    def parse(cls, text: str) -> Source:
+    def parse(cls, text: str, recognise: bool = True) -> Source:
         """Take the name of a text apart; whatever exists under the whole name is a file.
+
+        A folder of logs gets the reader that knows them, unless ``recognise`` is false, as where a format is given.
 
         Raises
         ------
@@ -46,7 +48,7 @@ class Source:
             The name begins with that of a reader which is not registered.
         """
         if os.path.lexists(text):
-            return cls(None, text, None)
+            return cls(reader_of(Path(text)) if recognise else None, text, None)
         reader, match = None, PREFIX.fullmatch(text)
         if match is not None and not os.path.lexists(text.rpartition("#")[0]):
             known = registered(READERS)
@@ -56,6 +58,8 @@ class Source:
         head, mark, tail = text.rpartition("#")
         if not mark or not head or not tail or (not is_address(text) and os.path.lexists(text)):
             return cls(reader, text, None)
+        if reader is None and recognise and not is_address(head):
+            reader = reader_of(Path(head))
         return cls(reader, head, tail)
 
 

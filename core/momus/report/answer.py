@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Table
 from momus.joint.ranks import ALL_AXES, RankRow
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison, CriticResult

@@ -38,7 +38,6 @@ def joint_lines(joint: Joint, axes: Mapping[str, str], level: float = 0.05) -> l
     lines += [overall(test, level) for test in joint.overall]
     lines += untested(joint.overall, axes)
     lines += [attributed(a, axes) for a in joint.attributions]
-    lines.append(left_out("Without shares of variance", {c.critic: c.reason for c in joint.components}, axes))
     return [line for line in lines if line]
 
 

@@ -42,7 +42,8 @@ from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null
 from momus.runs.folder import REPORT
 from momus.text.counting import percentage
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
@@ -91,8 +92,8 @@ def render(comparison: Comparison) -> str:
         bands_words=bands_words(comparison.verdicts),
         methods=methods(comparison.verdicts),
         level=percentage(comparison.signature["confidence"], 0),
-        families=families(comparison.verdicts, comparison.signature["adjustment"]),
-        floors=floors(comparison.verdicts, comparison.signature["adjustment"]),
+        families=families(comparison.verdicts, comparison.signature["multiplicity"]),
+        floors=floors(comparison.verdicts, comparison.signature["multiplicity"]),
         delta=comparison.signature.get("equivalence"),
         refits=comparison.signature.get("refits", 0),
         **_joint(comparison, answer),

@@ -30,7 +30,7 @@ CORPORA = 4
 GAP = 2
 """Cells between two columns: one of padding, and one where other boxes have a line."""
 LINES = 3
-"""Lines of a warning that are shown; `--every` and the report show all of it."""
+"""Lines of a warning that are shown; `--all` and the report show all of it."""
 WARNINGS = 8
 
 
@@ -156,7 +156,7 @@ def _warnings(warnings: Sequence[str]) -> list[Text]:
         text.stylize("yellow", 0, len("Note:"))
         texts.append(text)
     more = len(warnings) - WARNINGS
-    return texts if more <= 0 else [*texts, Text(f"and {more} more; --every shows all", style="yellow")]
+    return texts if more <= 0 else [*texts, Text(f"and {more} more; --all shows all", style="yellow")]
 
 
 def _cut(line: str) -> str:

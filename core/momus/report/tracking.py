@@ -96,5 +96,5 @@ def log_comparison(
         what = redacted(str(error).strip()) or type(error).__name__
         raise MomusError(
             f"the tracker {name!r} failed: {what}",
-            hint="the run folder is complete: `momus log RUN` sends it again once this is solved",
+            hint="the run folder is complete: `momus export RUN` sends it again once this is solved",
         ) from error

@@ -22,7 +22,8 @@ from momus.report.safe import one_line
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
 from momus.verdicts.band import OWN
-from momus.verdicts.verdict import Verdict, speaking
+from momus.verdicts.table import speaking
+from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -86,11 +87,11 @@ def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
             for u in result.unscored
         ]
     s = comparison.signature
-    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["adjustment"]) if note]
+    parts += [Text(note, style="dim") for note in footnotes(comparison.verdicts, s["multiplicity"]) if note]
     parts.append(
         Text(
             f"momus {s['momus']} | seed {s['seed']} | up to {s['permutations']:,} permutations per row, more where the "
-            f"table needs them | p adjusted: {s['adjustment']} | {s['seconds']['total']:.1f} s",
+            f"table needs them | p adjusted: {s['multiplicity']} | {s['seconds']['total']:.1f} s",
             style="dim",
         )
     )
@@ -133,7 +134,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
     return parts
 
 
-def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
+def footnotes(verdicts: list[Verdict], multiplicity: str) -> list[str]:
     """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
     sources = {v.band_source for v in speaking(verdicts) if v.gap is not None}
     groups = max((v.band_groups for v in verdicts), default=0)
@@ -145,4 +146,4 @@ def footnotes(verdicts: list[Verdict], adjustment: str) -> list[str]:
         if "default" in sources
         else "",
     ]
-    return [*bands, families(verdicts, adjustment), floors(verdicts, adjustment)]
+    return [*bands, families(verdicts, multiplicity), floors(verdicts, multiplicity)]

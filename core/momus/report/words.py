@@ -172,7 +172,7 @@ def null(verdict: Verdict) -> str:
     return STUDENTISED[m.design] + skewed
 
 
-def floors(verdicts: Sequence[Verdict], adjustment: str) -> str:
+def floors(verdicts: Sequence[Verdict], multiplicity: str) -> str:
     """State the smallest p-values that relabellings allow among the axes, and whether they could decide.
 
     Holm's adjustment multiplies the smallest of m p-values by m.
@@ -182,7 +182,7 @@ def floors(verdicts: Sequence[Verdict], adjustment: str) -> str:
     if not at_floor:
         return "No p of an axis is limited by its number of relabellings." if leading else ""
     largest = max(v.method.floor for v in at_floor)
-    times = axes_together(leading, adjustment)
+    times = axes_together(leading, multiplicity)
     text = (
         f"The p of {len(at_floor)} of {len(leading)} axes is the smallest that their relabellings allow: adjusted, "
         f"{p_value(min(times * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
@@ -197,16 +197,16 @@ def floors(verdicts: Sequence[Verdict], adjustment: str) -> str:
     return text
 
 
-def families(verdicts: Sequence[Verdict], adjustment: str) -> str:
+def families(verdicts: Sequence[Verdict], multiplicity: str) -> str:
     """State what the adjustment of p-values holds: for the axes of each text, or of the whole table."""
     leading = [v for v in verdicts if v.leads]
-    if not leading or not adjustment.startswith("holm"):
+    if not leading or not multiplicity.startswith("holm"):
         return ""
-    alpha, m = leading[0].alpha, axes_together(leading, adjustment)
+    alpha, m = leading[0].alpha, axes_together(leading, multiplicity)
     n = counted(m, "axis", "axes")
     held = f"the chance of naming any that does not differ is at most {alpha:g}"
     what = f"Over {n}, {held}" if m == len(leading) else f"For each generated text, over its {n}, {held}"
-    table = "" if m == len(leading) else f"; --adjustment holm-table holds that over all {len(leading)} of the table"
+    table = "" if m == len(leading) else f"; --multiplicity holm-table holds that over all {len(leading)} of the table"
     return (
         f"{what}{table} – if each test has its level: for distances, where both texts come from one source; for means, "
         "where they are equal, approximately if documents are skewed and the texts differ in shape and size."

@@ -72,7 +72,7 @@ class RunRecord(TypedDict):
     seed: int
     permutations: Count
     confidence: Annotated[float, Range(0, 0.9999, above=True)]
-    adjustment: Literal["holm", "bh", "none"]
+    multiplicity: Literal["holm", "bh", "holm-table", "bh-table", "none"]
     top: Count
     refits: Count
     equivalence: float | None

@@ -45,20 +45,20 @@ class DecidedRows:
         return bool(self.rows) and len(self.rows) == self.tested
 
 
-def axes_together(leading: Sequence[Verdict], adjustment: str = "holm") -> int:
+def axes_together(leading: Sequence[Verdict], multiplicity: str = "holm") -> int:
     """How many axes are adjusted together: those of the text with the most, or of the whole table."""
     texts = Counter((v.generated, v.reference) for v in leading)
-    return len(leading) if adjustment.endswith("-table") else max(texts.values(), default=0)
+    return len(leading) if multiplicity.endswith("-table") else max(texts.values(), default=0)
 
 
-def decided_rows(verdicts: Sequence[Verdict], adjustment: str = "holm") -> DecidedRows:
+def decided_rows(verdicts: Sequence[Verdict], multiplicity: str = "holm") -> DecidedRows:
     """Find the axes that the number of relabellings decides.
 
     Relabellings that were drawn at random are no limit where p is above their floor: a test stops early if its p is
     clearly above the level, and draws more where the table needs them (`momus.inference.relabelling.Budget`).
     """
     tested = [v for v in verdicts if v.leads and v.p_axis is not None]
-    times = axes_together(tested, adjustment) if adjustment.startswith("holm") else 1
+    times = axes_together(tested, multiplicity) if multiplicity.startswith("holm") else 1
     limited = [v for v in tested if _at_floor(v) and times * v.method.floor > v.alpha and not v.differs]
     floor = min((v.method.floor for v in limited), default=0.0)
     return DecidedRows(len(tested), tuple(limited), times, floor, all(v.method.exact for v in limited))
@@ -70,7 +70,7 @@ def _at_floor(v: Verdict) -> bool:
     return m.permutations > 0 and v.p_axis is not None and (m.exact or v.p_axis <= m.floor * (1 + 1e-9))
 
 
-def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm", *, pairs: bool = False) -> list[str]:
+def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, pairs: bool = False) -> list[str]:
     """Warn of axes that the number of relabellings decides, and say how to go on.
 
     Parameters
@@ -78,7 +78,7 @@ def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm", *, pai
     pairs
         The rows compare generated texts with each other.
     """
-    limits = decided_rows(verdicts, adjustment)
+    limits = decided_rows(verdicts, multiplicity)
     if not limits.rows:
         return []
     names = ", ".join(f"{v.critic} on {v.generated}" for v in limits.rows[:SHOWN])
@@ -93,8 +93,8 @@ def floor_warnings(verdicts: Sequence[Verdict], adjustment: str = "holm", *, pai
     out = (
         "give more documents, prompts or groups, or choose fewer critics and texts"
         if limits.exact
-        else "adjust by --adjustment bh, raise --permutations, or choose fewer critics and texts"
-        if pairs and adjustment.startswith("holm")
+        else "adjust by --multiplicity bh, raise --permutations, or choose fewer critics and texts"
+        if pairs and multiplicity.startswith("holm")
         else "raise --permutations, or choose fewer critics and texts"
     )
     return [

@@ -15,18 +15,18 @@ from momus.critic.scores import LATENT_NLL, Scores
 from momus.errors import UsageError
 from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
-from momus.inference.blocks import ABOVE, MOST, in_blocks, of_units
 from momus.inference.design import Design
+from momus.inference.matching import ABOVE, MOST, in_blocks, of_units
 from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.relabelling import FIRST, STAGES
-from momus.inference.testing import NOISE
+from momus.inference.relabelling import FIRST, NOISE, STAGES
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.judge_laws import judge_laws
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
-from momus.verdicts.verdict import Verdict, with_leading, within
+from momus.verdicts.table import with_leading
+from momus.verdicts.verdict import Verdict, within
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -39,7 +39,7 @@ class Economy:
     Attributes
     ----------
     above, most
-        Documents of a text above which they are put into blocks, and most blocks; see `momus.inference.blocks`.
+        Documents of a text above which they are put into blocks, and most blocks; see `momus.inference.matching`.
     wide, early, noise
         See `momus.inference.compare_rows`.
     """

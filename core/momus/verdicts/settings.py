@@ -20,8 +20,8 @@ class Settings:
     permutations, resamples, confidence
         Usual number of relabellings of a row that may differ, resamples of bootstrap standard errors, and level of the
         intervals, see `momus.inference.compare_rows`.
-    adjustment
-        Adjustment of p-values, see `momus.verdicts.verdict.adjust`: ``holm``, ``bh``, ``holm-table``, ``bh-table`` or
+    multiplicity
+        Adjustment of p-values, see `momus.verdicts.table.adjust`: ``holm``, ``bh``, ``holm-table``, ``bh-table`` or
         ``none``.
     paired
         Whether to compare documents of one prompt with each other; None: see `momus.inference.design_of`.
@@ -33,7 +33,7 @@ class Settings:
         δ: test of each effect whether it lies within ±δ (two one-sided tests by interval inclusion).
     pairwise
         Whether to compare the generated corpora with each other too, by headline statistics.
-    adjust
+    control_for
         Critics or metadata fields within bins of which every headline row is compared again.
     subgroups
         Critics or metadata fields by whose values every headline row is compared again, in subgroups.
@@ -62,13 +62,13 @@ class Settings:
     permutations: int = 9999
     resamples: int = 499
     confidence: float = 0.95
-    adjustment: str = "holm"
+    multiplicity: str = "holm"
     paired: bool | None = None
     device: str = "auto"
     top: int = 5
     equivalence: float | None = None
     pairwise: bool = False
-    adjust: tuple[str, ...] = ()
+    control_for: tuple[str, ...] = ()
     subgroups: tuple[str, ...] = ()
     refits: int = 0
     register: str = ""

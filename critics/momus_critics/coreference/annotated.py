@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
+from momus.critic import resource
 from momus.errors import ReadingError, UsageError
 from momus.estimator import Estimator
 from momus.outputs import open_temporary, replacing
@@ -26,7 +28,6 @@ class GivenChains(Estimator):
 
     def __init__(self, *, model: str = "") -> None:
         self.model = model
-        self._chains: dict[str, Resolved] | None = None
 
     @property
     def version(self) -> str:
@@ -43,15 +44,15 @@ class GivenChains(Estimator):
         ReadingError
             The file cannot be read, or a line is no record of mentions.
         """
-        if self._chains is None:
-            if not self.model:
-                raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
-            self._chains = read_chains(self.model)
+        if not self.model:
+            raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
+        written = os.stat(self.model).st_mtime_ns if os.path.exists(self.model) else 0
+        of_documents = resource(_chains_written, self.model, written)
         chains = []
         for document in batch:
-            if document.id not in self._chains:
+            if document.id not in of_documents:
                 raise UsageError(f"{self.model}: no chains for document {document.id!r}")
-            resolved = self._chains[document.id]
+            resolved = of_documents[document.id]
             if len(resolved.ends) and int(resolved.ends.max()) > len(document.text):
                 raise UsageError(f"{self.model}: a mention of document {document.id!r} ends beyond its text")
             chains.append(resolved)
@@ -81,6 +82,11 @@ def read_chains(path: str | Path) -> dict[str, Resolved]:
     return chains
 
 
+def _chains_written(path: str, written: int) -> dict[str, Resolved]:
+    """The chains of a file as it was at a time, which tells a file that was written again."""
+    return read_chains(path)
+
+
 def _resolved(record: dict[str, Any]) -> Resolved:
     mentions = [(int(a), int(b), int(e)) for a, b, e in record["mentions"]]
     if any(not 0 <= a < b for a, b, _ in mentions):
@@ -90,10 +96,10 @@ def _resolved(record: dict[str, Any]) -> Resolved:
     return Resolved.of(mentions, sentences, None if persons is None else [int(p) for p in persons])
 
 
-def write_chains(found: dict[str, Resolved], path: str | Path) -> None:
+def write_chains(chains: dict[str, Resolved], path: str | Path) -> None:
     """Write the chains of documents, by their ids, as JSON Lines for the resolver ``given``."""
     with replacing(Path(path)) as temporary, open_temporary(temporary) as out:
-        for name, r in found.items():
+        for name, r in chains.items():
             rows = zip(r.starts.tolist(), r.ends.tolist(), r.entities.tolist(), strict=True)
             record = {"id": name, "mentions": [list(row) for row in rows], "sentences": r.sentences.tolist()}
             if r.persons is not None:

@@ -53,7 +53,7 @@ def test_no_group_is_on_both_sides_and_none_is_split():
 
         def test(self, real, generated, groups=None):
             seen.append((real.tolist(), generated.tolist(), [g.tolist() for g in groups]))
-            return 0.5, 0.0
+            return 0.5, "x", 0.0
 
     cell = measure(Cell("c", "x", "none", 0.0, 2, 2), Draws(Judge(), (2, 2), 0, units=units), 50)
     assert (cell.usable, cell.tested) == (4, 50), "group d has no usable document"

@@ -49,7 +49,7 @@ def test_two_processes_and_other_parts_change_nothing(both, written, documents):
 
 
 def test_pairs_of_prompts(both, written):
-    memory, parts = both(FEW, **written(prompts=1000), adjust=("length",))
+    memory, parts = both(FEW, **written(prompts=1000), control_for=("length",))
     assert {v.method.design for v in parts.verdicts} == {"pairs"}
     assert parts.joint.adjusted
     assert_same(memory, parts)
@@ -71,7 +71,6 @@ def test_several_texts_and_their_pairs(both, written):
     memory, parts = both(("length", "type-token"), **written((80, 60, 50, 45, 55), prompts=25), pairwise=True)
     assert len(parts.pairs) == 6
     assert parts.joint.ranking is not None
-    assert parts.joint.components
     assert_same(memory, parts)
 
 
@@ -110,7 +109,7 @@ def test_checks_and_warnings_are_the_same(both, written):
 def test_the_sample_for_analyses_of_all_axes_is_the_same(both, written, monkeypatch):
     monkeypatch.setattr("momus.runs.texts.ANALYSED", 40)
     monkeypatch.setattr("momus.engine.in_parts.ANALYSED", 40)
-    memory, parts = both(FEW, **written((80, 90, 80), prompts=40), adjust=("length",))
+    memory, parts = both(FEW, **written((80, 90, 80), prompts=40), control_for=("length",))
     few = [row.n_real for row in parts.joint.adjusted]
     assert few
     assert max(few) <= 40 < min(v.n_real for v in parts.verdicts if v.critic == "length")
@@ -204,14 +203,14 @@ def test_rows_of_the_real_text_are_reused(written, in_parts, tmp_path, monkeypat
         return run
 
     monkeypatch.setattr("momus.engine.in_parts.score_parts", counted)
-    second = momus.compare(**texts, **QUICK, critics=FEW, out=tmp_path / "second", critics_from=tmp_path / "first")
+    second = momus.compare(**texts, **QUICK, critics=FEW, out=tmp_path / "second", reuse=tmp_path / "first")
     assert scored == [("real", 4, 4), ("a", 4, 0)]
     assert_same(first, second)
     assert not [w for w in second.warnings if "again" in w]
     changed = write_lines(tmp_path / "changed.jsonl", records(40, 9))
     scored.clear()
     third = momus.compare(
-        **{**texts, "real": changed}, **QUICK, critics=FEW, out=tmp_path / "third", critics_from=tmp_path / "first"
+        **{**texts, "real": changed}, **QUICK, critics=FEW, out=tmp_path / "third", reuse=tmp_path / "first"
     )
     assert scored == [("real", 3, 0), ("a", 4, 0)], "another real text is scored"
     assert {v.n_real + v.unscored_real for v in third.verdicts} == {40}

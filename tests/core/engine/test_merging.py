@@ -149,7 +149,7 @@ def test_what_cannot_be_fitted_in_parts_is_refused_with_a_way_out(files):
 def test_a_killed_worker_ends_the_fit_with_words(files):
     with pytest.raises(StoreError, match="was killed") as error:
         fit_in_parts(Deadly(), str(files), workers=2, documents=7)
-    assert "--workers" in error.value.hint
+    assert "--jobs" in error.value.hint
 
 
 class Deadly(Forgetful):
@@ -189,14 +189,14 @@ def call(*words):
 
 
 def test_the_command_fits_in_parts_and_on_samples(files, tmp_path):
-    assert "58 documents (2 left out)" in call("length", "-r", files, "-o", tmp_path / "a", "--workers", 1).stdout
-    assert call("length", "-r", files, "-o", tmp_path / "b").exit_code == 0
+    assert "58 documents (2 left out)" in call("length", "-f", files, "-o", tmp_path / "a", "--jobs", 1).stdout
+    assert call("length", "-f", files, "-o", tmp_path / "b").exit_code == 0
     assert (tmp_path / "a" / "arrays.safetensors").read_bytes() == (tmp_path / "b" / "arrays.safetensors").read_bytes()
-    done = call("rhythm", "-r", files, "-o", tmp_path / "c", "--sample", 30)
+    done = call("rhythm", "-f", files, "-o", tmp_path / "c", "--sample", 30)
     assert "A sample of 30 documents, drawn at random from 60" in done.stdout
     assert load_critic(tmp_path / "c").fitted_on_["documents"] <= 30
-    for words in (["rhythm", "--workers", 1], ["length", "--workers", 1, "--sample", 9]):
-        error = call(*words, "-r", files, "-o", tmp_path / "d").exception
+    for words in (["rhythm", "--jobs", 1], ["length", "--jobs", 1, "--sample", 9]):
+        error = call(*words, "-f", files, "-o", tmp_path / "d").exception
         assert isinstance(error, UsageError)
         assert error.hint
         assert not (tmp_path / "d").exists()

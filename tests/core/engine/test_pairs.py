@@ -14,7 +14,7 @@ from momus.progress import Silent
 from momus.report.joint_words import PAIRS as MOST
 from momus.report.joint_words import pair_rows, pair_sentences
 from momus.verdicts.decided_rows import floor_warnings
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 OPTIONS = {"critics": ["unigram"], "permutations": 199, "resamples": 19, "reporter": Silent()}
 
@@ -75,7 +75,7 @@ def test_pairs_that_no_relabelling_could_tell_apart_are_warned_of(pairs):
     many = adjust(least * 100, "holm")
     (warning,) = floor_warnings(many, "holm", pairs=True)
     assert warning.startswith("No axis of a pair of generated texts can differ")
-    assert "--adjustment bh" in warning
+    assert "--multiplicity bh" in warning
     assert not floor_warnings(adjust(many, "bh"), "bh", pairs=True)
 
 

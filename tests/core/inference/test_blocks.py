@@ -6,8 +6,8 @@ from scipy import sparse, stats
 
 from momus.critic.statistic import Statistic, mean, total_variation
 from momus.inference import compare_rows, design_of
-from momus.inference.blocks import ABOVE, FEWEST, MOST, block_size, blocks_of, in_blocks, of_units
 from momus.inference.design import Design
+from momus.inference.matching import ABOVE, FEWEST, MOST, block_size, blocks_of, in_blocks, of_units
 from momus.inference.samples import sums_by
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")

@@ -6,9 +6,9 @@ from scipy import sparse, stats
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
-from momus.inference.blocks import of_units
 from momus.inference.contrast import contrast_of
-from momus.inference.family import HEADLINE, TAIL, family_test
+from momus.inference.matching import of_units
+from momus.inference.multiplicity import HEADLINE, TAIL, family_test
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples
 from momus.inference.weights import all_labels, coupled

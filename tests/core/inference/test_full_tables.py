@@ -7,8 +7,8 @@ from scipy import sparse
 from momus.critic import Statistic
 from momus.critic.statistic import entropy, jensen_shannon, total_variation
 from momus.inference import Design, compare_rows
-from momus.inference.detectable import LARGEST, PRECISE, halved
 from momus.inference.influence import Errors, standard_error
+from momus.inference.intervals import LARGEST, PRECISE, halved
 from momus.inference.pooling import EXACT_IN_FLOAT32, Tables, pooled
 from momus.inference.samples import Samples
 from momus.inference.weights import random_labels

@@ -19,7 +19,7 @@ from momus.critic.statistic import (
     supremum,
     total_variation,
 )
-from momus.inference import Design, ManyTests, benjamini_hochberg, compare_rows, design_of, holm
+from momus.inference import Design, axis_test, benjamini_hochberg, compare_rows, design_of, holm
 from momus.inference.weights import multiplicities, random_labels
 from momus.verdicts.judge import judge
 
@@ -255,12 +255,12 @@ def test_ordering_ties_gives_a_distance_of_few_values_its_level():
     rng = np.random.default_rng(0)
     plain = Statistic("ks", "x", "distance", kolmogorov_smirnov)
     ordered = Statistic("ks", "x", "distance", kolmogorov_smirnov, ties=mean_gap)
-    tests = [ManyTests(s, 20, 20, 199, seed=1) for s in (plain, ordered)]
     alarms = np.zeros(2)
     for _ in range(2000):
         rank = rng.permutation(40)
         rows = sparse.csr_array((np.ones(40), (np.arange(40), rank)), shape=(40, 40))
-        alarms += [test(rows[:20], rows[20:])[0] <= 0.05 for test in tests]
+        sides = {"x": rows[:20]}, {"x": rows[20:]}
+        alarms += [axis_test([s], *sides, permutations=199, seed=1)[0] <= 0.05 for s in (plain, ordered)]
     assert alarms[0] / 2000 < 0.042
     assert stats.binomtest(int(alarms[1]), 2000, 0.05).pvalue > 0.01
 

@@ -20,9 +20,16 @@ from momus.critic.statistic import (
     total_variation,
 )
 from momus.inference import Design, compare_rows
-from momus.inference.detectable import detectable_difference
 from momus.inference.influence import standard_error
-from momus.inference.intervals import critical_value, effective_n, hedges_factor, of_effect, of_log_ratio, symmetric
+from momus.inference.intervals import (
+    critical_value,
+    detectable_difference,
+    effective_n,
+    hedges_factor,
+    of_effect,
+    of_log_ratio,
+    symmetric,
+)
 from momus.inference.pooling import NARROW, Tables, total
 from momus.inference.pvalues import FINE, TIE, Prepared, contrasts, p_value, tie_above
 from momus.inference.samples import Samples

@@ -10,7 +10,7 @@ from scipy import stats
 
 from momus.inference.design import Design
 from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
-from momus.inference.shared_draws import SharedLabels, restricted
+from momus.joint.shared_labels import SharedLabels, restricted
 
 
 def by_definition(here, null):

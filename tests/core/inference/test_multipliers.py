@@ -8,8 +8,8 @@ from scipy import sparse
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap, supremum, total_variation
 from momus.inference import Design, compare_rows
-from momus.inference.blocks import in_blocks, of_units
 from momus.inference.contrast import contrast_of
+from momus.inference.matching import in_blocks, of_units
 from momus.inference.multipliers import Influences, chance_distance
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from momus.inference.pools import pools_of
 from momus.inference.ranking import Distances, average, nearest_on_average, ranked
-from momus.inference.shared_draws import pools_of
 
 
 def distances(estimates, error, signed=True, b=999, seed=0, common=0.0):

@@ -10,10 +10,10 @@ from scipy import sparse
 from momus.critic import Statistic
 from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, mean_gap, shares, supremum, total_variation
 from momus.inference import Design
+from momus.inference.influence import WITNESSES, cross_fitted, distance_error, jensen_shannon_witness, witness_of
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples
 from momus.inference.weights import multiplicities
-from momus.inference.witness import WITNESSES, cross_fitted, distance_error, jensen_shannon_witness, witness_of
 
 EXACT = [total_variation, kolmogorov_smirnov, supremum]
 counts = arrays(np.int64, (2, 9), elements=st.integers(0, 20)).filter(lambda c: (c.sum(axis=1) > 0).all())

@@ -12,18 +12,22 @@ from momus import Corpus, MomusError
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
-from momus.inference.adjustment import bin_codes, binned, joint, quantile_codes
-from momus.inference.many_tests import DrawnLabels, LabelledSums, SharedRows, merged, relabelled
-from momus.inference.pooling import Tables
+from momus.inference.adjustment import bin_codes, binned, quantile_codes
+from momus.inference.pooling import Tables, merged
+from momus.inference.relabelling import Budget
+from momus.inference.samples import Samples
+from momus.inference.weights import random_labels
 from momus.joint.adjusted import Sides, adjusted_verdicts
 from momus.joint.attribution import attribution, attribution_of, read_matrix
 from momus.joint.axes import Axis, Covariate, covariate, units_of
+from momus.joint.share_left import joint, relabelled
 from momus.text.documents import Document
 from momus.verdicts.settings import Settings
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 KS = Statistic("ks", "x", "distance", kolmogorov_smirnov)
 TVD = Statistic("tvd", "x", "distance", total_variation)
+ONE_CHUNK = Budget(64, 1, 0.05, early=(), fine=1)
 
 
 def ones(values):
@@ -151,8 +155,7 @@ def test_shared_relabellings_give_the_result_of_the_engine(statistic, grouped, m
     if grouped:
         design = design.grouped(np.arange(n) // 3, np.arange(m) // 2)
     (known,) = compare_rows([statistic], {"x": real}, {"x": generated}, design=design, permutations=64, resamples=0)
-    sums = LabelledSums(SharedRows(statistic, real, generated), design)
-    found = relabelled(statistic, sums, DrawnLabels(design, 0), 64)
+    found = relabelled(statistic, Samples.of(real, generated, design), ONE_CHUNK, 0)
     assert known.method.permutations == found.permutations == 64
     # of a distance, what it exceeds the mean of relabellings by; of a mean, the difference
     excess = known.generated_value - known.real_value
@@ -165,8 +168,8 @@ def test_clusters_are_summed_by_document(monkeypatch):
     real, generated = (sparse.csr_array(rng.poisson(0.3, (k, 200)).astype(float)) for k in (60, 50))
     design = Design.clusters(np.arange(60) // 3, np.arange(50) // 2)
     (known,) = compare_rows([TVD], {"x": real}, {"x": generated}, design=design, permutations=64, resamples=0)
-    sums = LabelledSums(SharedRows(TVD, real, generated), design)
-    assert relabelled(TVD, sums, DrawnLabels(design, 0), 64).p == pytest.approx(known.p)
+    samples = Samples.of(real, generated, design)
+    assert relabelled(TVD, samples, ONE_CHUNK, 0).p == pytest.approx(known.p)
 
 
 def test_p_within_bins_is_that_of_all_relabellings():
@@ -185,11 +188,11 @@ def test_p_within_bins_is_that_of_all_relabellings():
         order[[0, 1, 4, 5]], order[[2, 3, 6]] = one, two
         every.append(excess(pooled[order]))
     design = Design.bins(*bins)
-    sums = LabelledSums(SharedRows(MEAN, ones(real), ones(generated)), design)
-    found = relabelled(MEAN, sums, DrawnLabels(design, 0), 64)
+    samples = Samples.of(ones(real), ones(generated), design)
+    found = relabelled(MEAN, samples, ONE_CHUNK, 0)
     assert found.difference == pytest.approx(excess(pooled))
     # every relabelling of values occurs among the random ones
-    seen = {round(float(x), 9) for x in np.concatenate(sums.sums(DrawnLabels(design, 1).chunk(0)))[:, 0]}
+    seen = {round(float(x), 9) for x in np.concatenate(samples.pooled(random_labels(design, 1, 0, 64)))[:, 0]}
     assert len({round(e, 9) for e in every}) <= len(seen) * 2
 
 
@@ -235,10 +238,7 @@ def test_influences_and_resamples_agree_on_the_variances():
     rng = np.random.default_rng(0)
     (a0, a1), (b0, b1) = draw(rng, 300, 0.7, 0.5, 0.2)
     codes = bin_codes([b0], [b1])
-    sums = tuple(
-        LabelledSums(SharedRows(MEAN, ones(a0), ones(a1)), d)
-        for d in (Design.documents(300, 300), binned(codes).design)
-    )
+    sums = tuple(Samples.of(ones(a0), ones(a1), d) for d in (Design.documents(300, 300), binned(codes).design))
     by_formula = joint(MEAN, sums, 0)
     other = Statistic("mean", "x", "value", lambda pooled: pooled[:, 0] / pooled[:, 1])
     by_resamples = joint(other, sums, 0)

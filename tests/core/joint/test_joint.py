@@ -57,7 +57,7 @@ def run(tmp_path_factory):
         generated,
         fit=corpus("fit", 9, 200),
         out=out,
-        adjust=("length",),
+        control_for=("length",),
         subgroups=("mode",),
         **OPTIONS,
     )
@@ -101,7 +101,7 @@ def test_the_analyses_are_read_back_as_they_were(run, tmp_path):
 def test_a_resumed_run_has_the_same_analyses(run):
     found, out, generated = run
     again = momus.compare(
-        corpus("real", 0), generated, fit=corpus("fit", 9, 200), out=out, resume=True, adjust=("length",),
+        corpus("real", 0), generated, fit=corpus("fit", 9, 200), out=out, resume=True, control_for=("length",),
         subgroups=("mode",), **OPTIONS,
     )  # fmt: skip
     assert not again.scores, "nothing was scored again"
@@ -137,7 +137,7 @@ def test_sentences_name_the_nearest_text_and_the_alarms(run):
 
 def test_unknown_covariates_are_refused_with_what_there_is():
     with pytest.raises(UsageError, match="topic"):
-        momus.compare(corpus("r", 0, 40), {"g": corpus("g", 1, 40)}, adjust=("topic",), **OPTIONS)
+        momus.compare(corpus("r", 0, 40), {"g": corpus("g", 1, 40)}, control_for=("topic",), **OPTIONS)
 
 
 @pytest.mark.parametrize(("apart", "source"), [(4.0, ("groups", 20)), (0.0, ("default", 272))])

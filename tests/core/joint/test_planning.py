@@ -5,7 +5,7 @@ import pytest
 from tests.verdicts import verdict_of
 
 from momus.errors import UsageError
-from momus.inference.method import Method
+from momus.inference.result import Method
 from momus.joint.planning import factor_for, pilot_of, plan, power_at
 
 

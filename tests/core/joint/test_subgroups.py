@@ -7,8 +7,8 @@ from scipy import sparse
 from momus import Corpus, MomusError
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
-from momus.inference.heterogeneity import heterogeneity
 from momus.joint.axes import Axis
+from momus.joint.heterogeneity import heterogeneity
 from momus.joint.subgroups import subgroup_effects
 from momus.text.documents import Document
 from momus.verdicts.settings import Settings

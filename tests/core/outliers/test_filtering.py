@@ -310,8 +310,8 @@ def call(*words):
 
 def test_the_command_reports_what_went_and_hides_nothing(place, tmp_path):
     keep, drop = tmp_path / "k.jsonl", tmp_path / "d.jsonl"
-    words = ["filter", place / "new.jsonl", "-c", place / "run", "-r", place / "real.jsonl", "-k", keep, "-d", drop,
-             "--fdr", "0.1", "--workers", 1]  # fmt: skip
+    words = ["filter", place / "run", place / "new.jsonl", "-r", place / "real.jsonl", "--kept", keep,
+             "--dropped", drop, "--fdr", "0.1", "--jobs", 1]  # fmt: skip
     done = call(*words, "--quiet")
     assert done.exit_code == 0, done
     assert "kept →" in done.stdout
@@ -323,6 +323,6 @@ def test_the_command_reports_what_went_and_hides_nothing(place, tmp_path):
     assert isinstance(call(*words).exception, StoreError)
     report = json.loads(call(*words, "--overwrite", "--json", "--quiet").stdout)
     assert report["kept"] + report["dropped"] == report["documents"] == 120
-    over = ["filter", place / "new.jsonl", "-c", place / "run", "-r", place / "real.jsonl", "-k", place / "new.jsonl"]
-    assert "own input" in str(call(*over, "-d", drop, "--overwrite").exception)
-    assert isinstance(call(*over, "-d", drop).exception, UsageError)
+    over = ["filter", place / "run", place / "new.jsonl", "-r", place / "real.jsonl", "--kept", place / "new.jsonl"]
+    assert "own input" in str(call(*over, "--dropped", drop, "--overwrite").exception)
+    assert isinstance(call(*over, "--dropped", drop).exception, UsageError)

@@ -107,7 +107,7 @@ def test_another_author_is_within_and_not_beyond():
         rng = np.random.default_rng(seed)
         real, other = (scores(*grouped(rng, 40, 5, 0.7), name) for name in ("real", "g"))
         findings.append(verdict(real, other, seed=seed))
-    from momus.verdicts.verdict import adjust
+    from momus.verdicts.table import adjust
 
     found = [adjust([v], "none")[0].finding for v in findings]
     assert found.count("within human variation") >= 20

@@ -18,12 +18,12 @@ from momus.estimator import clone
 from momus.inference import Design, Method, compare_rows
 from momus.inference.relabelling import Budget
 from momus.inference.without_variance import separation_interval
-from momus.joint.analyses import Joint, PromptComponents
+from momus.joint.analyses import Joint
 from momus.joint.global_test import GlobalTest
 from momus.joint.ranks import Ranking, RankRow
 from momus.report.joint_words import joint_lines
 from momus.verdicts.decided_rows import decided_rows, floor_warnings
-from momus.verdicts.verdict import adjust
+from momus.verdicts.table import adjust
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
 NUMBER = Statistic("mean_size", "x", "value", mean, effect="hedges_g")
@@ -369,7 +369,7 @@ def test_independent_documents_are_rarely_warned_of():
 # Names of covariates
 
 
-@pytest.mark.parametrize("option", ["adjust", "subgroups"])
+@pytest.mark.parametrize("option", ["control_for", "subgroups"])
 def test_a_misspelt_covariate_is_refused_before_any_critic_is_fitted(option):
     class Unfit(Swears):
         """Must not be fitted."""
@@ -380,7 +380,9 @@ def test_a_misspelt_covariate_is_refused_before_any_critic_is_fitted(option):
             raise AssertionError("fitted before the names were checked")
 
     texts = lines(np.random.default_rng(0), 30)
-    with pytest.raises(UsageError, match=f"--{option} unfitt: no critic of documents that runs") as error:
+    with pytest.raises(
+        UsageError, match=f"--{option.replace('_', '-')} unfitt: no critic of documents that runs"
+    ) as error:
         momus.compare(texts, {"g": texts}, critics=[Unfit()], **{option: ("unfitt",)})
     assert "did you mean 'unfit'" in error.value.hint
     with pytest.raises(UsageError, match="blocks of running text") as error:
@@ -414,12 +416,7 @@ def test_readers_are_told_what_the_joint_analyses_leave_out():
                    units=(30, 30), permutations=999, exact=False)
         for name in ("a", "b")
     ]  # fmt: skip
-    parts = [
-        PromptComponents("length", "length"),
-        PromptComponents("shares", "shares", reason="all documents have the same value"),
-        PromptComponents("mauve", "MAUVE", reason="all documents have the same value"),
-    ]
-    joint = Joint(tuple(tests), ranking, components=tuple(parts))
+    joint = Joint(tuple(tests), ranking)
     lines = joint_lines(joint, {"topics": "topics together", "mauve": "MAUVE", "shares": "share of symbols"})
     assert lines[0].startswith("Nearest to real text over 2 axes: 'a'")
     assert lines[1] == (
@@ -427,25 +424,4 @@ def test_readers_are_told_what_the_joint_analyses_leave_out():
         "documents)."
     )
     assert "'a', 'b': no part in this test of all axes: MAUVE (no rows)." in lines
-    assert lines[-1] == "Without shares of variance: share of symbols, MAUVE (all documents have the same value)."
-    assert len(lines) == 6
-
-
-def test_axes_without_shares_of_variance_keep_their_reason():
-    rng = np.random.default_rng(0)
-
-    def asked(texts, name):
-        rows = [momus.Document.plain(f"{name}{i}", t) for i, t in enumerate(texts)]
-        return Corpus.from_documents(
-            [momus.Document(d.id, d.sections, d.sectioned, prompt=f"p{i}") for i, d in enumerate(rows)], name=name
-        )
-
-    generated = {name: asked(lines(rng, 30), name) for name in ("g", "h")}
-    critics = [Swears(), "length"]
-    found = momus.compare(asked(lines(rng, 30), "real"), generated, fit=lines(rng, 30), critics=critics)
-    assert [c.critic for c in found.joint.components] == ["swears", "length"]
-    alone = momus.compare(
-        lines(rng, 30), {"g": lines(rng, 30), "h": lines(rng, 30)}, fit=lines(rng, 30), critics=critics
-    )
-    assert all("shares fewer than 3 prompts" in c.reason for c in alone.joint.components)
-    assert any(line.startswith("Without shares of variance") for line in joint_lines(alone.joint, {}))
+    assert len(lines) == 5

@@ -15,7 +15,8 @@ from momus.errors import StoreError, UsageError
 from momus.inference import Method
 from momus.schema import build
 from momus.verdicts.judge import differences
-from momus.verdicts.verdict import Verdict, adjust, finite, selected, speaking, with_leading, within
+from momus.verdicts.table import adjust, selected, speaking, with_leading
+from momus.verdicts.verdict import Verdict, finite, within
 from momus_critics.length import Length
 
 ROW = {
@@ -207,6 +208,21 @@ def test_intervals_of_selected_rows_are_those_at_the_level_of_the_selection():
     near = row(effect=0.4, effect_low=0.21, effect_high=0.59, freedom=30.0)
     assert near.finding == "beyond human variation"
     assert selected([near, *rows[5:]])[0].finding == "undecided"
+
+
+def test_selection_widens_the_effect_and_the_band_and_not_their_ratio():
+    """A large gap with a narrow interval of the effect stays beyond, however uncertain a default band is."""
+    large = {"effect": 5.2, "effect_low": 4.8, "effect_high": 5.6, "band": 0.2, "band_low": 0.02, "band_high": 0.91}
+    v = row(**large, band_source="default", selection=1.6)
+    assert v.gap == pytest.approx(26)
+    assert v.gap_interval[0] < 6 < 200 < v.gap_interval[1]
+    assert v.finding == "beyond human variation"
+    # the band of groups is estimated, so selection widens its interval too, on the log scale: 0.2 · 4.55^2.3 > 5.2
+    assert row(**large, band_source="groups", selection=1.6).finding == "beyond human variation"
+    assert row(**large, band_source="groups", selection=2.3).finding == "undecided"
+    # the effect alone, at 1.6 times the width of its interval
+    assert row(effect=0.4, effect_low=0.29, effect_high=0.51, selection=1.6).finding == "beyond human variation"
+    assert row(effect=0.4, effect_low=0.27, effect_high=0.53, selection=1.6).finding == "undecided"
 
 
 def test_an_expected_share_of_selected_intervals_misses():

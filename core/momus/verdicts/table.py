@@ -1,0 +1,127 @@
+"""What a table makes of its rows: adjusted p-values, and the row that leads and that speaks for each axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from momus.errors import UsageError
+from momus.inference import benjamini_hochberg, holm
+from momus.verdicts.verdict import Verdict
+
+ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
+
+
+def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
+    """Adjust p-values over the axes of each generated text, or over the whole table.
+
+    * p of the axes are adjusted over the axes of one generated text (``holm``: the chance that any axis without a
+      difference is said to differ is at most α for each text; ``bh``: their expected share), or over all axes of the
+      table (``holm-table``, ``bh-table``).
+    * A row in the family of an axis has its step-down p in the place of that of the axis: both are multiplied by the
+      same number. So the leading row has the p of the axis, and within an axis that differs the others are tested at
+      the level at which the axis was (Benjamini & Bogomolov 2014).
+    * Other rows are adjusted over all rows of the text, or of the table.
+
+    Raises
+    ------
+    UsageError
+        The method is none of `ADJUSTMENTS`.
+    """
+    if method not in ADJUSTMENTS:
+        raise UsageError(f"no adjustment {method!r}", hint=f"choose one of {', '.join(ADJUSTMENTS)}")
+    name, _, table = method.partition("-")
+    corrections: dict[str, Callable[[Sequence[float]], Sequence[float]]]
+    corrections = {"holm": holm, "bh": benjamini_hochberg, "none": list}  # type: ignore[dict-item]
+    correct = corrections[name]
+    tested = [i for i, v in enumerate(verdicts) if v.p is not None]
+    p_of = {i: float(verdicts[i].p or 0.0) for i in tested}
+    families: dict[object, list[int]] = {}
+    for i in tested:
+        families.setdefault(None if table else (verdicts[i].generated, verdicts[i].reference), []).append(i)
+    adjusted: dict[int, float] = {}
+    of_axis: dict[int, float] = {}
+    for rows in families.values():
+        leading = [verdicts[i] for i in rows if verdicts[i].leads]
+        of_leading = correct([float(v.p_axis or 0.0) for v in leading]) if leading else []
+        axes = {(v.critic, v.generated, v.reference): float(p) for v, p in zip(leading, of_leading, strict=True)}
+        adjusted |= dict(zip(rows, map(float, correct([p_of[i] for i in rows])), strict=True))
+        for i in rows:
+            v = verdicts[i]
+            if v.p_in_axis is not None and v.p_axis is not None:
+                of_axis[i] = axes[v.critic, v.generated, v.reference]
+                # a p of 0 is one below the smallest number
+                factor = of_axis[i] / v.p_axis if v.p_axis > 0 else len(leading)
+                adjusted[i] = min(v.p_in_axis * factor, 1.0)
+    q = dict(zip(tested, benjamini_hochberg(list(p_of.values())), strict=True)) if tested else {}
+    return [
+        replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
+        for i, v in enumerate(verdicts)
+    ]
+
+
+def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Widen the intervals that say which differences lie beyond human variation, for their selection from a table.
+
+    Of m axes and texts only those R that differ are asked how far they differ, and those that differ by chance do so
+    too far. At level 1 − αR/m, an expected share of at most α of the selected intervals misses its value: the
+    false-coverage rate of Benjamini & Yekutieli (2005).
+    """
+    from scipy.stats import t
+
+    tested = [v for v in speaking(verdicts) if v.p_adjusted is not None]
+    share = sum(v.differs for v in tested) / max(len(tested), 1)
+    if not 0 < share < 1:
+        return list(verdicts)
+
+    def ratio(v: Verdict) -> float:
+        reached, plain = (float(t.isf(v.alpha * part / 2, v.freedom or math.inf)) for part in (share, 1.0))
+        return reached / plain
+
+    return [replace(v, selection=ratio(v)) for v in verdicts]
+
+
+def with_leading(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Mark the row that leads the family of an axis, given the rows of one critic and generated text.
+
+    It has the smallest step-down p. Of several (two-sided tests, whose smallest p is twice that of distances, count as
+    equal to these), a value comes before a distance, which has no direction, one with a human band before one without,
+    and then the largest |t|.
+    """
+    family = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
+    smallest = min((verdicts[i].p_in_axis or 0.0 for i in family), default=0.0)
+
+    def order(i: int) -> tuple[float, bool, bool, float]:
+        v = verdicts[i]
+        t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
+        p = v.p_in_axis or 0.0
+        tied = p <= max(smallest, 2 * v.method.floor) * (1 + 1e-9)
+        return 0.0 if tied else p, v.method.family == "distance", v.band is None, -t
+
+    first = min(family, key=order, default=-1)
+    return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
+
+
+def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The row that speaks for each axis of each generated text: words, sign, values, size and interval are of this row.
+
+    Of an axis that differs, the one that leads its family; otherwise the headline, or if that is not tested, the
+    leading one.
+    """
+    axes: dict[tuple[str, str, str], list[Verdict]] = {}
+    for v in verdicts:
+        axes.setdefault((v.critic, v.generated, v.reference), []).append(v)
+    return [min(rows, key=_silence) for rows in axes.values()]
+
+
+def _silence(v: Verdict) -> tuple[bool, bool, bool, bool, bool]:
+    """How far a row is from speaking for its axis."""
+    tested = v.p_adjusted is not None
+    return (
+        not v.found,
+        not (v.leads and v.differs),
+        not (v.headline and tested),
+        not (v.leads and tested),
+        not v.headline,
+    )

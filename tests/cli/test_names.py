@@ -1,0 +1,89 @@
+"""Names of commands and options: old ones name the new ones, help has panels, and words after `critics` name one."""
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from momus.cli import renamed
+from momus.cli.app import OWN, PANELS, app
+from momus.cli.help import PANELS as OPTION_PANELS
+from momus.cli.help import READING
+from momus.errors import UsageError
+from momus.plugins import COMMANDS, registered
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def options_of(command):
+    shown = run(command, "--help-all").stdout + run(command, "--help").stdout
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", shown))
+
+
+@pytest.mark.parametrize("old", renamed.COMMANDS)
+def test_an_old_command_names_the_new_one(old):
+    error = run(old, "x").exception
+    assert isinstance(error, UsageError)
+    new = renamed.COMMANDS[old]
+    assert new in error.hint
+    assert new.split()[1] in {*OWN, *registered(COMMANDS)}
+    for option in re.findall(r"--[\w-]+", new):
+        assert option in options_of(new.split()[1])
+
+
+@pytest.mark.parametrize(("command", "old"), [(c, o) for c, options in renamed.OPTIONS.items() for o in options])
+def test_an_old_option_names_the_new_one(command, old):
+    assert old not in options_of(command), "a table of what is gone"
+    error = run(command, "x", f"{old}=1").exception
+    assert isinstance(error, UsageError)
+    new = renamed.OPTIONS[command][old]
+    assert new in error.hint
+    assert not new.startswith("-") or new in options_of(command)
+    assert f"no option {old}" not in str(run(command, "--", old).exception)
+
+
+def test_every_command_of_momus_is_in_one_panel():
+    text = run("--help").stdout
+    for panel in PANELS:
+        assert f"─ {panel} ─" in text
+    shown = re.findall(r"^│ (\S+) ", text, re.M)
+    commands = [name for name in shown if not name.startswith("-")]
+    assert len(commands) == len(set(commands))
+    shipped = {
+        name for name, (plugin, *_) in registered(COMMANDS).items() if plugin.value.startswith("momus_adapters.")
+    }
+    assert {name for names in PANELS.values() for name in names} == {*OWN, *shipped} <= {*commands}
+
+
+@pytest.mark.parametrize("command", ["compare", "fit", "score", "filter", "calibrate", "prepare"])
+def test_options_for_reading_files_are_shown_on_demand(command):
+    short, long = run(command, "--help").stdout, run(command, "--help-all").stdout
+    assert READING not in short
+    assert "--encoding" not in short
+    assert READING in long
+    assert "--encoding" in long
+    panels = [line.split("─ ")[1].split(" ─")[0] for line in long.splitlines() if line.startswith("╭")]
+    assert [p for p in panels if p in OPTION_PANELS] == [p for p in OPTION_PANELS if p in panels]
+
+
+def test_critics_lists_shows_and_has_commands():
+    assert "section order" in run("critics").stdout
+    assert "In a configuration file" in run("critics", "length").stdout
+    assert "new" in run("critics", "--help").stdout
+    assert run("critics", "new").exit_code == 2
+    assert "package.module:Class" in run("critics", "check", "--help").stdout
+    assert run("critics", "no-such").exception.hint
+
+
+def test_several_critics_are_fitted_into_folders_of_one(tmp_path):
+    text = tmp_path / "real.jsonl"
+    text.write_text("".join(f'{{"text": "a b c {"d " * (i % 5)}"}}\n' for i in range(30)))
+    done = run("fit", "length", "unigram", "-f", text, "-o", tmp_path / "fitted", "-q")
+    assert done.exit_code == 0, done.exception
+    assert sorted(p.name for p in (tmp_path / "fitted").iterdir()) == ["length", "unigram"]
+    scored = run("score", tmp_path / "fitted", text, "-o", tmp_path / "rows", "-q", "-j", 1)
+    assert scored.exit_code == 0, scored.exception
+    assert "unigram: Latent NLL" in scored.stdout
+    assert "length: Latent NLL" in scored.stdout
