@@ -99,11 +99,21 @@ class KeptRun:
         """Records of the critics in ``run.json``, by name."""
         return {c["name"]: c for c in self.signature["critics"]}
 
+    @property
+    def reference(self) -> str:
+        """Name of the text that the others are compared with."""
+        return next((str(c["name"]) for c in self.signature["corpora"] if c["role"] == "real"), "real")
+
+    @property
+    def against(self) -> bool:
+        """Whether that is text of a model."""
+        return bool(self.signature.get("against"))
+
     def rows(self, generated: str) -> dict[str, dict[str, Verdict]]:
         """Verdicts of a generated corpus, by critic and statistic."""
         rows: dict[str, dict[str, Verdict]] = {}
         for v in self.verdicts:
-            if v.generated == generated and v.reference == "real":
+            if v.generated == generated and v.reference == self.reference:
                 rows.setdefault(v.critic, {})[v.statistic] = v
         return rows
 
