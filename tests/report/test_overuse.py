@@ -116,7 +116,7 @@ def test_missing_words_are_named_where_they_differ_and_nowhere_else():
     )
     named = overuse_lines(overuse_of(found.results, answer_of(found)))
     [missing] = [s for what, s in named if what == "missing words and phrases"]
-    assert missing.startswith("lacking: “he said so” (5.0 % of documents, human: 80 %)")
+    assert missing.startswith("lacking: “he said so” (5 % of documents, human: 80 %)")
     [added] = [s for what, s in named if what == "over-used words and phrases"]
     assert added.startswith("adding: “in the end” (80 % of documents, human: 0 %), as in “")
     assert lines(comparison_text(found)).count(f"missing words and phrases: {missing}") == 1

@@ -49,7 +49,7 @@ def _digits(value: float, digits: int) -> str:
     """A number with so many significant digits; those of its whole part are not rounded away."""
     if value == 0:
         return "0"
-    decimals = max(0, digits - len(str(int(abs(value))))) if abs(value) >= 1 else None
+    decimals = max(0, digits - len(str(int(abs(value))))) if abs(value) >= 10 else None
     return f"{value:.{digits}g}" if decimals is None else f"{value:,.{decimals}f}"
 
 
