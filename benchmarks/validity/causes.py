@@ -28,7 +28,7 @@ from momus.critic import Critic
 from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
-from momus.report.answer import Cell
+from momus.report.answer import AxisAnswer, Cell
 from momus.schema import build
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings
@@ -407,7 +407,9 @@ class Bench:
 
 def first_screen(cells: list[Cell]) -> list[Cell]:
     """Axes that differ in the order of the first screen."""
-    return sorted(cells, key=lambda cell: -(cell.row.gap or 0.0))
+    general = {c for c in CRITICS if make_critics([c])[0].reporting.general}
+    axes = [AxisAnswer(cell.row.critic, cell.row.axis, (cell,), cell.row.critic in general) for cell in cells]
+    return [axis.worst for axis in sorted(axes, key=lambda axis: -axis.weight)]
 
 
 def judged(defect: Defect, order: list[Cell]) -> dict[str, object]:
