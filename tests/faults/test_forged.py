@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from simulated_raters import Truth, simulated_answers
 
 import momus
 from momus.calibration.cells import CellFolder
@@ -38,7 +39,6 @@ from momus.runs.scores_file import read_scores
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_adapters.commands.study import _pilot
-from momus_adapters.study import Truth, simulated_answers
 from momus_adapters.study.answers import read_answers
 from momus_adapters.study.build import make_study
 from momus_adapters.study.protocol import Protocol

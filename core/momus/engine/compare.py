@@ -120,7 +120,6 @@ def compare(
     MomusError
         A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to fix it.
     """
-    generated = generated or {}
     if against is not None:
         options["against"] = _one_name(against)
     settings = with_options(settings, options)
@@ -131,6 +130,7 @@ def compare(
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
+    assert generated is not None
     reading = reading or ReadingOptions()
     if against is None and real is None:
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")

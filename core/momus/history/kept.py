@@ -98,9 +98,23 @@ class KeptRun:
         """Records of the critics in ``run.json``, by name."""
         return {c["name"]: c for c in self.signature["critics"]}
 
+    @property
+    def reference(self) -> str:
+        """Name of the text that the others are compared with."""
+        return next((str(c["name"]) for c in self.signature["corpora"] if c["role"] == "real"), "real")
+
+    @property
+    def against(self) -> bool:
+        """Whether that is text of a model."""
+        return bool(self.signature.get("against"))
+
     def headlines(self, generated: str) -> dict[str, Verdict]:
         """Headline verdicts of a generated corpus, by critic."""
-        return {v.critic: v for v in self.verdicts if v.headline and v.generated == generated and v.reference == "real"}
+        return {
+            v.critic: v
+            for v in self.verdicts
+            if v.headline and v.generated == generated and v.reference == self.reference
+        }
 
     def texts(self) -> KeptTexts:
         """Ids, prompts and groups of all documents.

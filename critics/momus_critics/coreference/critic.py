@@ -45,7 +45,7 @@ from momus_critics.coreference.windows import Chains, MentionChains
 
 OWN = ("given", "symbols")
 """Resolvers that are no adapters."""
-ENGLISH = ("spacy", "xrenner")
+ENGLISH = ("spacy",)
 """Resolvers of English."""
 NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""

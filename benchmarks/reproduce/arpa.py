@@ -1,5 +1,7 @@
 """An interpolated Kneser–Ney n-gram model that can be written as an ARPA file.
 
+Run:  python benchmarks/reproduce/arpa.py TEXT ARPA [--order 3]
+
     p(w | h) = max(c(h w) − D, 0) / c(h) + D N(h) / c(h) · p(w | h′)
 
 with continuation counts below the highest order (raw counts for n-grams at the beginning of a sequence, which have no
@@ -9,6 +11,7 @@ left context), one discount D = n₁ / (n₁ + 2 n₂) per order, and a uniform 
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +23,9 @@ from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.outputs import replacing
+from momus.reading import read_corpus
 from momus.sequences.levels import discount, interpolated
+from momus.text.tokens import get_tokenizer
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
@@ -165,3 +170,18 @@ def _framed(ids: Ints, offsets: Ints, v: int) -> tuple[Ints, Ints]:
     inner[ends - 1] = inner[starts] = False
     stream[inner] = ids[offsets[0] : offsets[-1]]
     return stream, place
+
+
+def main() -> None:
+    """Write the model of a text's words, which white space separates."""
+    parser = ArgumentParser(description=main.__doc__)
+    parser.add_argument("text")
+    parser.add_argument("arpa", type=Path)
+    parser.add_argument("--order", type=int, default=3)
+    chosen = parser.parse_args()
+    words = read_corpus(chosen.text).tokens(get_tokenizer("whitespace", lower=False))
+    KneserNey(order=chosen.order).fit(words.ids, words.offsets, words.vocabulary).write_arpa(chosen.arpa)
+
+
+if __name__ == "__main__":
+    main()

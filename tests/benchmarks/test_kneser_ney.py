@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from arpa import BEGIN, END, UNKNOWN, KneserNey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momus.errors import FittingError, ReadingError, UsageError
-from momus_adapters.language_models.arpa import BEGIN, END, UNKNOWN, KneserNey
 from momus_adapters.language_models.kenlm import KenlmScorer
 
 WORDS = ["a", "b", "c", "d"]
