@@ -7,7 +7,8 @@
 A critic scores each text once, and a split selects rows. Each split is a line of JSON in --out, and a run resumes
 behind the last one.
 
-Run:  python benchmarks/validity/axes.py [--splits 200] [--critics length,rhythm] [--out DIR] [--write docs/validity.md]
+Run:  python benchmarks/validity/axes.py [--splits 200] [--critics length,rhythm] [--out DIR]
+      [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 

@@ -159,7 +159,7 @@ def _scored(
             with timed.stage("tokenizing", corpus.name):
                 corpus.tokens(tokenizer)
     if not reused:
-        with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
+        with reporting(timed.inner), timed.stage("fitting"):
             critic.fit(texts.fit)
     if settled(critic, (texts.real, *texts.generated)):
         kept = None
@@ -198,10 +198,10 @@ def _result(
     examples: list[Example] = []
     shown = None if axis is None else shown_axis(critic, sampled, axis)
     for k, (scores, corpus) in enumerate(zip(others, texts.generated, strict=True), 1):
-        with timed.stage("testing", corpus.name, documents=len(corpus)):
+        with timed.stage("testing", corpus.name):
             rows = judge(critic, real, scores, settings, family=family, bands=bands)
             verdicts += rows
-        with timed.stage("evidence", corpus.name, documents=len(corpus)):
+        with timed.stage("evidence", corpus.name):
             sides = texts.analysed[0], texts.analysed[k]
             if real.n_scored and scores.n_scored:
                 tested = None if shown is None else compared_rows(real, scores, settings.paired)
