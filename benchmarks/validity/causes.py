@@ -288,8 +288,10 @@ DEFECTS: dict[str, Defect] = {
         lambda t, r, o: "\n\n".join(sentences(t)), ("layout", "rhythm"), "paragraph|ppl|length"
     ),
     "loops": Defect(looped, ("repetition",), ".", 1),
-    "second half from another text": Defect(halves, ("path", "names"), "drift|jump|ppl"),
-    "sentences shuffled": Defect(shuffled, ("path", "discourse", "coreference"), "."),
+    "second half from another text": Defect(halves, ("path", "names"), "drift|jump|ppl|taken_up"),
+    "sentences shuffled": Defect(
+        shuffled, ("path", "rhythm", "discourse", "coreference"), "jump|correlation|transitions|unintroduced"
+    ),
     "sentence length evened": Defect(evened, ("rhythm",), "spread|length|corr"),
     "exclamation marks": Defect(some(r"\.(?=\s)", "!", 0.3), ("marks", "register"), "exclam", 1),
     "marks doubled": Defect(some(r"([!?.])(?=\s)", r"\1\1", 0.5), ("marks",), "stop|marks|excl|quest|ellipsis"),
