@@ -18,7 +18,7 @@ import momus
 from momus.calibration.cells import CellFolder
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import score_parts
-from momus.errors import MomusError
+from momus.errors import MomusError, StoreError
 from momus.history import diff_runs, gate_run, read_timeline
 from momus.history.baselines import Baselines
 from momus.history.diff_view import diff_markdown
@@ -337,6 +337,34 @@ def attack(target, number, rng):
         for p, data in kept.items():
             p.write_bytes(data)
     return "read"
+
+
+def test_a_baseline_of_a_run_without_a_possible_name_is_refused(targets):
+    target = targets["baseline"]
+    path = target.files[0]
+    before = path.read_bytes()
+    path.write_text(json.dumps({**json.loads(before), "path": "\0"}), encoding="utf-8")
+    try:
+        with pytest.raises(StoreError, match="null byte"):
+            Baselines(path.parent).resolve("main")
+    finally:
+        path.write_bytes(before)
+
+
+def test_a_list_in_place_of_a_number_of_documents_is_refused(targets):
+    target = targets["run"]
+    path = target.folder / "critics" / "length" / "result.json"
+    before = {p: p.read_bytes() for p in target.folder.rglob("*") if p.is_file()}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["fitted_on"]["documents"] = [1]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    target.fit()
+    try:
+        with pytest.raises(MomusError, match=r"fitted_on\.documents is \[1\], expected a whole number"):
+            read_comparison(target.folder)
+    finally:
+        for p, data in before.items():
+            p.write_bytes(data)
 
 
 @pytest.mark.parametrize("times", [QUICK, pytest.param(MANY, marks=pytest.mark.slow)])

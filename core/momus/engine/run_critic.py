@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from momus.version import __version__
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+    from momus.critic.fitted import FittedOn
     from momus.engine.reuse import Reuse
     from momus.evidence import Evidence, MarkedDocument
     from momus.joint.axes import Axis
@@ -236,7 +237,7 @@ def _result(
         name=critic.name,
         axis=critic.axis,
         question=critic.question,
-        fitted_on=critic.fitted_on_,
+        fitted_on=cast("FittedOn", critic.fitted_on_),
         params=json_params(critic),
         verdicts=verdicts,
         pairs=pairs,

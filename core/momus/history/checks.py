@@ -76,7 +76,8 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     left_out: list[str] = []
     within = Limit(EVERY, 1.0)
     for corpus in corpora:
-        for critic, v in run.headlines(corpus).items():
+        headlines = run.headlines(corpus)
+        for critic, v in run.speaking(corpus).items():
             limits: list[tuple[Rule, str, Limit]] = []
             most = limit_of(rules.max, critic)
             if most is not None:
@@ -90,7 +91,8 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
                 else:
                     checks.append(_required(name, v))
             for rule, text, limit in limits:
-                gap = Gap.of(v, limit.effect)
+                # a limit in units of an effect is one of the headline, whose unit does not change
+                gap = Gap.of(headlines.get(critic, v) if limit.effect else v, limit.effect)
                 if isinstance(gap, Gap):
                     limited.append((rule, text, v, limit, gap))
                 elif limit.critic == EVERY and v.effect is not None:
@@ -109,7 +111,7 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
 
 
 def _required(name: str, v: Verdict) -> Check:
-    """A required finding of one headline verdict."""
+    """A required finding of the verdict that speaks for an axis."""
     interval = v.gap_interval
     if v.p is None or interval is None:
         return _undecided("require", f"require {name}", v, v.method.reason or "it was not tested", 1.0)

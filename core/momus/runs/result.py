@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from momus.critic import Note
+from momus.critic.fitted import FittedOn
 from momus.critic.scores import Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, to_json
 from momus.joint.analyses import Joint
@@ -73,7 +74,7 @@ class CriticResult:
     name: str
     axis: str
     question: str
-    fitted_on: dict[str, Any]
+    fitted_on: FittedOn
     params: dict[str, Any]
     verdicts: Sequence[Verdict]
     pairs: Sequence[Verdict] = ()
