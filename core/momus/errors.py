@@ -2,8 +2,40 @@
 
 from __future__ import annotations
 
+import re
+
 from momus.redact import redacted
 from momus.version import install_command
+
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ((?!could|of|or|reads)[\w./:-]*[\w]|'[^']*')(?=[\s,;:)?]|$))?")
+_VALUED = ("field", "format", "encoding", "include", "language", "multiplicity", "max-document")
+_SWITCHES = {"unpaired": "paired=False", "paired": "paired=True"}
+_SWITCHES |= {name: f"{name}=True" for name in ("pairwise", "resume", "overwrite", "chain")}
+_READING = {"format": "fmt", "max-document": "limits"}
+_READING |= {name: name.replace("-", "_") for name in ("field", "encoding", "keep", "include", "turns", "prompt")}
+_READING |= {"language": "language", "skip-bad-lines": "skip_bad_lines"}
+
+
+def in_python(text: str) -> str:
+    """Name the arguments of `momus.compare` in a message that names options of the command line.
+
+    >>> in_python("Documents are compared in pairs (--unpaired compares all).")
+    'Documents are compared in pairs (paired=False compares all).'
+    >>> in_python("choose it with --field output, or give more text with --fit")
+    "choose it with ReadingOptions(field='output'), or give more text with fit=…"
+    """
+
+    def argument(found: re.Match[str]) -> str:
+        name, value = found[1], found[2]
+        if name in _SWITCHES:
+            return _SWITCHES[name] + (f" {value}" if value else "")
+        shown = "…" if value is None or name not in _VALUED else repr(value.strip("'"))
+        rest = f" {value}" if value and name not in _VALUED else ""
+        if name in _READING:
+            return f"ReadingOptions({_READING[name]}={shown}){rest}"
+        return f"{name.replace('-', '_')}={shown}{rest}"
+
+    return _OPTION.sub(argument, text)
 
 
 class MomusError(Exception):
