@@ -7,13 +7,12 @@ import re
 from momus.redact import redacted
 from momus.version import install_command
 
-_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)(?: ((?!could|of|or|reads)[\w./:-]*[\w]|'[^']*')(?=[\s,;:)?]|$))?")
-_VALUED = ("field", "format", "encoding", "include", "language", "multiplicity", "max-document")
-_SWITCHES = {"unpaired": "paired=False", "paired": "paired=True"}
-_SWITCHES |= {name: f"{name}=True" for name in ("pairwise", "resume", "overwrite", "chain")}
-_READING = {"format": "fmt", "max-document": "limits"}
-_READING |= {name: name.replace("-", "_") for name in ("field", "encoding", "keep", "include", "turns", "prompt")}
-_READING |= {"language": "language", "skip-bad-lines": "skip_bad_lines"}
+_VALUE = re.compile(r"--(field|format|encoding|include|language|multiplicity) (?!could|of |or )('[^']*'|[\w./:-]*\w)")
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+_READING = ("field", "format", "encoding", "keep", "include", "turns", "prompt", "language", "max-document")
+_WORDS = {"unpaired": "paired=False", "paired": "paired=True", "skip-bad-lines": "ReadingOptions(skip_bad_lines=True)"}
+_WORDS |= {name: f"{name}=True" for name in ("pairwise", "resume", "overwrite", "chain")}
+_NAMES = {"format": "fmt", "max-document": "limits"}
 
 
 def in_python(text: str) -> str:
@@ -25,17 +24,12 @@ def in_python(text: str) -> str:
     "choose it with ReadingOptions(field='output'), or give more text with fit=…"
     """
 
-    def argument(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
-        if name in _SWITCHES:
-            return _SWITCHES[name] + (f" {value}" if value else "")
-        shown = "…" if value is None or name not in _VALUED else repr(value.strip("'"))
-        rest = f" {value}" if value and name not in _VALUED else ""
-        if name in _READING:
-            return f"ReadingOptions({_READING[name]}={shown}){rest}"
-        return f"{name.replace('-', '_')}={shown}{rest}"
+    def argument(name: str, value: str = "…") -> str:
+        shown = f"{_NAMES.get(name, name.replace('-', '_'))}={value}"
+        return _WORDS.get(name, f"ReadingOptions({shown})" if name in _READING else shown)
 
-    return _OPTION.sub(argument, text)
+    text = _VALUE.sub(lambda found: argument(found[1], repr(found[2].strip("'"))), text)
+    return _OPTION.sub(lambda found: argument(found[1]), text)
 
 
 class MomusError(Exception):
@@ -78,6 +72,7 @@ class MissingExtraError(UsageError):
     requirement
         What to install, such as ``momus-criticism[torch]``; empty if the hint has to say more than that.
 
+    >>> from momus.version import extra
     >>> print(MissingExtraError("critic 'topics' needs torch", extra("torch")))
     critic 'topics' needs torch
       → pip install -e '.[torch]'
