@@ -33,6 +33,7 @@ from conll import read_conll
 from damaged_mentions import drop_introductions, reassign_mentions, swap_pronouns
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
+from xrenner_rules import XrennerPersons
 
 from momus import Corpus, read_corpus
 from momus.critic.scores import Scores
@@ -41,7 +42,6 @@ from momus.text.mentions import FEMALE, MALE, PLURAL, Resolved
 from momus.verdicts.judge import judge
 from momus.verdicts.verdict import Verdict
 from momus_adapters.persons import SpacyPersons
-from momus_adapters.persons.xrenner import XrennerPersons
 from momus_critics.coreference import Coreference
 from momus_critics.coreference.annotated import write_chains
 from momus_critics.coreference.spelling import write_symbols

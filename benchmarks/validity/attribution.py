@@ -12,7 +12,7 @@ that no critic here has (topics, coreference, languages) are left out, and so is
 and words beside them, and the defects planted on their axes; templates, which needs a tagger, is left out.
 
 Run:  python benchmarks/validity/attribution.py measure table [--set prose] [--out runs/attribution]
-      [--write docs/validity.md]
+      [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -101,7 +101,7 @@ null text above 0.05.
 
 <!-- not run: takes half an hour, and data that is not shipped -->
 ```bash
-python benchmarks/validity/attribution.py measure table{option} --write docs/validity.md
+python benchmarks/validity/attribution.py measure table{option} --write benchmarks/validity/TABLES.md
 ```
 
 {start}not measured
@@ -320,7 +320,7 @@ def main() -> None:
     parser.add_argument("--defects", help="comma-separated; default: all, and none")
     parser.add_argument("--splits", type=int, default=200)
     parser.add_argument("--null-splits", type=int, default=1000)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     setup = SETS[a.set]
     out = a.out or Path("runs/attribution") / ("" if a.set == "documents" else a.set)

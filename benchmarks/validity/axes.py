@@ -7,7 +7,8 @@
 A critic scores each text once, and a split selects rows. Each split is a line of JSON in --out, and a run resumes
 behind the last one.
 
-Run:  python benchmarks/validity/axes.py [--splits 200] [--critics length,rhythm] [--out DIR] [--write docs/validity.md]
+Run:  python benchmarks/validity/axes.py [--splits 200] [--critics length,rhythm] [--out DIR]
+      [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import causes
 import numpy as np
 from bands import resumed
 from studies import chapters, data
@@ -36,7 +38,7 @@ CRITICS = (
     "length", "type-token", "stopword-share", "symbol-share", "unigram", "repetition", "rhythm", "discourse", "keyness",
     "perplexity", "edges", "layout", "names", "path", "marks", "register",
 )  # fmt: skip
-SIZES = ((30, 30), (50, 100), (100, 100))
+SIZES = ((30, 30), (50, 50), (50, 100), (100, 100), (200, 200))
 POOL, FITTED, WORDS, PERMUTATIONS = 700, 200, 150, 999
 MARKERS = "<!-- axes -->", "<!-- end of axes -->"
 
@@ -78,16 +80,24 @@ PLANTED: dict[str, Sequence[tuple[str, float]]] = {
     "keyness": (("stock-phrases", 0.003), ("a heading", 0.15)),
     "perplexity": (("word-shuffle", 0.03),),
     "edges": (("a heading", 0.06), ("a heading", 0.12)),
-    "layout": (("a heading", 0.04),),
+    "layout": (("a heading", 0.04), ("a list", 0.05)),
+    "marks": (("em dashes", 0.05), ("quotation marks removed", 0.3)),
+    "names": (("the same five names", 0.2),),
+    "register": (("present tense for past", 0.2), ("third person for first", 0.3)),
+    "path": (("sentences shuffled", 0.5), ("second half from another text", 0.3)),
 }
-"""Defects of each critic's axis, and the share of documents (for `OWN`), or the strength, that neither always finds."""
+"""Defects of each critic's axis, and the share of documents (for `OWN` and those of `causes.py`), or the strength, that
+neither always finds."""
 
 
 def planted(corpus: Corpus, defect: str, strength: float) -> Corpus:
     """Plant a defect; `OWN` ones in a random share of the documents."""
+    rng = np.random.default_rng(1)
+    if defect in causes.DEFECTS:
+        texts = causes.planted([d.text for d in corpus], causes.DEFECTS[defect], strength, rng)
+        return Corpus.from_texts(texts, [d.id for d in corpus], name="planted")
     if defect not in OWN:
         return DEFECTS[defect].plant(corpus, strength).corpus
-    rng = np.random.default_rng(1)
     chosen = rng.random(len(corpus)) < strength
     texts = [OWN[defect](d.text, rng) if c else d.text for d, c in zip(corpus, chosen, strict=True)]
     return Corpus.from_texts(texts, [d.id for d in corpus], name="planted")

@@ -10,7 +10,7 @@
 Each replication is a line of JSON in --out, and a run resumes behind the last one.
 
 Run:  python benchmarks/validity/bands.py [--studies simulated,novels,families] [--replications 1000] [--out DIR]
-      [--write docs/validity.md]
+      [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` and ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -291,7 +291,7 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--real", type=int, default=200, help="replications on novels")
     parser.add_argument("--out", type=Path, default=Path("runs/bands"))
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     studies, lines = a.studies.split(","), []
     if "simulated" in studies:

@@ -69,14 +69,14 @@ def null_p_values(critic: Passages, split: Split, number: int) -> dict[str, list
 def by_places(split: Split) -> Callable[[Corpus], Floats]:
     """Fit the features of place alone; what is returned gives misplacement."""
     unfitted = Passages()
-    pieces, offsets = corpus_pieces(running(split.fit), unfitted.piece_length, unfitted.max_pieces)
+    pieces, offsets = corpus_pieces(running(split.fit), unfitted.piece_length)
     embedder, places = unfitted.component("embedder_"), unfitted.component("places_")
     assert isinstance(embedder, WordPairs)
     assert isinstance(places, PlaceFeatures)
     places.fit(embedder.fit(pieces).embed(pieces), offsets)
 
     def rows(corpus: Corpus) -> Floats:
-        pieces, offsets = corpus_pieces(running(corpus), unfitted.piece_length, unfitted.max_pieces)
+        pieces, offsets = corpus_pieces(running(corpus), unfitted.piece_length)
         long = np.diff(offsets) >= LEAST
         values = places.misplacement(places.transform(embedder.embed(pieces), offsets), offsets)[long]
         return np.column_stack([values, np.ones(len(values))])

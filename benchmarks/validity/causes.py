@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -27,23 +28,20 @@ from momus.critic import Critic
 from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
-from momus.report.answer import Cell
+from momus.report.answer import AxisAnswer, Cell
+from momus.schema import build
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust
 from momus.verdicts.verdict import Verdict
 
 CRITICS = (
-    "length", "unigram", "type-token", "rank-frequency", "stopword-share", "symbol-share", "repetition", "rhythm",
-    "keyness", "discourse", "coreference", "layout", "edges", "marks", "names", "register", "path",
+    "length", "unigram", "stopword-share", "symbol-share", "repetition", "rhythm", "keyness", "discourse",
+    "coreference", "layout", "edges", "marks", "names", "register", "path",
 )  # fmt: skip
+"""Axes of documents; laws of running text, which take most of the time, are left out."""
 STRENGTHS = {"weak": 0.3, "strong": 1.0}
 """Share of documents that carry a defect."""
-KEPT = (
-    *("critic", "statistic", "leads", "p", "p_in_axis", "p_axis", "p_adjusted", "gap", "difference", "standard_error"),
-    *("effect", "effect_kind", "real_value", "generated_value"),
-)
-"""What is kept of each verdict, so that a miss can be looked into."""
 Rng = np.random.Generator
 Change = Callable[[str, Rng, list[str]], str]
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"“'A-Z])")
@@ -130,22 +128,63 @@ def evened(text: str, rng: Rng, others: list[str]) -> str:
     return " ".join(" ".join(tokens[i : i + 12]).capitalize() + "." for i in range(0, len(tokens), 12))
 
 
+def paragraphs(text: str) -> list[list[str]]:
+    """The sentences of each paragraph."""
+    return [[s for s in SENTENCE.split(p) if s.strip()] for p in text.split("\n\n")]
+
+
+def joined(parts: list[list[str]]) -> str:
+    """Paragraphs of sentences as a text."""
+    return "\n\n".join(" ".join(p) for p in parts)
+
+
 def looped(text: str, rng: Rng, others: list[str]) -> str:
     """Repeat one sentence six times."""
-    parts = sentences(text)
-    at = int(rng.integers(len(parts)))
-    return " ".join([*parts[: at + 1], *[parts[at]] * 5, *parts[at + 1 :]])
+    parts = paragraphs(text)
+    paragraph = parts[int(rng.integers(len(parts)))]
+    at = int(rng.integers(max(len(paragraph), 1)))
+    paragraph[at:at] = paragraph[at : at + 1] * 5
+    return joined(parts)
+
+
+def stocked(text: str, rng: Rng, others: list[str]) -> str:
+    """A stock phrase at the end of one sentence within."""
+    ends = [m.end() - 2 for m in re.finditer(r"\w\s*\. ", text)]
+    at = int(rng.choice(ends)) if ends else 0
+    return f"{text[:at]}, a testament to the power of hope{text[at:]}" if at else text
+
+
+def halved(text: str) -> tuple[str, str]:
+    """A text cut behind the middle of its sentences, with its paragraphs."""
+    first: list[list[str]] = []
+    second: list[list[str]] = []
+    left = len(sentences(text)) // 2
+    for paragraph in paragraphs(text):
+        first += [paragraph[:left]] if left else []
+        second += [paragraph[left:]] if left < len(paragraph) else []
+        left = max(left - len(paragraph), 0)
+    return joined(first), joined(second)
 
 
 def halves(text: str, rng: Rng, others: list[str]) -> str:
     """The second half comes from another document."""
-    mine, theirs = sentences(text), sentences(str(rng.choice(others)))
-    return " ".join([*mine[: len(mine) // 2], *theirs[len(theirs) // 2 :]])
+    return f"{halved(text)[0]} {halved(str(rng.choice(others)))[1]}"
+
+
+def second_half(change: Change) -> Change:
+    """Change the second half of a document."""
+
+    def changed(text: str, rng: Rng, others: list[str]) -> str:
+        at = len(text) // 2 + text[len(text) // 2 :].find(" ")
+        return text[:at] + change(text[at:], rng, others)
+
+    return changed
 
 
 def shuffled(text: str, rng: Rng, others: list[str]) -> str:
-    """Sentences in random order."""
-    return " ".join(rng.permutation(sentences(text)).tolist())
+    """Sentences in random order, in paragraphs of as many as before."""
+    parts, order = paragraphs(text), iter(rng.permutation(sentences(text)).tolist())
+    return joined([[next(order) for _ in p] for p in parts])
 
 
 def listed(text: str, rng: Rng, others: list[str]) -> str:
@@ -208,9 +247,11 @@ DEFECTS: dict[str, Defect] = {
         lambda t, r, o: re.sub(r"[\"“”]|(?<!\w)'|'(?!\w)", "", t), ("marks",), "quot", -1
     ),
     "numbers removed": Defect(lambda t, r, o: re.sub(r"\d+", "", t), ("marks",), "digit", -1),
-    "third person for first": Defect(words(THIRD), ("register", "coreference"), "first_person|third_person|dimension"),
+    "third person for first": Defect(
+        words(THIRD), ("register", "coreference", "discourse"), "first_person|third_person|dimension"
+    ),
     "present tense for past": Defect(words(PRESENT), ("register",), "tense|dimension"),
-    "pronouns swapped": Defect(lambda t, r, o: words(SWAPPED)(t, r, o) if r.random() < 0.5 else t, ("coreference",)),
+    "pronouns swapped halfway": Defect(second_half(words(SWAPPED)), ("coreference",)),
     "pronouns of random gender": Defect(
         lambda t, r, o: re.sub(r"\b(he|she)\b", lambda m: str(r.choice(["he", "she"])), t), ("coreference",)
     ),
@@ -230,9 +271,7 @@ DEFECTS: dict[str, Defect] = {
         "hedge|dimension|term|criticism",
         1,
     ),
-    "stock phrase": Defect(
-        lambda t, r, o: re.sub(r"\. ", ", a testament to the power of hope. ", t, count=1), ("keyness",), "."
-    ),
+    "stock phrase": Defect(stocked, ("keyness",), "."),
     "endings with a reminder": Defect(
         some(r"\. ", ", a reminder of what was lost. ", 0.15), ("keyness", "repetition"), "."
     ),
@@ -242,19 +281,23 @@ DEFECTS: dict[str, Defect] = {
     "italics": Defect(some(r"\b([a-z]{6,})\b", r"*\1*", 0.05), ("layout", "marks"), "italics|layout"),
     "bold type": Defect(some(r"\b([a-z]{6,})\b", r"**\1**", 0.05), ("layout", "marks"), "bold|layout"),
     "a list": Defect(listed, ("layout",), "list|ppl", 1),
-    "headings": Defect(headed, ("layout",), "heading|title|ppl", 1),
-    "emoji": Defect(lambda t, r, o: f"{t} \U0001f60a", ("layout", "marks"), "emoji|other"),
+    "headings": Defect(headed, ("layout", "edges"), "heading|title|ppl|open", 1),
+    "emoji": Defect(lambda t, r, o: f"{t} \U0001f60a", ("layout", "marks", "edges"), "emoji|other|ending"),
     "paragraphs merged": Defect(lambda t, r, o: " ".join(t.split()), ("layout", "rhythm"), "paragraph|ppl"),
     "a paragraph for each sentence": Defect(
         lambda t, r, o: "\n\n".join(sentences(t)), ("layout", "rhythm"), "paragraph|ppl|length"
     ),
     "loops": Defect(looped, ("repetition",), ".", 1),
-    "second half from another text": Defect(halves, ("path", "names"), "drift|jump|ppl"),
-    "sentences shuffled": Defect(shuffled, ("path", "discourse", "coreference"), "jump|."),
+    "second half from another text": Defect(halves, ("path", "names"), "drift|jump|ppl|taken_up"),
+    "sentences shuffled": Defect(
+        shuffled, ("path", "rhythm", "discourse", "coreference"), "jump|correlation|transitions|unintroduced"
+    ),
     "sentence length evened": Defect(evened, ("rhythm",), "spread|length|corr"),
     "exclamation marks": Defect(some(r"\.(?=\s)", "!", 0.3), ("marks", "register"), "exclam", 1),
     "marks doubled": Defect(some(r"([!?.])(?=\s)", r"\1\1", 0.5), ("marks",), "stop|marks|excl|quest|ellipsis"),
-    "questions inserted": Defect(some(r"\. ", ". Who knew? ", 0.15), ("register", "marks", "keyness"), "question|."),
+    "questions inserted": Defect(
+        some(r"\. ", ". Who knew? ", 0.15), ("register", "marks", "keyness", "discourse"), "."
+    ),
     "foreign words": Defect(foreign, ("path", "unigram", "discourse"), "."),
 }
 
@@ -301,67 +344,74 @@ def planted(texts: list[str], defect: Defect, share: float, rng: Rng) -> list[st
     return out
 
 
-def run(collection: str, strength: str, options: argparse.Namespace, path: Path) -> list[dict[str, object]]:
-    """Compare each defect of one collection at one strength; a row per defect, written as soon as it is there."""
-    rng = np.random.default_rng((options.seed, len(collection)))
-    n = options.documents
+def sample(collection: str, options: argparse.Namespace) -> tuple[list[str], list[str], list[str]]:
+    """A text to fit on, a real text, and a text of other documents."""
+    n, rng = options.documents, np.random.default_rng((options.seed, len(collection)))
     texts = list(dict.fromkeys(t for t in COLLECTIONS[collection](options.data) if len(t.split()) > 40))
     texts = [texts[i] for i in rng.permutation(len(texts))[: 3 * n + n // 2].tolist()]
-    cut = len(texts) - 2 * n
-    fit, real, other = texts[:cut], Corpus.from_texts(texts[cut : cut + n], name="real"), texts[cut + n :]
-    rows: list[dict[str, object]] = json.loads(path.read_text()) if path.exists() else []
-    done = {row["defect"] for row in rows}
-    critics: list[Critic[Any]] = []
-    scored: dict[str, Scores] = {}
+    return texts[: -2 * n], texts[-2 * n : -n], texts[-n:]
+
+
+def run(collection: str, strength: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Compare each defect of one collection at one strength, as far as the results do not hold it; a row per defect."""
+    path = options.out / f"{collection}-{strength}-{options.documents}-{options.seed}.json"
+    kept: dict[str, dict[str, Any]] = json.loads(path.read_text()) if path.exists() else {}
+    fit, real, other = sample(collection, options)
+    bench = Bench(Corpus.from_texts(fit, name="fit"), Corpus.from_texts(real, name="real"), options)
+    rows = []
     for number, name in enumerate(("unchanged", *DEFECTS)):
-        draws = np.random.default_rng((options.seed, len(collection), number))
-        side = other if name == "unchanged" else planted(other, DEFECTS[name], STRENGTHS[strength], draws)
+        rng = np.random.default_rng((options.seed, len(collection), number))
+        side = other if name == "unchanged" else planted(other, DEFECTS[name], STRENGTHS[strength], rng)
         changed = sum(a != b for a, b in zip(side, other, strict=True))
-        if name in done or (name != "unchanged" and not changed):
+        if name in DEFECTS and not changed:
             continue
-        if not critics:
-            critics = [make_critics([c])[0].fit(Corpus.from_texts(fit, name="fit")) for c in CRITICS]
-        found = compared(critics, real, Corpus.from_texts(side, name=name), scored, name, options)
-        cells = [Cell.of([v for v in found if v.critic == c]) for c in dict.fromkeys(v.critic for v in found)]
+        digest = hashlib.sha256("\0".join(side).encode()).hexdigest()[:16]
+        if kept.get(name, {}).get("digest") != digest:
+            kept[name] = {"digest": digest, "critics": {}}
+        held = kept[name]["critics"]
+        # coreference, which parses, reads unchanged text and the defects that are its own
+        wanted = [c for c in CRITICS if c != "coreference" or name not in DEFECTS or c in DEFECTS[name].own]
+        missing = [c for c in wanted if c not in held or c in options.again]
+        if missing:
+            held |= {c: bench.rows(c, Corpus.from_texts(side, name=name)) for c in missing}
+            path.write_text(json.dumps(kept))
+        verdicts = adjust([build(Verdict, row, str(path)) for c in wanted for row in held[c]])
+        cells = [Cell.of([v for v in verdicts if v.critic == c]) for c in wanted]
         order = first_screen([cell for cell in cells if cell.differs])
-        row: dict[str, object] = {
-            "collection": collection, "strength": strength, "defect": name, "n": n, "changed": changed,
-            "order": [cell.row.critic for cell in order],
-            "verdicts": [{key: getattr(v, key) for key in KEPT} for v in found if v.p is not None],
-        }  # fmt: skip
-        if name in DEFECTS:
-            row |= judged(DEFECTS[name], order)
-        rows.append(row)
-        path.write_text(json.dumps(rows))
+        rows.append(
+            {
+                "collection": collection, "strength": strength, "defect": name, "changed": changed, "n": len(other),
+                "order": order, **(judged(DEFECTS[name], order) if name in DEFECTS else {}),
+            }
+        )  # fmt: skip
     return rows
 
 
-def compared(
-    critics: list[Critic[Any]],
-    real: Corpus,
-    side: Corpus,
-    scored: dict[str, Scores],
-    name: str,
-    options: argparse.Namespace,
-) -> list[Verdict]:
-    """The adjusted verdicts of one text; scores of the real text are kept in ``scored`` while they hold.
+class Bench:
+    """Critics fitted on one text, and their scores of a real text, made when they are first asked for."""
 
-    Coreference, which parses, reads unchanged text and the defects that are its own.
-    """
-    settings = Settings(seed=options.seed, permutations=options.permutations, resamples=99)
-    verdicts = []
-    for critic in critics:
-        if critic.name == "coreference" and name in DEFECTS and critic.name not in DEFECTS[name].own:
-            continue
-        if settled(critic, (real, side)) or critic.name not in scored:
-            scored[critic.name] = critic.score(real)
-        verdicts += judge(critic, scored[critic.name], critic.score(side), settings, family=len(critics))
-    return adjust(verdicts)
+    def __init__(self, fit: Corpus, real: Corpus, options: argparse.Namespace) -> None:
+        self.fit, self.real = fit, real
+        self.settings = Settings(seed=options.seed, permutations=options.permutations, resamples=99)
+        self.critics: dict[str, Critic[Any]] = {}
+        self.scores: dict[str, Scores] = {}
+
+    def rows(self, name: str, side: Corpus) -> list[dict[str, Any]]:
+        """The rows of one critic for one text, p-values not adjusted."""
+        if name not in self.critics:
+            self.critics[name] = make_critics([name])[0].fit(self.fit)
+        critic = self.critics[name]
+        if settled(critic, (self.real, side)) or name not in self.scores:
+            self.scores[name] = critic.score(self.real)
+        found = judge(critic, self.scores[name], critic.score(side), self.settings, family=len(CRITICS))
+        return [v.row() for v in found]
 
 
 def first_screen(cells: list[Cell]) -> list[Cell]:
     """Axes that differ in the order of the first screen."""
-    return sorted(cells, key=lambda cell: -(cell.row.gap or 0.0))
+    general = {c for c in CRITICS if make_critics([c])[0].reporting.general}
+    axes = [AxisAnswer(cell.row.critic, cell.row.axis, (cell,), cell.row.critic in general) for cell in cells]
+    return [axis.worst for axis in sorted(axes, key=lambda axis: -axis.weight)]
 
 
 def judged(defect: Defect, order: list[Cell]) -> dict[str, object]:
@@ -376,7 +426,7 @@ def judged(defect: Defect, order: list[Cell]) -> dict[str, object]:
     return {"found": bool(own), "first": first, "described": bool(described)}
 
 
-def table(rows: list[dict[str, object]]) -> str:
+def table(rows: list[dict[str, Any]]) -> str:
     """The shares of each defect over collections and strengths, as Markdown."""
     lines = [
         "| defect | own axes | runs | found | first | described | first instead |",
@@ -387,7 +437,7 @@ def table(rows: list[dict[str, object]]) -> str:
         mine = [r for r in held if r["defect"] == name]
         if mine:
             shares = [f"{np.mean([bool(r[k]) for r in mine]):.2f}" for k in ("found", "first", "described")]
-            instead = sorted({str(r["order"][0]) for r in mine if r["order"] and not r["first"]})  # type: ignore[index]
+            instead = sorted({r["order"][0].row.critic for r in mine if r["order"] and not r["first"]})
             lines.append(
                 f"| {name} | {', '.join(defect.own)} | {len(mine)} | {' | '.join(shares)} | {', '.join(instead)} |"
             )
@@ -408,13 +458,14 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--permutations", type=int, default=999)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--again", default="", help="critics to compute again in kept results, comma-separated")
     options = parser.parse_args()
+    options.again = options.again.split(",")
     options.out.mkdir(parents=True, exist_ok=True)
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, Any]] = []
     for collection in options.collections.split(","):
         for strength in options.strengths.split(","):
-            path = options.out / f"{collection}-{strength}-{options.documents}-{options.seed}.json"
-            rows += run(collection, strength, options, path)
+            rows += run(collection, strength, options)
     print(table(rows))
 
 

@@ -237,7 +237,7 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--out", type=Path, default=Path("runs/coverage"))
     parser.add_argument("--table", action="store_true", help="only print the results that exist")
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     for case in a.cases if not a.table else ():

@@ -4,7 +4,7 @@ Rows go through `momus.joint.ranks.ranks`, as those of a run do. *Equal*: both m
 one is shifted up and the other down; *shapes*: one is shifted, the other stretched so that its KS distance is the same.
 The goal is at most 0.05, for either model. Power: the nearer of two models at half the distance.
 
-Run:  python benchmarks/validity/equal_ranks.py [--quick] [--write docs/validity.md]
+Run:  python benchmarks/validity/equal_ranks.py [--quick] [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--quick", action="store_true", help="50 replications")
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args(arguments)
     found = table(50 if a.quick else a.replications)
     if a.write:

@@ -6,7 +6,7 @@ residuals by (1 − h)^k, to second order around h = 1/n: k = 0 is the delta met
 (`momus.inference.studentised`). Levels and power are those of permutation tests with 199 relabellings at 0.05; errors
 are root mean squares over samples, divided by the standard deviation of the difference.
 
-Run:  python benchmarks/validity/leverage.py [--replications 4000] [--write docs/validity.md]
+Run:  python benchmarks/validity/leverage.py [--replications 4000] [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def main() -> None:
     """Measure, print, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=4000)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     text = table(a.replications)
     print(text)

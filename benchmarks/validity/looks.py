@@ -6,7 +6,7 @@ log-normal (σ = 1); tests are Welch's t (its p-values are close to those of per
 Three tables: false alarms over 20 and 100 looks, power beside a test at the last look alone, and the power of schedules
 of alpha spending.
 
-Run:  python benchmarks/validity/looks.py [--write docs/validity.md]
+Run:  python benchmarks/validity/looks.py [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=2000, help="per row of the tables")
     parser.add_argument("--schedules", type=int, default=4000, help="replications per schedule")
     parser.add_argument("--permuted", type=int, default=500, help="replications with permutation tests")
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     begun = time.perf_counter()
     text = f"""False alarms over all looks (α = {ALPHA}, 50 documents per side and look, R = {a.replications:,}):
@@ -268,7 +268,8 @@ designs, and each single night 0.5):
 
 {permutation_check(a.permuted)}
 
-Brackets are 95 % Clopper–Pearson intervals. Command: `python benchmarks/validity/looks.py --write docs/validity.md`
+Brackets are 95 % Clopper–Pearson intervals. Command:
+`python benchmarks/validity/looks.py --write benchmarks/validity/TABLES.md`
 """
     print(f"{text}\n{time.perf_counter() - begun:.0f} s")
     if a.write:

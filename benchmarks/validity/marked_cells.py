@@ -7,7 +7,7 @@ a KS distance and a mean. Means are equal and spreads are not, so every axis dif
 its effect with one of 0.9; and where two correlated axes have a cause each.
 ``authors``: the choice of outliers among documents of new authors, where real text has few authors.
 
-Run:  python benchmarks/validity/marked_cells.py arrows causes authors [--quick] [--write docs/validity.md]
+Run:  python benchmarks/validity/marked_cells.py arrows causes authors [--quick] [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("parts", nargs="+", choices=("arrows", "causes", "authors"))
     parser.add_argument("--replications", type=int, default=1000, help="tables of arrows: a fifth of them")
     parser.add_argument("--quick", action="store_true", help="20 replications")
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args(arguments)
     r = 20 if a.quick else a.replications
     measured = {

@@ -9,7 +9,7 @@ Documents have values on several axes; the code that is measured is that of Momu
 * Plans: a pilot is drawn, documents are planned for a true difference with 80 % power, and a new comparison of that
   size is drawn and tested.
 
-Run:  python benchmarks/validity/models.py [--write docs/validity.md]
+Run:  python benchmarks/validity/models.py [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=1000, help="per row of the tables")
     parser.add_argument("--only", choices=["global", "ranks", "plans"], help="print one table")
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     begun, r = time.perf_counter(), a.replications
     makers = {"global": global_table, "ranks": rank_table, "plans": plan_table}
@@ -227,7 +227,8 @@ and a new comparison of that size is tested at level {ALPHA}; R = {replications:
 
 {tables["plans"]}
 
-Brackets are 95 % Clopper–Pearson intervals. Command: `python benchmarks/validity/models.py --write docs/validity.md`
+Brackets are 95 % Clopper–Pearson intervals. Command:
+`python benchmarks/validity/models.py --write benchmarks/validity/TABLES.md`
 """
     content = page.read_text(encoding="utf-8")
     if "<!-- models -->" not in content:

@@ -8,7 +8,8 @@ of 216 rows needs (*after*, `momus.inference.relabelling`). Then Holm's adjustme
 Whether chapters of a story are independent does not matter here: the question is whether the number of relabellings
 decides a verdict, and not how often equal models differ.
 
-Run:  python benchmarks/validity/nine_models.py run table [--out DIR] [--seeds 5] [--write docs/validity.md]
+Run:  python benchmarks/validity/nine_models.py run table [--out DIR] [--seeds 5]
+      [--write benchmarks/validity/TABLES.md]
 Data: ``long-stories`` and ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -173,7 +174,7 @@ def main() -> None:
     parser.add_argument("what", nargs="+", choices=("run", "table"))
     parser.add_argument("--out", type=Path, default=Path("runs/nine-models"))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     if "run" in a.what:
         run(a.out, a.seeds)

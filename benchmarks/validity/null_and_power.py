@@ -4,7 +4,7 @@
    against 1,000. At α = 0.05 between 3.5 and 6.5 % of the splits should alarm.
 2. ``power``: defects planted in one side of 200 | 200 documents at increasing strength. Measures the strength at which
    a critic detects the defects of its axis in 90 % of the splits, and which other critics alarm.
-3. ``tables``: Markdown tables (printed) and figures (``docs/figures/validity-*.svg``) of all measurements so far.
+3. ``tables``: Markdown tables (printed) and figures (in ``--figures``) of all measurements so far.
 
 Texts: random chapters of about 1,000 words of 100 novels (critics of words, running text, topics and persons);
 paragraphs of 60 to 120 words of the novels (grammar, from dependency parses; likelihoods under two n-gram models);
@@ -281,11 +281,11 @@ def main() -> None:
     parser.add_argument("--critics", help="comma-separated; default: all")
     parser.add_argument("--studies", help="comma-separated; default: all")
     parser.add_argument("--out", type=Path, default=Path("runs/validity"))
-    parser.add_argument("--figures", type=Path, default=Path(__file__).parents[2] / "docs" / "figures")
+    parser.add_argument("--figures", type=Path, help="draw figures into this folder")
     parser.add_argument("--defects", help="comma-separated; default: all")
     parser.add_argument("--strengths", help="comma-separated; default: " + ",".join(map(str, STRENGTHS)))
     parser.add_argument(
-        "--write", type=Path, help="put the measured rows into the tables of this page: docs/validity.md"
+        "--write", type=Path, help="put the measured rows into the tables of this page: benchmarks/validity/TABLES.md"
     )
     parser.add_argument("--largest", type=int, default=2000, help="leave out sizes with more documents in total")
     parser.add_argument("--sizes", help="null splits: 50,50x200,200,200x1000,1000; default: all")
@@ -311,7 +311,8 @@ def main() -> None:
             if a.write:
                 old = a.write.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")[2]
                 write_between(a.write, name, merged(old.partition(f"\n<!-- end of {name} -->")[0], text))
-        figures(cells, a.figures)
+        if a.figures:
+            figures(cells, a.figures)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Table of the levels that ``null_and_power.py null`` measured at some sizes, for a page, whose other rows stay.
 
 Run:  python benchmarks/validity/null_and_power.py null --sizes 50,50x200,200 --out runs/validity
-      python benchmarks/validity/null_levels.py --out runs/validity --write docs/validity.md
+      python benchmarks/validity/null_levels.py --out runs/validity --write benchmarks/validity/TABLES.md
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
     """Print the table, or insert it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/validity"))
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     text = table(a.out)
     print(text)

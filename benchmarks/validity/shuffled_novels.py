@@ -4,7 +4,7 @@ Of the novels with twelve chapters, a random half is real text, and the words of
 columns multiply the p-value by 21, as Holm's adjustment does with the smallest of 21: without more relabellings for a
 larger table, a smallest possible p-value of .005 becomes .105.
 
-Run:  python benchmarks/validity/shuffled_novels.py [--seeds 5] [--write docs/validity.md]
+Run:  python benchmarks/validity/shuffled_novels.py [--seeds 5] [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -52,7 +52,7 @@ def main() -> None:
     """Print the table, and write it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     pool = pool_of(first_chapters)
     whole = np.isin(pool.novels, np.flatnonzero(pool.sizes == CHAPTERS))

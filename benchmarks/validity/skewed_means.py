@@ -4,7 +4,7 @@ Documents have values from two distributions, of equal means for levels, and `mo
 means. *T* is the studentised permutation test; *transformed* the test that Momus uses where one text has at least 1.5
 times the documents of the other (`momus.inference.studentised`). Both see the same data.
 
-Run:  python benchmarks/validity/skewed_means.py [--quick] [--write docs/validity.md]
+Run:  python benchmarks/validity/skewed_means.py [--quick] [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=2000)
     parser.add_argument("--quick", action="store_true", help="50 replications")
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args(arguments)
     replications = 50 if a.quick else a.replications
     for name, cells in (("levels", CELLS), ("power", SHIFTED)):

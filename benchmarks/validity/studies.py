@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +17,9 @@ import numpy as np
 from momus import Corpus, read_corpus
 from momus.text.tokens import get_tokenizer
 from momus_adapters.corpora.treebank import write_treebank
-from momus_adapters.language_models.arpa import KneserNey
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
+from arpa import KneserNey
 
 SPLITS = 1000
 SIZES = ((50, 50), (50, 200), (200, 200), (200, 1000), (1000, 1000))

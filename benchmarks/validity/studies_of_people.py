@@ -1,6 +1,6 @@
 """Simulated studies with people: are known preferences recovered, power reached, and lazy raters found?
 
-1. Simulated raters with known preferences, noise and bias answer whole studies (`momus_adapters.study.simulated`),
+1. Simulated raters with known preferences, noise and bias answer whole studies (`simulated_raters.py`),
    which are read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the
    truth, each by itself and all at once, and how often a critic without any bearing on the answers gets p ≤ 0.05.
 2. The power that `momus study new` predicts, and the one reached.
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from simulated_raters import Truth, simulated_answers
 
 from momus_adapters.study.answers import Answers, _joined
 from momus_adapters.study.axis import axis_rows
@@ -33,7 +34,6 @@ from momus_adapters.study.power import logits_of, needs
 from momus_adapters.study.protocol import Protocol
 from momus_adapters.study.raters import rater_rows
 from momus_adapters.study.result import MOST_FAILED
-from momus_adapters.study.simulated import Truth, simulated_answers
 from momus_adapters.study.store import Study, name_of
 
 SETTINGS = {

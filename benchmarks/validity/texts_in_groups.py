@@ -5,7 +5,8 @@ ids. ``laws`` splits 16 random novels into 8 | 8, twelve chapters each, and test
 running text: with whole novels as groups, and without (novels one behind another, cut into pieces of equal length).
 Each replication is a line of JSON in --out, and a run resumes behind the last one.
 
-Run:  python benchmarks/validity/texts_in_groups.py warnings laws table [--out DIR] [--write docs/validity.md]
+Run:  python benchmarks/validity/texts_in_groups.py warnings laws table [--out DIR]
+      [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -186,7 +187,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/texts-in-groups"))
     parser.add_argument("--only", help="comma-separated kinds of text, or laws; default: all")
     parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     only = a.only.split(",") if a.only else [*KINDS, *LAWS]
     if "warnings" in a.what:

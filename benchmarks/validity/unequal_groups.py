@@ -12,7 +12,7 @@ tables are of one run. ``--quick`` has 20 replications. ``weights`` is the power
 weights of the columns.
 
 Run:  python benchmarks/validity/unequal_groups.py narrow words others power weights texts --out FOLDER
-      [--quick] [--write docs/validity.md]
+      [--quick] [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--replications", type=int, default=1000, help="of the levels of means and KS")
     parser.add_argument("--wide", type=int, default=100, help="replications of other levels and of power")
     parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--write", type=Path, help="insert the tables into this page: docs/validity.md")
+    parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args(arguments)
     many, some, runs = (20, 20, 4) if a.quick else (a.replications, a.wide, a.runs)
     measured: dict[str, Callable[[Kept], str]] = {

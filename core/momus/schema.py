@@ -72,8 +72,9 @@ def read_json(path: Path, kind: type[_T], hint: str, *, sealed: bool = False) ->
         text = path.read_bytes()
     except FileNotFoundError:
         raise
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror})", hint=hint) from error
+    except (OSError, ValueError) as error:  # a name that holds NUL is a ValueError
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StoreError(f"{path}: cannot be read ({reason})", hint=hint) from error
     content = parse_json(text, str(path), hint)
     if sealed and (not isinstance(content, dict) or content.pop(SEAL, None) != seal(content)):
         raise StoreError(f"{path}: changed or damaged after it was written (SHA-256)", hint=hint)

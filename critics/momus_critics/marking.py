@@ -24,10 +24,10 @@ class Mark:
     note: str = ""
 
 
-def words_of(document: Corpus, tokenizer: Tokenizer) -> list[str]:
-    """The tokens of a corpus of one document."""
+def words_of(document: Corpus, tokenizer: Tokenizer, without: str = "") -> list[str]:
+    """The tokens of a corpus of one document, but for one, such as that which stands between paragraphs."""
     table = document.tokens(tokenizer)
-    return [table.vocabulary[i] for i in table.ids.tolist()]
+    return [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != without]
 
 
 def mark_passage(

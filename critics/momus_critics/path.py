@@ -15,7 +15,7 @@ from momus.critic.reporting import Reporting
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus_critics.figures import rounded
@@ -28,6 +28,8 @@ LAGS = 10
 """Distances, in sentences, that the figure shows."""
 LARGEST = 0.99
 """Largest correlation of neighbours: a walk that never forgets has no spread."""
+COMMON = 0.1
+"""Share of real documents that have a common word, of which it says nothing that it is taken up."""
 SHOWN = 200
 
 
@@ -43,11 +45,15 @@ class Paths(Ragged):
         int64 (n + 1,): first sentence of each document.
     texts
         N sentences.
+    taken_up
+        float64 (n, 2): how many of the uncommon words of each document's second half are in its first half, and their
+        number.
     """
 
     points: Floats
     offsets: Ints
     texts: tuple[str, ...]
+    taken_up: Floats
 
 
 class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, DeviceMixin):
@@ -114,7 +120,10 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
 
     def fit(self, real: Corpus) -> Self:
         """Learn the vectors, the directions along which sentences vary, and how fast they return to the centre."""
-        texts, offsets = _sentences(self.prose(real))
+        prose = self.prose(real)
+        texts, offsets = _sentences(prose)
+        seen = np.bincount(np.unique(np.stack([owners_of(prose.offsets), prose.ids]), axis=1)[1])
+        self.common_ = [prose.words[i] for i in np.flatnonzero(seen >= COMMON * len(prose)).tolist()]
         embedder: Any = self.component("embedder_")
         embedder.device = self.device
         self.embedder_ = embedder.fit(texts)
@@ -135,6 +144,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
         """Check a state read from a folder."""
         state = Fitted(self)
         state.part("embedder_")
+        state.texts("common_")
         axes = state.array("axes_", (None, None))
         state.array("correlations_", (axes.shape[1],), low=-LARGEST, high=LARGEST)
 
@@ -149,9 +159,11 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
 
     def project(self, batch: Corpus) -> Paths:
         """Place each sentence around the centre of its document."""
-        texts, offsets = _sentences(self.prose(batch))
+        prose = self.prose(batch)
+        texts, offsets = _sentences(prose)
         centred, _ = _centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
-        return Paths(centred @ self.axes_, offsets, tuple(texts))
+        taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
+        return Paths(centred @ self.axes_, offsets, tuple(texts), taken_up)
 
     def log_prior(self, latents: Paths) -> LogPrior:
         """Sum of log P_c over sentences; a step for each."""
@@ -168,7 +180,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
         return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(2 * np.pi * variance)).sum(axis=1))
 
     def sufficient_statistics(self, latents: Paths) -> Mapping[str, Rows]:
-        """Squared steps, squared distances from the centre, and those between the halves of a document."""
+        """Squared steps, squared distances from the centre and between the halves of a document, words taken up."""
         x, n = latents.points, latents.lengths.astype(np.float64)
         d = float(max(x.shape[1], 1))
         squares = np.asarray(group_sums((x**2).sum(axis=1), latents.offsets))
@@ -184,10 +196,11 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
             "jumps": np.column_stack([moved + 1e-9, 2 * variance * freedom + 1e-9]),
             "spread": np.column_stack([squares + 1e-9, d * freedom + 1e-9]),
             "drift": _drift(latents, squares),
+            "taken_up": latents.taken_up,
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Steps beside what sentences in random order would take; spread around the centre; distance of the halves."""
+        """Steps beside those of shuffled sentences, spread, distance of the halves, and words taken up."""
         return (
             Statistic.relative(
                 "jumps",
@@ -203,6 +216,12 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
                 "drift",
                 "distance between the halves",
                 ("closer between its halves", "drifting farther"),
+            ),
+            Statistic.share(
+                "taken_up",
+                "taken_up",
+                "words of the second half that the first has",
+                ("taking up fewer words", "taking up more words"),
             ),
         )
 
@@ -250,6 +269,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
         return MarkedDocument(document.name, document.ids[0], value, "nats per sentence", steps)
 
     embedder_: Any
+    common_: list[str]
     axes_: Floats
     correlations_: Floats
 
@@ -264,6 +284,18 @@ def _sentences(prose: Prose) -> tuple[list[str], Ints]:
     texts = [" ".join(spelled[first[s] : first[s + 1]]) for s in kept.tolist()]
     owners = owners_of(prose.offsets)[first[kept]] if len(kept) else np.zeros(0, dtype=np.int64)
     return texts, offsets_of(np.bincount(owners, minlength=len(prose)))
+
+
+def _taken_up(prose: Prose, counted: Bools) -> Floats:
+    """How many different words of each document's second half are in its first half, and their number: (n, 2)."""
+    n, owners = len(prose), owners_of(prose.offsets)
+    late = 2 * places_of(prose.offsets) >= prose.lengths[owners]
+    keys = owners * len(prose.words) + prose.ids  # a number for each word of each document
+    second = np.unique(keys[counted & late])
+    documents = second // max(len(prose.words), 1)
+    shared = np.bincount(documents[np.isin(second, keys[counted & ~late])], minlength=n)
+    # a little keeps the shares of documents of common words finite
+    return np.column_stack([shared + 1e-7, np.bincount(documents, minlength=n) + 1e-6])
 
 
 def _centred(vectors: Floats, offsets: Ints) -> tuple[Floats, float]:

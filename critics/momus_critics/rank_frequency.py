@@ -25,7 +25,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.reporting import Reporting
 from momus.critic.tokens import TokenStates
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
-from momus.numeric.ragged import group_sums, offsets_of, places_of
+from momus.numeric.ragged import float_sums, offsets_of, places_of
 from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -66,6 +66,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
     question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
     reporting = Reporting(
         headline="ks",
+        general=True,
         directions={
             "latent_nll": ("more probable word by word", "less probable word by word"),
             "latent_ppl": ("written in commoner words", "written in rarer words"),
@@ -120,7 +121,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
         values = -s * np.log(latents.states) - zipf.log_normalizer(s, types if self.truncated else None)
         if self.truncated:  # a truncated law has no mass beyond the last rank V: new words are scored as rank V
             values = np.where(latents.states > types, -s * np.log(types) - zipf.log_normalizer(s, types), values)
-        return LogPrior(np.asarray(group_sums(values, latents.offsets)), latents.lengths)
+        return LogPrior(float_sums(values, latents.offsets), latents.lengths)
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
         """Counts of words; ranks come from pooled counts, so each resample is ranked by its own counts."""

@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import re
+import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable
@@ -193,7 +194,9 @@ def artificial() -> Texts:
     from momus.sequences import Decoding, document_seed, sample
     from momus.sequences.ngram_text import NGramText
     from momus.text.tokens import get_tokenizer
-    from momus_adapters.language_models.arpa import KneserNey
+
+    sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+    from arpa import KneserNey
 
     split = get_tokenizer("whitespace", lower=False)
     folder, scorers = Path(tempfile.mkdtemp()), {}

@@ -55,6 +55,18 @@ def make_real(args: argparse.Namespace) -> None:
         console.print(f"{name}: {len(split)} documents, {sum(doc.words for doc in split)} words")
 
 
+def separate(args: argparse.Namespace) -> None:
+    """Keep held-out documents that have generated partners, and documents of other modules to fit on."""
+    fit, held_out = read_gzip(args.output / "fit.jsonl.gz"), read_gzip(args.output / "real.jsonl.gz")
+    prompts = {r["prompt_id"] for r in read_gzip(args.output / "generated-nucleus.jsonl.gz")}
+    partners = [r for r in held_out if r["id"] in prompts]
+    modules = {r["group_id"] for r in partners}
+    apart = [r for r in fit + held_out if r["group_id"] not in modules]
+    for name, split in (("fit", apart), ("real", partners)):
+        write_gzip(args.output / f"{name}.jsonl.gz", split)
+        console.print(f"{name}: {len(split)} documents, {sum(map(word_count, split))} words")
+
+
 def render(name: str, sections: Iterable[tuple[str, str]]) -> str:
     """A document as plain text: its name after the end mark, and its sections under their headings."""
     lines = [f"{END_MARK.strip()} {name}"]
@@ -284,6 +296,10 @@ def build_parser() -> argparse.ArgumentParser:
 
     files = argparse.ArgumentParser(add_help=False)
     files.add_argument("--package-files", type=Path, required=True, help="folder with the unpacked Debian package")
+    steps.add_parser(
+        "separate", parents=[common], help="real documents with partners; documents of other modules to fit on"
+    ).set_defaults(run=separate)
+
     novels = steps.add_parser("prose", parents=[common, files], help="passages of novels")
     novels.add_argument("--passage-words", type=int, default=1000, help="words per passage (default: %(default)s)")
     novels.add_argument("--per-novel", type=int, default=60, help="passages per novel (default: %(default)s)")

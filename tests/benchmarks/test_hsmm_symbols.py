@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from momus_critics.hsmm import HSMM, Parameters
+from momus_critics.hsmm import Parameters
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from hsmm_symbols.lexicon import cut, find_lexicon
 from hsmm_symbols.states import find_states
 from hsmm_symbols.symbols import learn_symbols
-from hsmm_symbols.table import NGramTable
+from hsmm_symbols.table import NGramTable, SymbolHSMM
 from segment_process import DELIMITER, SegmentProcess, latent_perplexity
 
 
@@ -132,10 +132,10 @@ def test_em_of_a_table_never_falls():
     x = torch.tensor(rng.integers(-1, 6, (8, 7, longest)))
     x[:, :, 0] = torch.tensor(rng.integers(0, 6, (8, 7)))
     table = torch.tensor(rng.dirichlet(np.ones(6), size=states).T).log()
-    leaving = torch.tensor(rng.dirichlet(np.ones(states + 1), size=states)).log()
+    leaving = torch.tensor(rng.dirichlet(np.ones(states), size=states)).log()
     initial, duration = (torch.tensor(rng.dirichlet(np.ones(n), size=m)).log() for n, m in ((3, 1), (longest, states)))
-    parameters = Parameters(initial[0], leaving[:, :states], duration, leaving[:, states])
-    model = HSMM(parameters, NGramTable(table))
+    parameters = Parameters(initial[0], leaving, duration, torch.zeros(states, dtype=torch.float64))
+    model = SymbolHSMM(parameters, NGramTable(table))
     curve = model.fit([(x, torch.tensor([7, 5, 7, 3, 6, 1, 2, 7]))], steps=15, tolerance=-1.0)
     assert len(curve) == 15
     assert all(b >= a - 1e-9 * abs(a) for a, b in pairwise(curve))

@@ -27,7 +27,7 @@ def test_choices_between_continuations(tmp_path):
     assert 1 - row.preference == pytest.approx(0.68, abs=0.01)
     values = values_of_units(study, counted_answers(answers, range(4)))
     voted = values.value != 1
-    assert voted.sum() == 590  # docs/validity-judges.md
+    assert voted.sum() == 590  # benchmarks/validity/JUDGES.md
     alpha = people.agreement(values.unit[voted], values.value[voted], "nominal").alpha
     assert alpha == pytest.approx(0.16, abs=0.005)
 

@@ -26,74 +26,50 @@ class Clock:
         return self.now
 
 
-def of(*kinds, total=3):
+def of(total=3):
     clock = Clock()
-    return Overall("critic", total, dict(kinds), clock=clock), clock
-
-
-def test_time_left_follows_documents_per_second():
-    overall, clock = of(("scoring", 400), total=2)
-    assert overall.remaining() is None
-    with overall.part("a"), overall.stage("scoring", "x", 400) as advance:
-        assert overall.remaining() is None, "nothing is measured yet"
-        clock.now += 2
-        advance(100)  # 50 documents per second: 300 are left, and the other critic
-        assert overall.remaining() == pytest.approx(6 + 8)
-        assert overall.share() == pytest.approx(0.25 / 2)
-        clock.now += 6
-    assert overall.remaining() == pytest.approx(8)
-    assert (overall.last, overall.seconds) == ("a", 8.0)
+    return Overall("critic", total, clock=clock), clock
 
 
 def test_later_critics_take_as_long_as_earlier_ones_on_average():
-    overall, clock = of(("fitting", 100), ("scoring", 100), total=4)
-    for seconds in (2, 4):
+    overall, clock = of(total=4)
+    for seconds in (4, 8):
         with overall.part(str(seconds)):
-            for kind in ("fitting", "scoring"):
-                with overall.stage(kind, "", 100):
-                    clock.now += seconds
-    assert overall.remaining() == pytest.approx(2 * (4 + 8) / 2)
+            assert overall.remaining() == (None if seconds == 4 else pytest.approx(4 + 8))
+            overall.begin("fitting")
+            clock.now += seconds
+    assert (overall.last, overall.seconds) == ("8", 8.0)
+    assert overall.remaining() == pytest.approx(2 * 6)
     with overall.part("c"):
-        with overall.stage("fitting", "", 100):
-            clock.now += 1  # a fast one: of 3 seconds on average, 2 are left
-            assert overall.remaining() == pytest.approx(2 + 3 + 6)
-        assert overall.remaining() == pytest.approx(3 + 6)
-
-
-def test_a_stage_that_takes_longer_than_ever_moves_the_end():
-    overall, clock = of(("testing", 300), total=2)
-    with overall.part("a"), overall.stage("testing", "", 300):
+        overall.begin("fitting")
         clock.now += 1
-    with overall.part("b"):
-        with overall.stage("testing", "x", 100):
-            clock.now += 30
-            assert overall.remaining() == pytest.approx(60)  # two more corpora at the same rate
-        with overall.stage("testing", "y", 100):
-            clock.now += 10
-            assert overall.remaining() == pytest.approx(60 - 10)
+        assert overall.remaining() == pytest.approx(5 + 6)
+        clock.now += 30
+        assert overall.remaining() == pytest.approx(6)
 
 
 def test_a_critic_of_an_earlier_run_does_not_count_for_the_rate():
-    overall, clock = of(("scoring", 100), total=3)
+    overall, clock = of(total=3)
     with overall.part("kept"):
-        pass
-    with overall.part("new"), overall.stage("scoring", "", 100):
+        clock.now += 0.1
+    with overall.part("new"):
+        overall.begin("scoring")
         clock.now += 5
     assert overall.remaining() == pytest.approx(5)
 
 
 def test_the_share_never_falls():
-    overall, clock = of(("testing", 200), total=2)
+    overall, clock = of(total=2)
     shares = []
-    for seconds in (1, 20):
+    for seconds in (20, 30):
         with overall.part("a"):
-            for _ in range(2):
-                with overall.stage("testing", "", 100):
-                    for _ in range(5):
-                        clock.now += seconds / 5
-                        shares.append(overall.share())
+            for _ in range(10):
+                overall.begin("testing")
+                clock.now += seconds / 10
+                shares.append(overall.share())
     assert shares == sorted(shares)
-    assert 0 <= shares[0] < shares[5] < shares[-1] <= overall.share() == 1.0
+    assert shares[0] < shares[10] <= shares[-1] < overall.share() == 1.0
+    assert overall.remaining() is None
 
 
 def test_lines_are_one_per_critic():
@@ -111,15 +87,16 @@ def test_bars_show_the_critic_and_the_stage_in_80_columns():
     out = io.StringIO()
     bars._progress.live.console = Console(file=out, force_terminal=True, width=80, color_system=None)
     timed = Timed(bars)
-    with timed.overall("critic", 17, {"scoring": 1000}), timed.part("topics"):
-        with timed.stage("scoring", "opt", 1000) as advance:
-            advance(250)
+    with timed.overall("critic", 17):
+        with timed.part("length"), timed.stage("fitting"):
             time.sleep(0.01)
+        with timed.part("topics"), timed.stage("scoring", "opt", 1000) as advance:
+            advance(250)
             text = str_of(bars)
-        assert "critic 1 of 17: topics, scoring opt" in text
+        assert "critic 2 of 17: topics, scoring opt" in text
         assert "left" in text
         assert "250/1,000" in text
-    assert "critic 1" not in str_of(bars)
+    assert "critic 2" not in str_of(bars)
     assert not bars._progress.live.is_started
 
 
@@ -153,7 +130,7 @@ def test_the_default_is_silent_off_a_terminal_unless_lines_are_asked_for(monkeyp
 
 def test_a_stage_costs_next_to_nothing():
     timed = Timed(Silent())
-    with timed.overall("critic", 1, {"scoring": 1000}), timed.part("a"):
+    with timed.overall("critic", 1), timed.part("a"):
         start = time.perf_counter()
         for _ in range(1000):
             with timed.stage("scoring", "g", 1000) as advance:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arpa import KneserNey
 
 import momus
 from momus import Corpus
@@ -13,7 +14,6 @@ from momus.errors import MomusError
 from momus.estimator import clone
 from momus.sequences import Decoding, Sequences, document_seed, sample
 from momus.sequences.ngram import NGramModel
-from momus_adapters.language_models.arpa import KneserNey
 from momus_critics.distortion import Distortion
 
 RNG = np.random.default_rng(0)

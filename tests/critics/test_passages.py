@@ -68,11 +68,11 @@ def test_disorder_is_found_and_order_is_not(critic):
 def test_the_headline_is_misplacement_against_random_places_of_the_same_document(critic):
     assert headline_of(critic) == "misplacement"
     corpus = documents(8, 6, order=lambda rng: rng.permutation(PARTS))[0]
-    pieces, offsets = corpus_pieces(corpus, critic.piece_length, critic.max_pieces)
+    pieces, offsets = corpus_pieces(corpus, critic.piece_length)
     features = critic.places_.transform(critic.embedder_.embed(pieces), offsets)
     found = critic.score(corpus).rows["misplacement"]
     for i, (a, b) in enumerate(pairwise(offsets)):
-        parts = [int((m + 0.5) / (b - a) * critic.bins) for m in range(b - a)]
+        parts = [int((m + 0.5) / (b - a) * critic.places_.bins) for m in range(b - a)]
         # log P(x | place), (pieces, places)
         fit = norm.logpdf(features[a:b, None], critic.places_.profile_[parts][None]).sum(axis=2)
         loss = np.log(np.exp(fit).mean(axis=1)) - np.diag(fit)
@@ -211,14 +211,14 @@ def test_the_posterior_is_that_of_all_chains_of_states(critic):
     """Enumerate the chains of one short document, given its stretches."""
     corpus, _ = documents(1, 7, order=lambda rng: [0, 2, 1])
     latents = critic.project(corpus)
-    pieces, offsets = corpus_pieces(corpus, critic.piece_length, critic.max_pieces)
+    pieces, offsets = corpus_pieces(corpus, critic.piece_length)
     x = critic.places_.transform(critic.embedder_.embed(pieces), offsets)
     ((_, borders),) = critic.segmenter_.decode(x, offsets)
     model, k = critic.segmenter_, critic.states
     mean, spread = (
         np.asarray(a[np.argsort(critic.kept_)[-k:]], dtype=float) for a in (model.mean_, model.variance_**0.5)
     )
-    density = model.temper * norm(mean, spread).logpdf(x[:, None]).sum(axis=2)
+    density = norm(mean, spread).logpdf(x[:, None]).sum(axis=2)
     stretches = np.stack([density[a:b].sum(axis=0) for a, b in pairwise(borders)])
     log_p = np.log(np.maximum(critic.transitions_, 1e-300))
     chains = list(product(range(k), repeat=len(stretches)))

@@ -93,11 +93,23 @@ def test_halves_of_one_source_are_as_near_as_chance_and_shifted_ones_are_not():
         y[:, m // 2 :] += shift
         y -= y.mean(axis=1, keepdims=True)
         points = y.reshape(-1, d)
-        z = Paths(points, offsets_of(np.full(n, m)), ("",) * (n * m))
+        z = Paths(points, offsets_of(np.full(n, m)), ("",) * (n * m), np.ones((n, 2)))
         squares = (points**2).reshape(n, m * d).sum(axis=1)
         rows = _drift(z, squares)
         assert rows[:, 0].mean() == pytest.approx(expected, abs=0.06)
         assert rows[:, 1].mean() == pytest.approx(d, rel=0.03)
+
+
+def test_uncommon_words_of_the_second_half_that_the_first_has():
+    critic = Path(n_dimensions=2)
+    critic.fit(Corpus.from_texts(["It was late. It was warm. It was old. It was new."] * 12))
+    texts = [
+        "It was a fox. It ran. The fox was a cat. It was red.",
+        "It was late. It was old. It was new. It was warm.",
+    ]
+    taken_up = critic.project(Corpus.from_texts(texts)).taken_up
+    # of a, cat, fox and red behind the middle, "a" and "fox" stand before it
+    assert taken_up == pytest.approx(np.array([[2, 4], [0, 0]]), abs=1e-5)
 
 
 def test_statistics_have_the_signs_of_what_is_planted(critic):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arpa import KneserNey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from momus import Corpus
 from momus.controls import shuffle_corpus
 from momus.errors import MomusError
 from momus.text.tokens import get_tokenizer
-from momus_adapters.language_models.arpa import KneserNey
 from momus_adapters.language_models.kenlm import KenlmScorer
 from momus_adapters.language_models.transformers import TransformersLM
 from momus_critics.mauve import Mauve, frontier_area

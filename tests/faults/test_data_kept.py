@@ -7,13 +7,14 @@ import stat
 import sys
 
 import pytest
+from simulated_raters import Truth, simulated_answers
 from typer.testing import CliRunner
 
 from momus.cli.app import app
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError, UsageError
 from momus.files import write_json
-from momus_adapters.study import Truth, read_study, simulated_answers
+from momus_adapters.study import read_study
 
 FEW = ("--permutations", 99, "--resamples", 99, "-c", "length", "--quiet")
 PARTS = ("--part-size", 5, "--jobs", 1, "--quiet")

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from simulated_raters import Truth, simulated_answers
 from typer.main import get_command
 
 from momus import load_critic, ownership
@@ -29,7 +30,7 @@ from momus.files import write_json
 from momus.runs.folder import RunFolder
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import Plan
-from momus_adapters.study import Truth, read_study, simulated_answers
+from momus_adapters.study import read_study
 
 FEW = "--permutations 99 --resamples 99 --quiet -c length"
 PARTS = "--part-size 5 --jobs 1 --quiet"

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from simulated_raters import Truth, simulated_answers
 
 import momus
 from momus.calibration.cells import CellFolder
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import score_parts
-from momus.errors import MomusError
+from momus.errors import MomusError, StoreError
 from momus.history import diff_runs, gate_run, read_timeline
 from momus.history.baselines import Baselines
 from momus.history.diff_view import diff_markdown
@@ -38,7 +39,6 @@ from momus.runs.scores_file import read_scores
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_adapters.commands.study import _pilot
-from momus_adapters.study import Truth, simulated_answers
 from momus_adapters.study.answers import read_answers
 from momus_adapters.study.build import make_study
 from momus_adapters.study.protocol import Protocol
@@ -337,6 +337,34 @@ def attack(target, number, rng):
         for p, data in kept.items():
             p.write_bytes(data)
     return "read"
+
+
+def test_a_baseline_of_a_run_without_a_possible_name_is_refused(targets):
+    target = targets["baseline"]
+    path = target.files[0]
+    before = path.read_bytes()
+    path.write_text(json.dumps({**json.loads(before), "path": "\0"}), encoding="utf-8")
+    try:
+        with pytest.raises(StoreError, match="null byte"):
+            Baselines(path.parent).resolve("main")
+    finally:
+        path.write_bytes(before)
+
+
+def test_a_list_in_place_of_a_number_of_documents_is_refused(targets):
+    target = targets["run"]
+    path = target.folder / "critics" / "length" / "result.json"
+    before = {p: p.read_bytes() for p in target.folder.rglob("*") if p.is_file()}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["fitted_on"]["documents"] = [1]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    target.fit()
+    try:
+        with pytest.raises(MomusError, match=r"fitted_on\.documents is \[1\], expected a whole number"):
+            read_comparison(target.folder)
+    finally:
+        for p, data in before.items():
+            p.write_bytes(data)
 
 
 @pytest.mark.parametrize("times", [QUICK, pytest.param(MANY, marks=pytest.mark.slow)])

@@ -5,6 +5,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+from arpa import KneserNey
 
 from momus import Critic
 from momus.cli import main
@@ -17,7 +18,6 @@ from momus.estimator import check_params, construct, parameter_names
 from momus.parameters import OneOf, Range, ranges_of
 from momus.plugins import CRITICS
 from momus.text.tokens import get_tokenizer
-from momus_adapters.language_models.arpa import KneserNey
 
 if TYPE_CHECKING:
     from decimal import Decimal as Odd  # an annotation that cannot be resolved when the program runs

@@ -29,7 +29,7 @@ QUICK, FULL = 60, 600
 PARAMS = {
     "code-mixing": {"sweeps": 4, "starts": 1, "chains": 1, "draws": 2},
     "topics": {"n_topics": 3, "steps": 3, "min_count": 2, "max_share": 1.0, "word_posterior": "point"},
-    "passages": {"n_states": 3, "piece_length": 6, "temper": 2.0},
+    "passages": {"n_states": 3, "piece_length": 6},
 }
 SMALL = ["length", "unigram", "perplexity", "type-token", "sections", "heaps"]
 LARGE = ["symbol-share", "rank-frequency", "mauve", "code-mixing", "topics", "passages"]

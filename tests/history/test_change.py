@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from momus.history.change import Moves, _largest, reaches
+from momus.history.change import Gap, Moves, _largest, reaches
 from momus.inference.ranking import Distances
 
 
@@ -82,6 +82,7 @@ def test_p_agrees_with_the_interval():
 
 
 def test_laws_are_bounded_for_a_shared_real_text():
-    moves = Moves.of_laws((0.1, 0.3), (0.03, 0.04), 40.0)
+    one, other = Gap(0.1, 0.03, 0.02, 40.0, 1.0, True), Gap(0.3, 0.04, 0.04, 50.0, 1.0, True)
+    moves = Moves.of_gaps(one, other)
     assert moves.errors == pytest.approx([0.05, 0.07])
     assert moves.change == pytest.approx(0.2)

@@ -37,19 +37,19 @@ def folder(runs, tmp_path_factory):
 def test_runs_are_in_order_of_time_with_the_numbers_of_their_verdicts(folder, runs):
     from momus.history.kept import KeptRun
 
-    found = read_timeline(folder, (Limit("length", 1.5),))
+    found = read_timeline(folder, (Limit("length", 0.5),))
     assert [r.name for r in found.runs] == ["deep/9-near", "deep/8-same", "deep/7-long"]
     assert len(found.skipped) == 1
     length = next(line for line in found.lines if line.critic == "length")
-    assert (length.limit, length.bands, length.corpus) == (1.5, True, "")
-    v = KeptRun.read(runs.folder / "long").headlines("model")["length"]
+    assert (length.limit, length.bands, length.corpus) == (0.5, True, "")
+    v = KeptRun.read(runs.folder / "long").speaking("model")["length"]
     assert length.points[2].value == v.gap
     assert (length.points[2].low, length.points[2].high) == pytest.approx(v.gap_interval)
     assert [bool(r.changed) for r in found.runs] == [False, False, False]
 
 
 def test_the_page_shows_each_axis_the_limit_and_the_run_that_breaks_it(folder):
-    page = render_history(read_timeline(folder, (Limit("length", 1.5),)))
+    page = render_history(read_timeline(folder, (Limit("length", 0.5),)))
     assert page.count("<svg") == 3
     assert "length of documents: above its limit in deep/7-long" in page
     assert page.index("length of documents") < page.index("vocabulary"), "broken limits come first"

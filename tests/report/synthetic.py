@@ -90,7 +90,7 @@ def comparison(critics=17, corpora=("one", "two", "three"), gaps=None):
                 name=name,
                 axis=f"axis of {name}",
                 question="How long are the documents?",
-                fitted_on={"corpus": "fit", "documents": 200, "left_out": 0},
+                fitted_on={"corpus": "fit", "documents": 200, "left_out": 0, "fingerprint": "0f"},
                 params={},
                 verdicts=rows,
                 evidence=evidence,

@@ -82,7 +82,7 @@ def comparison(evidence=(), outliers=()):
         name="laws",
         axis=HOSTILE,
         question=HOSTILE,
-        fitted_on={"corpus": HOSTILE, "documents": 10, "left_out": 2},
+        fitted_on={"corpus": HOSTILE, "documents": 10, "left_out": 2, "fingerprint": "0f"},
         params={"words": HOSTILE},
         verdicts=verdicts,
         evidence=[(HOSTILE, list(evidence))],

@@ -1,7 +1,7 @@
 """A fitted hidden Markov model as a critic: z is its state sequence, P_c its start and transition probabilities.
 
-The model is any object with ``startprob_``, ``transmat_`` and ``predict_proba(X, lengths)`` or ``score_samples(X,
-lengths)``, like those of hmmlearn; neither hmmlearn nor pickle is needed.
+The model is any object with ``startprob_``, ``transmat_`` and emissions, like those of hmmlearn; neither hmmlearn nor
+pickle is needed.
 """
 
 from __future__ import annotations
@@ -31,14 +31,12 @@ AGREE = 1e-6
 
 
 class HMMCritic(ClassChain, NotesMixin):
-    """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, in expectation under the model's own posterior.
+    """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, in expectation under the exact posterior of pairs of states.
 
-    * If the model exposes its emissions (``means_`` and ``covars_``: normal; ``emissionprob_``: categorical), the
-      posterior of pairs comes from forward–backward over these arrays, provided that its marginals agree with the
-      model's on real text. A saved critic then needs only the arrays.
-    * If it exposes log-likelihoods of observations (``log_likelihood(X)``, or hmmlearn's
-      ``_compute_log_likelihood``), pairs are exact too, but the critic cannot be saved.
-    * Otherwise steps are treated as independent given the text, with the model's marginals. The notes name the case.
+    The posterior comes from forward–backward over the log-likelihoods of observations: those of the model
+    (``log_likelihood(X)``, or hmmlearn's ``_compute_log_likelihood``), or of its emissions as arrays (``means_`` and
+    ``covars_`` (K, d, d): normal; ``emissionprob_``: categorical), unless the two disagree on real text. A critic with
+    arrays can be saved, and needs only these; the notes name the case.
 
     Parameters
     ----------
@@ -64,19 +62,19 @@ class HMMCritic(ClassChain, NotesMixin):
         self.observations = observations
 
     def fit(self, real: Corpus) -> Self:
-        """Take over the model's arrays, and determine how to compute its posterior.
+        """Take over the model's arrays.
 
         Raises
         ------
         UsageError
-            The model has no start or transition probabilities, or no posterior.
+            The model has no start or transition probabilities, or no emissions.
         """
         try:
             start, move = (np.asarray(getattr(self.model, k), dtype=np.float64) for k in ("startprob_", "transmat_"))
         except AttributeError as error:
             raise UsageError(
                 f"{type(self.model).__name__} is no fitted hidden Markov model ({error})",
-                hint="give an object with startprob_, transmat_ and predict_proba(X, lengths)",
+                hint="give an object with startprob_, transmat_ and emissions",
             ) from error
         k = len(start)
         if move.shape != (k, k) or not np.allclose(start.sum(), 1) or not np.allclose(move.sum(axis=1), 1):
@@ -87,7 +85,7 @@ class HMMCritic(ClassChain, NotesMixin):
         self.start_, self.move_ = start, move
         self.classes_ = [f"state {i + 1}" for i in range(k)]
         self.emission_ = ""
-        self._adopt_emissions(*self._observed(real))
+        self._adopt_emissions(self._observed(real)[0])
         return self
 
     def check_state(self) -> None:
@@ -101,18 +99,22 @@ class HMMCritic(ClassChain, NotesMixin):
             width = state.array("means_", (k, None)).shape[1]
             state.array("covariances_", (k, width, width))
 
-    def _adopt_emissions(self, x: Floats, offsets: Ints) -> None:
-        """Store the emissions as arrays, if the posterior under them equals the model's own."""
+    def _adopt_emissions(self, x: Floats) -> None:
+        """Store the emissions as arrays, if the log-likelihoods under them equal the model's own."""
+        frames = self._frames()
         if hasattr(self.model, "emissionprob_"):
             self.emission_, self.table_ = "categorical", np.asarray(self.model.emissionprob_, dtype=np.float64)
-        elif hasattr(self.model, "means_") and hasattr(self.model, "covars_"):
+        elif np.ndim(getattr(self.model, "covars_", 0)) == 3:
             self.means_ = np.asarray(self.model.means_, dtype=np.float64)
-            self.covariances_ = _full(np.asarray(self.model.covars_, dtype=np.float64), *self.means_.shape)
+            self.covariances_ = np.asarray(self.model.covars_, dtype=np.float64)
             self.emission_ = "normal"
-        if self.emission_:
-            marginals = np.asarray(self._smoothed(x, offsets).marginals)
-            if not np.allclose(marginals, self._model_marginals(x, offsets), atol=AGREE):
-                self.emission_ = ""
+        elif frames is None:
+            raise UsageError(
+                f"{type(self.model).__name__} has no emissions",
+                hint="give a model with means_ and covars_, with emissionprob_, or with log_likelihood(X)",
+            )
+        if self.emission_ and frames is not None and not np.allclose(self._log_emissions(x), frames(x), atol=AGREE):
+            self.emission_ = ""
 
     def _observed(self, batch: Corpus) -> Steps:
         """Observations (N, d), and the offsets of the documents, (n + 1,)."""
@@ -137,11 +139,10 @@ class HMMCritic(ClassChain, NotesMixin):
         return np.asarray(latents.marginals), latents.offsets
 
     def project(self, batch: Corpus) -> PairedStates:
-        """Infer states, with the exact posterior of pairs if the model allows it."""
+        """Infer states, with the exact posterior of pairs."""
         x, offsets = self._observed(batch)
-        if self.emission_ or self._frames() is not None:
-            return self._smoothed(x, offsets)
-        return PairedStates.independent(self._model_marginals(x, offsets), offsets)
+        with np.errstate(divide="ignore"):
+            return PairedStates.smoothed(np.log(self.start_), np.log(self.move_), self._log_emissions(x), offsets)
 
     def _frames(self) -> Any:
         """The model's method for log P(x_m | z_m = k), or None."""
@@ -150,11 +151,6 @@ class HMMCritic(ClassChain, NotesMixin):
             if method is not None:
                 return method
         return None
-
-    def _smoothed(self, x: Floats, offsets: Ints) -> PairedStates:
-        with np.errstate(divide="ignore"):
-            start, move = np.log(self.start_), np.log(self.move_)
-            return PairedStates.smoothed(start, move, self._log_emissions(x), offsets)
 
     def _log_emissions(self, x: Floats) -> Floats:
         """log P(x_m | z_m = k), (N, K)."""
@@ -165,35 +161,10 @@ class HMMCritic(ClassChain, NotesMixin):
             return np.stack([np.atleast_1d(multivariate_normal(m, c).logpdf(x)) for m, c in states], axis=1)
         return np.asarray(self._frames()(x), dtype=np.float64)
 
-    def _model_marginals(self, x: Floats, offsets: Ints) -> Floats:
-        """P(z_m | x) as the model itself computes it, (N, K)."""
-        lengths = np.diff(offsets)
-        lengths = lengths[lengths > 0]
-        inputs = x.astype(np.int64) if hasattr(self.model, "emissionprob_") else x
-        marginals: Any
-        if hasattr(self.model, "predict_proba"):
-            marginals = self.model.predict_proba(inputs, lengths)
-        elif hasattr(self.model, "score_samples"):
-            marginals = self.model.score_samples(inputs, lengths)[1]
-        else:
-            raise UsageError(
-                f"{type(self.model).__name__} gives no posterior",
-                hint="give a model with predict_proba or score_samples",
-            )
-        p = np.asarray(marginals, dtype=np.float64)
-        if p.shape != (len(x), len(self.start_)):
-            raise UsageError(
-                f"the model's posterior has shape {p.shape}", hint="it must have one row per step, one column per state"
-            )
-        normalised: Floats = p / p.sum(axis=1, keepdims=True)
-        return normalised
-
     def notes(self) -> list[Note]:
         """The number of states, and how the posterior is computed."""
-        if self.emission_:
-            return [Note(f"{len(self.start_)} states; exact posterior of pairs from {self.emission_} emissions.")]
-        how = "exact posterior of pairs" if self._frames() is not None else "marginals only, steps taken as independent"
-        return [Note(f"{len(self.start_)} states; {how}, from the model itself: this critic cannot be saved.")]
+        source = f"{self.emission_} emissions" if self.emission_ else "the model itself: this critic cannot be saved"
+        return [Note(f"{len(self.start_)} states; exact posterior of pairs from {source}.")]
 
     def save(self, folder: str | Path) -> None:
         """Write the critic as arrays.
@@ -212,14 +183,3 @@ class HMMCritic(ClassChain, NotesMixin):
         named = type(self)(model="", observations=name_of(self.observations, "observations"))
         vars(named).update(fitted_state(self))
         super(HMMCritic, named).save(folder)
-
-
-def _full(covariances: Floats, k: int, d: int) -> Floats:
-    """Covariances (K, d, d) from any of hmmlearn's shapes: spherical (K,), diagonal (K, d), tied (d, d), full."""
-    if covariances.shape == (k, d, d):
-        return covariances
-    if covariances.shape == (k, d) or covariances.shape == (k,) or covariances.shape == (k, 1):
-        return np.stack([np.diag(np.broadcast_to(row, (d,))) for row in covariances])
-    if covariances.shape == (d, d):
-        return np.broadcast_to(covariances, (k, d, d)).copy()
-    raise UsageError(f"covars_ has shape {covariances.shape} for {k} states and {d} dimensions")

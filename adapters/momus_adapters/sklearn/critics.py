@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences
 from momus.critic.fitted import Fitted
@@ -177,25 +176,13 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
         scales = np.diagonal(roots, axis1=-2, axis2=-1) if kind in ("full", "tied") else roots
         state.require(bool((scales > 0).all()), "roots_", "positive scales")
 
-    def _log_densities(self, rows: Floats) -> Floats:
-        """log N(x; m_k, Σ_k), (n, K), by Cholesky factors of the precisions."""
-        n, d = rows.shape
-        log_density = np.empty((n, len(self.weights_)))
-        for k, mean in enumerate(self.means_):
-            root = self.roots_ if self.kind_ == "tied" else self.roots_[k]
-            centred = rows - mean
-            # full and tied: root is (d, d) triangular; diag and spherical: a vector (d,) or a number
-            if np.ndim(root) == 2:
-                white, log_root = centred @ root, np.log(np.diag(root)).sum()
-            else:
-                white, log_root = centred * root, np.log(np.broadcast_to(root, d)).sum()
-            log_density[:, k] = log_root - 0.5 * (d * np.log(2 * np.pi) + (white**2).sum(axis=1))
-        return log_density
-
     def project(self, batch: Corpus) -> StateSequences:
         """Infer P(k | x) for each document: sequences of length 1."""
-        joint = np.log(self.weights_) + self._log_densities(self._rows(batch, self.means_.shape[1]))
-        p = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+        from sklearn.mixture import GaussianMixture
+
+        model = GaussianMixture(len(self.weights_), covariance_type=self.kind_)
+        model.weights_, model.means_, model.precisions_cholesky_ = self.weights_, self.means_, self.roots_
+        p = np.asarray(model.predict_proba(self._rows(batch, self.means_.shape[1])))
         return StateSequences(p.argmax(axis=1), np.arange(len(p) + 1), p)
 
     def log_prior(self, latents: StateSequences) -> LogPrior:

@@ -13,7 +13,6 @@ from momus_adapters.study.models import Estimate, Judgements, estimate
 from momus_adapters.study.power import Need, needs
 from momus_adapters.study.protocol import Protocol, preset, read_protocol
 from momus_adapters.study.result import StudyResult, analysed
-from momus_adapters.study.simulated import Truth, simulated_answers
 from momus_adapters.study.store import Study, read_study
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "Protocol",
     "Study",
     "StudyResult",
-    "Truth",
     "analysed",
     "create",
     "estimate",
@@ -34,5 +32,4 @@ __all__ = [
     "read_answers",
     "read_protocol",
     "read_study",
-    "simulated_answers",
 ]

@@ -15,9 +15,9 @@ from segment_process import hidden_markov
 
 from hsmm_symbols.lexicon import Lexicon, cut, find_lexicon
 from hsmm_symbols.states import States, bigrams, find_states
-from hsmm_symbols.table import NGramTable
+from hsmm_symbols.table import NGramTable, SymbolHSMM
 from momus.numeric.types import Floats, Ints
-from momus_critics.hsmm.model import HSMM, Batch
+from momus_critics.hsmm.model import Batch
 from momus_critics.hsmm.passes import Parameters, viterbi
 
 LEAK = 1e-3
@@ -60,7 +60,7 @@ class SymbolModel:
 
     def log_likelihood(self, sequences: Sequence[Sequence[int]], batch: int = 64) -> Floats:
         """log P(symbols) of each sequence, in nats: the sum over all segmentations and all states."""
-        model = HSMM(self.parameters, self.emission)
+        model = SymbolHSMM(self.parameters, self.emission)
         return _in_order(sequences, batch, lambda s: model.log_likelihood([self._batch(s)]).double().tolist())
 
     def segmentations(self, sequences: Sequence[Sequence[int]], batch: int = 64) -> list[list[int]]:
@@ -192,11 +192,11 @@ def _refined(
     prior = Parameters(
         _log(first / first.sum()), _log(moves / moves.sum(axis=1, keepdims=True)), torch.zeros(k, 1), torch.zeros(k)
     )
-    model = HSMM(prior, NGramTable(_log(emit / emit.sum(axis=0))), smoothing=constant)
+    model = SymbolHSMM(prior, NGramTable(_log(emit / emit.sum(axis=0))), smoothing=constant)
     order = sorted((s for s in lexicon.sequences if len(s)), key=len)
     batches = [_padded(order[i : i + 512]) for i in range(0, len(order), 512)]
     for step in range(steps):
-        value = model.step(batches, ends=False)
+        value = model.step(batches)
         report(f"EM step {step + 1}: {value / sum(map(len, order)):.4f} nats per segment before it")
     return model.parameters, model.emission.log_probabilities  # type: ignore[attr-defined]
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from momus_critics.hsmm import Emission
-from momus_critics.hsmm.passes import Posterior, SegmentScores
+from momus_critics.hsmm.model import HSMM, Batch, normalized
+from momus_critics.hsmm.passes import Parameters, SegmentScores, posterior
 
 
-class NGramTable(Emission):
+class NGramTable:
     """A categorical distribution over whole segments of symbols for each state.
 
     Segments are looked up by number: ``x`` is an int64 array (B, T, D); ``x[b, t, d]`` is the number of the segment
@@ -25,8 +28,6 @@ class NGramTable(Emission):
     smoothing
         Constant added to the expected count of each possible segment in the M step.
     """
-
-    wants_segments = True
 
     def __init__(self, log_probabilities: Tensor, lengths: Tensor | None = None, smoothing: float = 0.0) -> None:
         self.log_probabilities, self.smoothing = log_probabilities, smoothing
@@ -49,12 +50,11 @@ class NGramTable(Emission):
         """Reset the statistics gathered for the M step."""
         self._counts = torch.zeros_like(self.log_probabilities)
 
-    def collect(self, x: Tensor, found: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
-        """Add the expected number of each segment."""
-        for t, n, mass in segments:  # mass: (B, n, K), durations 1 … n
-            numbers = x[:, t - 1, :n].reshape(-1)
-            known = numbers >= 0
-            self._counts.index_add_(0, numbers[known], mass.reshape(-1, mass.shape[-1])[known])
+    def collect(self, x: Tensor, t: int, n: int, mass: Tensor) -> None:
+        """Add the expected number of each segment that ends at t, from their posterior probabilities (B, n, K)."""
+        numbers = x[:, t - 1, :n].reshape(-1)
+        known = numbers >= 0
+        self._counts.index_add_(0, numbers[known], mass.reshape(-1, mass.shape[-1])[known])
 
     def update(self) -> None:
         """Relative frequencies within each state and length."""
@@ -64,3 +64,28 @@ class NGramTable(Emission):
         total = by_length.index_add_(0, self.lengths, counts)[self.lengths]
         estimate = (counts / total.clamp_min(1e-300)).log()
         self.log_probabilities = torch.where(total > 0, estimate, self.log_probabilities)
+
+
+class SymbolHSMM(HSMM):
+    """An HSMM over whole segments of symbols; ends are no part of the process: transitions sum to 1 without them."""
+
+    emission: NGramTable
+
+    def step(self, batches: Iterable[Batch]) -> float:
+        """Take one step of EM; return the total log-likelihood before it, in nats."""
+        p, s = self.parameters, self.smoothing
+        initial, transition, duration = (torch.zeros_like(x) for x in (p.initial, p.transition, p.duration))
+        self.emission.begin()
+        total = 0.0
+        for x, lengths in batches:
+            expected = posterior(p, self.emission.scorer(x), lengths, partial(self.emission.collect, x))
+            total += float(expected.log_likelihood.double().sum())
+            initial += expected.initial.sum(dim=0)
+            transition += expected.transitions
+            duration += expected.durations
+        self.emission.update()
+        initial = initial + s * torch.isfinite(p.initial)
+        leaving = normalized(transition + s * torch.isfinite(p.transition), p.transition)
+        lasting = normalized(duration + s * torch.isfinite(p.duration), p.duration)
+        self.parameters = Parameters((initial / initial.sum()).log(), leaving, lasting, p.final)
+        return total

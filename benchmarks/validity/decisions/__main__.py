@@ -5,7 +5,7 @@ bins and families of rows did not exist; run it with the folders of that version
 Finished replications are kept in --out as lines of JSON: run the command again to resume, or with more replications.
 
 Run:  python benchmarks/validity/decisions [groups means strata …] [--engine after] [--replications 1000] [--jobs 2]
-      [--out runs/decisions] [--write docs/validity.md]
+      [--out runs/decisions] [--write benchmarks/validity/TABLES.md]
 Data: ``novels`` reads ``litbank`` under MOMUS_DATA, else ../shared/data; the others need none.
 """
 
@@ -66,7 +66,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out", type=Path, default=Path("runs/decisions"))
     parser.add_argument("--table", action="store_true", help="only print the results that exist")
-    parser.add_argument("--write", type=Path, help="insert the tables of all groups into this page: docs/validity.md")
+    parser.add_argument(
+        "--write", type=Path, help="insert the tables of all groups into this page: benchmarks/validity/TABLES.md"
+    )
     parser.add_argument("--raises", action="store_true", help="stop at the first study that fails")
     a = parser.parse_args()
     if unknown := set(a.groups) - set(GROUPS):

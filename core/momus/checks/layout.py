@@ -68,4 +68,4 @@ def layout_sentence(layouts: Sequence[Layout], axes: Mapping[str, Sequence[str]]
             shares = joined([f"{percentage(share[c], 0)} of {c}" for c in far])
             touched = f", which touches {joined(list(axes[kind]))}" if axes.get(kind) else ""
             said.append(f"{shares} against {percentage(share[real.corpus], 0)} of human documents have {name}{touched}")
-    return f"Layout differs: {'; '.join(said)}." if said else ""
+    return f"Layout differs: {'; '.join(said)}. --normalise whitespace removes it from all texts." if said else ""

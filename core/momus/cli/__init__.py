@@ -32,9 +32,10 @@ def main() -> None:
 
 def _exit_code(interruption: Interruption) -> int:
     """Run the command, tell what went wrong, and return the exit code."""
-    from momus.cli.boundary import report_error, say
+    from momus.cli.boundary import check_memory, report_error, say
 
     try:
+        check_memory()
         from momus.cli.app import app
 
         app()

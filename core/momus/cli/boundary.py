@@ -49,6 +49,8 @@ HINTS = {
 """What to do about an error of the operating system, by its number."""
 NO_MEMORY = re.compile(r"can't allocate|cannot allocate memory|failed to map segment", re.IGNORECASE)
 """Words of libraries, and of the loader of their files, that lack memory."""
+LEAST_SPACE = 1 << 30
+"""Bytes of address space in which all libraries load; in 700 MB, some do not."""
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 AGAIN = "run the command again; if it happens again, check the disk"
 
@@ -94,6 +96,35 @@ class _ForAnyReader(io.FileIO):
             return super().write(content)
 
 
+def check_memory() -> None:
+    """Refuse to start in less address space than libraries need to load: OpenBLAS would wait for it without end.
+
+    Raises
+    ------
+    MomusError
+        The space is limited, by ``ulimit -v`` for instance, to less than `LEAST_SPACE`.
+    """
+    space = _space()
+    if space is None:
+        return
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each thread reserves space of its own
+    if space < LEAST_SPACE:
+        raise MomusError(
+            f"the memory does not suffice: the address space is limited to {space >> 20:,} MB",
+            hint=f"allow {LEAST_SPACE >> 20:,} MB or more, such as ulimit -v {LEAST_SPACE >> 9}",
+        )
+
+
+def _space() -> int | None:
+    """Bytes of address space that this process may have; None if there is no limit."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if space == resource.RLIM_INFINITY else space
+
+
 def discard_output() -> None:
     """Send what is still to be written to standard output to the null device: its disk is full."""
     null = os.open(os.devnull, os.O_WRONLY)
@@ -127,7 +158,9 @@ def worded(error: BaseException) -> MomusError | None:
         return _of_encoding(error)
     if isinstance(error, RecursionError):
         return StoreError("something is nested too deeply to be read", hint=f"set {DEBUG}=1 to see where")
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or NO_MEMORY.search(str(error)):
+    lacking = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    # modules that are loaded in too small a space may fail without a word
+    if lacking or NO_MEMORY.search(str(error)) or (isinstance(error, SystemError) and _space() is not None):
         return MomusError("the memory does not suffice", hint=HINTS[errno.ENOMEM] + "; fewer --jobs need less, too")
     if isinstance(error, BrokenProcessPool):
         return MomusError(

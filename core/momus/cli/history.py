@@ -92,7 +92,11 @@ def gate(
         typer.Option("--max-worse", metavar="D", help="Largest growth in distance against --baseline; AXIS=D or D."),
     ] = None,
     require: Annotated[
-        list[str] | None, typer.Option("--require", help="not-beyond-human or within-human; can be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--require",
+            help="not-beyond-human or within-human; of a run with --against, not-beyond-itself or within-itself.",
+        ),
     ] = None,
     strict: Annotated[
         bool | None,
@@ -108,6 +112,10 @@ def gate(
     rules: Annotated[
         Path | None,
         typer.Option("--rules", help="TOML file of rules; default: momus-gate.toml, or pyproject.toml, if there."),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="DIR", help="Also print the false-fail rate of `calibrate --gate` in DIR."),
     ] = None,
     save_as: Annotated[
         str | None,
@@ -140,8 +148,9 @@ def gate(
     from momus.errors import UsageError
     from momus.history.baselines import Baselines
     from momus.history.gate import LOOKS, gate_run
+    from momus.history.gate_rate import GateRate
     from momus.history.gate_view import JUNIT, gate_json, gate_view, write_junit
-    from momus.history.rules import Limit, read_rules
+    from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
     from momus.ownership import check_output
 
     exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
@@ -168,7 +177,14 @@ def gate(
         check_output(Path(chosen.sequential), LOOKS, [rules, junit])
     if junit is not None:
         check_output(junit, JUNIT, [rules])
-    result = gate_run(_run(run, registry), chosen, registry)
+    looked_at, rate = _run(run, registry), ""
+    if looked_at.against and chosen.empty:
+        chosen = chosen.updated(require=(NOT_BEYOND_ITSELF,))
+    if against is not None:
+        measured = GateRate.read(against)
+        measured.check(looked_at, chosen)
+        rate = measured.words
+    result = gate_run(looked_at, chosen, registry, rate)
     if as_json:
         print_json(gate_json(result))
     else:

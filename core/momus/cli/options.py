@@ -174,6 +174,14 @@ class Reading:
             help="Language of the documents, e.g. de: field:NAME for each document's own, detect to detect it.",
         ),
     ] = None
+    normalise: Annotated[
+        str | None,
+        typer.Option(
+            "--normalise",
+            metavar="KINDS",
+            help="Give all texts one spelling of these, comma-separated: whitespace, quotes, dashes; default: none.",
+        ),
+    ] = None
 
     def options(self, names: Iterable[str] = ()) -> ReadingOptions:
         """What they say to the reader; ``names`` are those of the texts."""
@@ -193,6 +201,7 @@ class Reading:
             self.turns,
             chosen_fields(self.prompt, names),
             self.language,
+            tuple(dict.fromkeys(comma_separated(self.normalise) or ())),
         )
 
 

@@ -87,7 +87,12 @@ def _lines(o: Outlier, listing: Listing) -> list[tuple[str, Text]]:
     lines.append(("text", Text(f"“{snippet(o.document)}”")))
     if o.human is not None:
         who = "same prompt" if o.same_prompt else "typical"
-        lines.append(("human", Text(f"{one_line(o.human.id)} ({who}): “{beginning(o.human.steps)}”")))
+        lines.append(
+            (
+                "human" if o.human.corpus == "real" else o.human.corpus,
+                Text(f"{one_line(o.human.id)} ({who}): “{beginning(o.human.steps)}”"),
+            )
+        )
     return lines
 
 

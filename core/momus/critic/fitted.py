@@ -7,17 +7,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.errors import StoreError
 from momus.estimator import Estimator, fitted_state
+from momus.parameters import Range
+from momus.schema import build
 
 Size = int | None
+AGAIN = "the saved critic is damaged: fit and save it again"
 SUMS_TO_ONE = 1e-6
 _KINDS = {"f": "numbers", "i": "integers", "u": "unsigned integers", "b": "truth values"}
+
+
+class FittedOn(TypedDict):
+    """What a critic was fitted on."""
+
+    corpus: str
+    documents: Annotated[int, Range(0)]
+    left_out: Annotated[int, Range(0)]
+    fingerprint: str
 
 
 class Fitted:
@@ -45,7 +57,7 @@ class Fitted:
         """The error to raise for an attribute that is not as expected."""
         return StoreError(
             f"fitted attribute {name!r} of {type(self.estimator).__name__}: expected {expected}",
-            hint="the saved critic is damaged: fit and save it again",
+            hint=AGAIN,
         )
 
     def value(self, name: str) -> Any:
@@ -183,7 +195,7 @@ def check_estimator(estimator: Estimator) -> None:
     except (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError) as error:
         raise StoreError(
             f"the fitted state of {type(estimator).__name__} is not as its class expects it ({error})",
-            hint="the saved critic is damaged: fit and save it again",
+            hint=AGAIN,
         ) from error
 
 
@@ -191,13 +203,7 @@ def check_origin(critic: Estimator) -> None:
     """Check what every critic stores: what it was fitted on, and the hashes of those documents."""
     state = Fitted(critic)
     state.ascending("fitted_hashes_", kind="u")
-    fitted_on = state.value("fitted_on_")
-    kinds = {"corpus": str, "documents": int, "left_out": int, "fingerprint": str}
-    good = isinstance(fitted_on, dict) and all(
-        isinstance(fitted_on.get(name), kind) and not isinstance(fitted_on[name], bool) for name, kind in kinds.items()
-    )
-    state.require(good, "fitted_on_", f"a table of {', '.join(kinds)}")
-    state.require(min(fitted_on["documents"], fitted_on["left_out"]) >= 0, "fitted_on_", "numbers of at least 0")
+    build(FittedOn, state.value("fitted_on_"), "fitted attribute 'fitted_on_'", AGAIN)
 
 
 def _finite(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The demo: real documentation and two decoding methods of a small language model, with texts that Momus ships."""
+"""The demo: real documentation, and what a small language model writes at two temperatures, with texts that ship."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from momus.progress import Reporter
     from momus.runs.result import Comparison
 
-CRITICS = ("sections", "rank-frequency", "length", "unigram")
-GENERATED = {"ancestral": "generated-ancestral.jsonl.gz", "nucleus": "generated-nucleus.jsonl.gz"}
+CRITICS = ("sections", "rank-frequency", "length", "unigram", "repetition")
+GENERATED = {"nucleus": "generated-nucleus.jsonl.gz", "cool": "generated-nucleus-cool.jsonl.gz"}
 
 
 def demo_path(name: str) -> Path:

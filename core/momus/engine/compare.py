@@ -138,7 +138,6 @@ def compare(
     MomusError
         A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to fix it.
     """
-    generated = generated or {}
     if against is not None:
         options["against"] = _one_name(against)
     settings = with_options(settings, options)
@@ -149,6 +148,7 @@ def compare(
     timed = Timed(reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     check_named(generated)
+    assert generated is not None
     reading = reading or ReadingOptions()
     if against is None and real is None:
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
@@ -201,7 +201,7 @@ def compare(
         comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
-        stack.enter_context(timed.overall("critic", len(chosen), _work(texts)))
+        stack.enter_context(timed.overall("critic", len(chosen)))
         work = Work(texts, plain, settings, folder, resume, len(chosen), earlier)
         jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
         _run_critics(comparison, selection, work, timed, critics is None, jobs)
@@ -340,17 +340,6 @@ def _jobs(critics: Sequence[Critic[Any]], texts: Texts) -> int:
     """One process per core where critics take longer than processes take to start."""
     characters = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
     return usable_cores() if len(critics) >= MANY_CRITICS and characters >= MANY_CHARACTERS else 1
-
-
-def _work(texts: Texts) -> dict[str, int]:
-    """Number of documents that each critic goes through, by kind of stage, from which the time left is estimated."""
-    generated = sum(len(corpus) for corpus in texts.generated)
-    return {
-        "fitting": len(texts.fit),
-        "scoring": len(texts.real) + generated,
-        "testing": generated,
-        "evidence": generated,
-    }
 
 
 def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:

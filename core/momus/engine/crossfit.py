@@ -102,7 +102,7 @@ def cross_scored(
         The critic cannot be fitted on some of the folds.
     """
     corpora = [texts.real, *texts.generated]
-    with reporting(timed.inner), timed.stage("fitting", documents=sum(map(len, corpora))):
+    with reporting(timed.inner), timed.stage("fitting"):
         critic.fit(pooled(corpora))
     settled(critic, corpora)
     if folder is not None:

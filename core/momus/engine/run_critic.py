@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from momus.version import __version__
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+    from momus.critic.fitted import FittedOn
     from momus.engine.reuse import Reuse
     from momus.evidence import Evidence, MarkedDocument
     from momus.joint.axes import Axis
@@ -159,7 +160,7 @@ def _scored(
             with timed.stage("tokenizing", corpus.name):
                 corpus.tokens(tokenizer)
     if not reused:
-        with reporting(timed.inner), timed.stage("fitting", documents=len(texts.fit)):
+        with reporting(timed.inner), timed.stage("fitting"):
             critic.fit(texts.fit)
     if settled(critic, (texts.real, *texts.generated)):
         kept = None
@@ -198,10 +199,10 @@ def _result(
     examples: list[Example] = []
     shown = None if axis is None else shown_axis(critic, sampled, axis)
     for k, (scores, corpus) in enumerate(zip(others, texts.generated, strict=True), 1):
-        with timed.stage("testing", corpus.name, documents=len(corpus)):
+        with timed.stage("testing", corpus.name):
             rows = judge(critic, real, scores, settings, family=family, bands=bands)
             verdicts += rows
-        with timed.stage("evidence", corpus.name, documents=len(corpus)):
+        with timed.stage("evidence", corpus.name):
             sides = texts.analysed[0], texts.analysed[k]
             if real.n_scored and scores.n_scored:
                 tested = None if shown is None else compared_rows(real, scores, settings.paired)
@@ -236,7 +237,7 @@ def _result(
         name=critic.name,
         axis=critic.axis,
         question=critic.question,
-        fitted_on=critic.fitted_on_,
+        fitted_on=cast("FittedOn", critic.fitted_on_),
         params=json_params(critic),
         verdicts=verdicts,
         pairs=pairs,
@@ -249,6 +250,7 @@ def _result(
         distribution=None if shown is None else distribution(critic, shown, real.corpus),
         parts=parts_of(critic, sampled[0], sampled[1:], settings),
         limits=critic.reporting.limits,
+        general=critic.reporting.general,
         unscored=count_unscored(scored),
         notes=[
             *notes_of(critic),

@@ -22,8 +22,8 @@ from momus.verdicts.verdict import Verdict
 RESAMPLES = 999
 FEWEST_BEYOND = 5
 """Resamples that must lie beyond a quantile for it to be estimated from them; below it, Bonferroni's bound serves."""
-_LAWS = 9
-"""Number that keeps the random stream of errors of laws apart."""
+_ERRORS = 9
+"""Number that keeps the random stream of errors of verdicts apart."""
 NORMAL = 1e6
 """Degrees of freedom of a normal distribution, near enough."""
 FARTHEST = 60.0
@@ -37,7 +37,7 @@ class Gap:
     Attributes
     ----------
     effect
-        The effect of a headline verdict.
+        The effect of a verdict.
     below, above
         Standard errors on each side, from the interval of the verdict, which may be asymmetric.
     freedom
@@ -61,7 +61,7 @@ class Gap:
 
     @classmethod
     def of(cls, verdict: Verdict, effect: bool = False) -> Gap | str:
-        """From a headline verdict, in human bands or (``effect``) in units of the effect; or why there is none."""
+        """From a verdict, in human bands or (``effect``) in units of the effect; or why there is none."""
         from scipy.stats import norm, t
 
         v = verdict
@@ -175,19 +175,21 @@ class Moves:
         return cls(distances, np.array([b - a, b + a]), np.column_stack([db - da, db + da]), freedom)
 
     @classmethod
-    def of_laws(
-        cls, effects: tuple[float, float], errors: tuple[float, float], freedom: float, seed: int = 0, number: int = 0
-    ) -> Moves:
-        """From differences to real text that have standard errors only.
+    def of_gaps(cls, before: Gap, after: Gap, seed: int = 0, number: int = 0) -> Moves:
+        """From effects with standard errors only, in one unit.
 
         Both runs may share their real text, so the errors may be positively correlated: the error of u is at most that
-        of independent differences, √(a² + b²), and that of v at most a + b. ``number`` tells laws apart.
+        of independent differences, √(a² + b²), and that of v at most a + b. ``number`` tells axes apart.
         """
-        (a, b), (ea, eb) = effects, errors
+        a, b = before.effect, after.effect
+        ea, eb = (max(gap.below, gap.above) for gap in (before, after))
         spread = np.array([np.hypot(ea, eb), ea + eb])
-        draws = np.random.default_rng([seed, _LAWS, number]).standard_normal((RESAMPLES, 2)) * spread
+        draws = np.random.default_rng([seed, _ERRORS, number]).standard_normal((RESAMPLES, 2)) * spread
         draws *= spread / np.where(spread > 0, draws.std(axis=0), 1.0)
-        return cls(np.abs([a, b]), np.array([b - a, b + a]), draws, freedom)
+        freedom = min(before.freedom, after.freedom)
+        if before.signed:
+            return cls(np.abs([a, b]), np.array([b - a, b + a]), draws, freedom)
+        return cls(np.maximum([a, b], 0.0), np.array([b - a]), draws[:, :1], freedom)
 
     @property
     def change(self) -> float:

@@ -9,7 +9,7 @@ from typing import Literal
 from momus.history.change import Gap, reaches
 from momus.history.kept import KeptRun, incomparable
 from momus.history.moves import AxisMoves, RunMoves, moves_of
-from momus.history.rules import EVERY, NOT_BEYOND, Limit, Rules, limit_of
+from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, Limit, Rules, limit_of
 from momus.verdicts.verdict import Verdict
 
 Rule = Literal["max", "max-worse", "require"]
@@ -76,21 +76,23 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     left_out: list[str] = []
     within = Limit(EVERY, 1.0)
     for corpus in corpora:
-        for critic, v in run.headlines(corpus).items():
+        headlines = run.headlines(corpus)
+        for critic, v in run.speaking(corpus).items():
             limits: list[tuple[Rule, str, Limit]] = []
             most = limit_of(rules.max, critic)
             if most is not None:
                 limits.append(("max", f"max {most}", most))
             for name in rules.require:
-                if sequential and name == NOT_BEYOND:
+                if sequential and name in (NOT_BEYOND, NOT_BEYOND_ITSELF):
                     limits.append(("require", f"require {name}", within))
                 elif v.effect is not None and v.p is not None and v.gap_interval is None:
-                    why = "its effect has no interval" if v.band else "it has no human band"
+                    why = "its effect has no interval" if v.band else "it has no band"
                     left_out.append(f"{corpus}, {v.axis}, {name}: {why}")
                 else:
                     checks.append(_required(name, v))
             for rule, text, limit in limits:
-                gap = Gap.of(v, limit.effect)
+                # a limit in units of an effect is one of the headline, whose unit does not change
+                gap = Gap.of(headlines.get(critic, v) if limit.effect else v, limit.effect)
                 if isinstance(gap, Gap):
                     limited.append((rule, text, v, limit, gap))
                 elif limit.critic == EVERY and v.effect is not None:
@@ -109,11 +111,11 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
 
 
 def _required(name: str, v: Verdict) -> Check:
-    """A required finding of one headline verdict."""
+    """A required finding of the verdict that speaks for an axis."""
     interval = v.gap_interval
     if v.p is None or interval is None:
         return _undecided("require", f"require {name}", v, v.method.reason or "it was not tested", 1.0)
-    broken = v.finding == BEYOND if name == NOT_BEYOND else interval[1] > 1
+    broken = v.finding == BEYOND if name in (NOT_BEYOND, NOT_BEYOND_ITSELF) else interval[1] > 1
     status: Status = "failed" if broken else "passed"
     return Check("require", f"require {name}", v.generated, v.critic, v.axis, status, v.gap, *interval, limit=1.0)
 

@@ -22,8 +22,9 @@ class AxisChange:
 
     Attributes
     ----------
-    critic, axis
-        The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents.
+    critic, axis, statistic
+        The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents. The
+        statistic that leads where the later text differs from real text, or the earlier one; else the headline.
     before, after
         Distances to real text, in units of the effect (``effect_kind``), as in the verdicts where the same documents
         take part; in human bands for the mean over axes.
@@ -34,12 +35,13 @@ class AxisChange:
         Human band of the earlier run, in units of the effect; None if the axis has none.
     n_real, n_before, n_after
         Documents that take part (groups, for laws of running text); ``n_real`` of the later run.
-    law
-        Whether it comes from the standard errors of both verdicts alone, since the critic scores running text.
+    from_errors
+        Whether it comes from the standard errors of both verdicts alone, since runs keep rows of headlines only.
     """
 
     critic: str
     axis: str
+    statistic: str
     effect_kind: str
     before: float
     after: float
@@ -50,7 +52,7 @@ class AxisChange:
     n_real: int
     n_before: int
     n_after: int
-    law: bool = False
+    from_errors: bool = False
 
     @property
     def finding(self) -> Finding:
@@ -230,6 +232,7 @@ def _change(a: AxisMoves, interval: tuple[float, float]) -> AxisChange:
     return AxisChange(
         critic=a.critic,
         axis=a.axis,
+        statistic=a.statistic,
         effect_kind=a.effect_kind,
         before=float(a.moves.distances[0]),
         after=float(a.moves.distances[1]),
@@ -240,7 +243,7 @@ def _change(a: AxisMoves, interval: tuple[float, float]) -> AxisChange:
         n_real=a.documents[0],
         n_before=a.documents[1],
         n_after=a.documents[2],
-        law=a.law,
+        from_errors=a.from_errors,
     )
 
 

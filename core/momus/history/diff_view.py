@@ -127,9 +127,9 @@ def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
             "The real texts of the runs differ: each run is compared with its own, and the change includes theirs."
         )
     notes += [f"{critic} is not compared: {why}." for critic, why in pair.not_compared.items()]
-    if any(c.law for c in pair.axes):
-        laws = joined([c.axis for c in pair.axes if c.law])
-        notes.append(f"From the standard errors of both verdicts alone, which makes intervals wider: {laws}.")
+    wider = [c.axis for c in pair.axes if c.from_errors]
+    if wider:
+        notes.append(f"From the standard errors of both verdicts alone, which makes intervals wider: {joined(wider)}.")
     if any(not c.band for c in pair.axes):
         notes.append("* no human band: in units of the effect.")
     compared = "prompt by prompt" if pair.matched else "all documents, since runs and real text share no prompts"

@@ -12,20 +12,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from momus.errors import GateFailed, StoreError, UsageError
+from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
 from momus.history.baselines import Baselines
 from momus.history.checks import Check, Status, decide_changes, decide_distances
 from momus.history.diff import check_comparable, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
-from momus.history.rules import EVERY, Rules
+from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
-from momus.outputs import make_folder
+from momus.outputs import make_folder, writing
 from momus.ownership import marked
 from momus.schema import read_json
 
@@ -54,6 +54,10 @@ class GateResult:
         Level of the gate, and of this look.
     look
         The look, if the gate keeps a state.
+    model
+        Name of the reference, where that is text of a model.
+    rate
+        How often the gate fails without a reason, where that was measured.
     """
 
     run: str
@@ -66,6 +70,8 @@ class GateResult:
     alpha: float
     level: float
     look: Look | None = None
+    model: str = ""
+    rate: str = ""
 
     @property
     def failed(self) -> list[Check]:
@@ -86,7 +92,7 @@ class GateResult:
             raise GateFailed(message, hint=hint)
 
 
-def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = None) -> GateResult:
+def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = None, rate: str = "") -> GateResult:
     """Decide whether a run keeps its rules.
 
     Parameters
@@ -97,6 +103,8 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
         The rules; with ``sequential``, the state file is written.
     registry
         Folder of the baselines; default: ``.momus/baselines`` here or in a folder above.
+    rate
+        How often the gate fails without a reason, in a sentence that is printed beside its outcome.
 
     Raises
     ------
@@ -106,19 +114,16 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
         A run folder or the state cannot be read.
     """
     if not rules.sequential:
-        return _gate(run, rules, registry)
+        return replace(_gate(run, rules, registry), rate=rate)
     with _locked(Path(rules.sequential)):  # from reading the state to writing it: two gates at once are two looks
-        return _gate(run, rules, registry)
+        return replace(_gate(run, rules, registry), rate=rate)
 
 
 @contextmanager
 def _locked(state: Path) -> Iterator[None]:
     """Be the only process that looks; others wait."""
-    try:
+    with writing(state, "name another --sequential file"):
         make_folder(state.parent)
-    except OSError as error:
-        hint = "name another --sequential file"
-        raise StoreError(f"{state}: cannot be written ({error.strerror})", hint=hint) from error
     lock = Lock(state.with_name(f".{state.name}.lock"), str(state)).wait()
     try:
         yield
@@ -133,6 +138,10 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         run.check_generated(name)
     corpora = list(rules.corpus) or run.generated
     _check_axes(run, rules)
+    wrong = set(rules.require) & ({NOT_BEYOND, WITHIN} if run.against else {NOT_BEYOND_ITSELF, WITHIN_ITSELF})
+    if wrong:
+        kind, instead = ("text of a model", NOT_BEYOND_ITSELF) if run.against else ("real text", NOT_BEYOND)
+        raise UsageError(f"--require {min(wrong)}: the reference of {run.path} is {kind}", hint=f"require {instead}")
     alpha = round(1 - run.confidence if rules.alpha is None else rules.alpha, 12)
     baseline = Baselines.find(registry).resolve(rules.baseline).run if rules.baseline else None
     looks = GateLooks.read(rules.sequential, alpha, run.identity) if rules.sequential else None
@@ -162,6 +171,7 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         alpha=alpha,
         level=level,
         look=look,
+        model=run.reference if run.against else "",
     )
 
 
@@ -260,10 +270,6 @@ class GateLooks:
             "looks": json.loads(self.looks.to_json()),
             "last": {"identity": identity, "before": before},
         }
-        try:
+        with writing(self.path, "name another --sequential file"):
             write_sealed(self.path, content)
-        except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot be written ({error.strerror})", hint="name another --sequential file"
-            ) from error
         return look

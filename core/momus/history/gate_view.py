@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from momus.errors import StoreError
 from momus.files import plain
 from momus.history.checks import Check
 from momus.history.diff_view import input_line, run_name, signed
-from momus.history.rules import WITHIN
-from momus.outputs import appending, write_text
+from momus.history.rules import WITHIN, WITHIN_ITSELF
+from momus.outputs import appending, write_text, writing
 from momus.ownership import check_output, marked
 from momus.report.format import markdown, markdown_table, number, text_table
 from momus.report.safe import clean
@@ -55,16 +54,18 @@ def check_cells(check: Check, several: bool = False) -> tuple[str, ...]:
     )
 
 
-def check_line(check: Check, strict: bool = False) -> str:
-    """Why one check failed, or that it passed, in a sentence."""
+def check_line(check: Check, strict: bool = False, model: str = "") -> str:
+    """Why one check failed, or that it passed, in a sentence; ``model`` is the reference if that is no real text."""
     where = f"{check.axis} ({check.critic}) of {check.corpus!r}"
     if check.status == "not decided":
         return f"{where}: {check.text} cannot be decided: {check.reason}"
-    unit = " human bands" if check.bands else ""
-    what = "change in distance to real text" if check.rule == "max-worse" else "distance to real text"
+    unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
+    of = model or "real text"
+    what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
     shown = "passed"
     if check.status == "failed":
-        shown = "is not shown to be kept" if strict or check.text == f"require {WITHIN}" else "is broken"
+        kept = strict or check.text in (f"require {WITHIN}", f"require {WITHIN_ITSELF}")
+        shown = "is not shown to be kept" if kept else "is broken"
     return f"{where}: {what} {amount(check, check.value)}{unit}, interval {span(check)}: {check.text} {shown}"
 
 
@@ -83,13 +84,13 @@ def failure(result: GateResult) -> tuple[str, str]:
     hint = f"read the documents: momus outliers {result.run} -c {axes[0]}"
     if result.baseline:
         hint += f"; see what changed: momus diff {result.baseline} {result.run}"
-    lines = [check_line(c, result.strict) for c in result.failed]
+    lines = [check_line(c, result.strict, result.model) for c in result.failed]
     return "\n  ".join([verdict_line(result), *lines]), hint
 
 
 def gate_notes(result: GateResult) -> list[str]:
     """What a reader must know about the decisions."""
-    notes = []
+    notes = [result.rate] if result.rate else []
     if result.real_changed:
         notes.append(
             "The real text differs from that of the baseline: each run is compared with its own, and changes include "
@@ -129,7 +130,11 @@ def gate_view(result: GateResult) -> RenderableType:
         Text(),
         text_table(CHECK_HEADS, [check_cells(c, several) for c in result.checks], "llrrrl", narrow=True),
     ]
-    parts += [Text(clean(f"{check_line(c)}."), style="red") for c in result.checks if c.status == "not decided"]
+    parts += [
+        Text(clean(f"{check_line(c, model=result.model)}."), style="red")
+        for c in result.checks
+        if c.status == "not decided"
+    ]
     parts += [Text(clean(line, LONG), style="dim") for line in gate_notes(result)]
     inputs = [i for i in result.inputs if i.kind != "generated text"]
     if inputs:
@@ -144,7 +149,7 @@ def gate_markdown(result: GateResult) -> str:
     mark = "✅" if result.passed else "❌"
     lines = [f"## {mark} {markdown(verdict_line(result))}", ""]
     lines.append(markdown_table(CHECK_HEADS, [check_cells(c, several) for c in result.checks]))
-    lines += ["", *(f"* {markdown(f'{check_line(c, result.strict)}.')}" for c in result.failed)]
+    lines += ["", *(f"* {markdown(f'{check_line(c, result.strict, result.model)}.')}" for c in result.failed)]
     lines += [f"* {markdown(line)}" for line in gate_notes(result)]
     lines += [f"* {markdown(input_line(i))}" for i in result.inputs if i.kind != "generated text"]
     return "\n".join([*lines, ""])
@@ -170,7 +175,7 @@ def write_junit(result: GateResult, path: Path) -> None:
         names = {"classname": clean(f"momus.{c.corpus}"), "name": clean(f"{c.critic}: {c.text}"), "time": "0"}
         case = ElementTree.SubElement(suite, "testcase", names)
         if c.status != "passed":
-            line = clean(check_line(c, result.strict), LONG)
+            line = clean(check_line(c, result.strict, result.model), LONG)
             kind = "failure" if c.status == "failed" else "error"
             ElementTree.SubElement(case, kind, {"message": line, "type": c.rule}).text = line
     ElementTree.indent(suites)
@@ -183,7 +188,7 @@ def workflow_commands(result: GateResult) -> list[str]:
     """Workflow commands of GitHub Actions: an error per failed check, or a notice that the gate passed."""
     if result.passed:
         return [f"::notice title=momus gate::{_escaped(verdict_line(result))}"]
-    return [f"::error title=momus gate::{_escaped(check_line(c, result.strict))}" for c in result.failed]
+    return [f"::error title=momus gate::{_escaped(check_line(c, result.strict, result.model))}" for c in result.failed]
 
 
 def _escaped(text: str) -> str:
@@ -203,8 +208,5 @@ def append_summary(result: GateResult, path: Path) -> None:
     StoreError
         The file cannot be written.
     """
-    try:
-        with appending(path) as file:
-            file.write((gate_markdown(result) + "\n").encode("utf-8"))
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file") from error
+    with writing(path, "name another file"), appending(path) as file:
+        file.write((gate_markdown(result) + "\n").encode("utf-8"))

@@ -14,6 +14,7 @@ from momus.joint.axes import Axis
 from momus.runs.folder import RunFolder
 from momus.runs.texts_file import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
+from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
 Kind = Literal["version", "seed", "real text", "fitted text", "generated text", "critic", "parameter", "setting"]
@@ -98,9 +99,32 @@ class KeptRun:
         """Records of the critics in ``run.json``, by name."""
         return {c["name"]: c for c in self.signature["critics"]}
 
+    @property
+    def reference(self) -> str:
+        """Name of the text that the others are compared with."""
+        return next((str(c["name"]) for c in self.signature["corpora"] if c["role"] == "real"), "real")
+
+    @property
+    def against(self) -> bool:
+        """Whether that is text of a model."""
+        return bool(self.signature.get("against"))
+
+    def rows(self, generated: str) -> dict[str, dict[str, Verdict]]:
+        """Verdicts of a generated corpus, by critic and statistic."""
+        rows: dict[str, dict[str, Verdict]] = {}
+        for v in self.verdicts:
+            if v.generated == generated and v.reference == self.reference:
+                rows.setdefault(v.critic, {})[v.statistic] = v
+        return rows
+
     def headlines(self, generated: str) -> dict[str, Verdict]:
-        """Headline verdicts of a generated corpus, by critic."""
-        return {v.critic: v for v in self.verdicts if v.headline and v.generated == generated and v.reference == "real"}
+        """Headline verdicts of a generated corpus, by critic: their statistics are the same in all runs."""
+        return {name: v for name, rows in self.rows(generated).items() for v in rows.values() if v.headline}
+
+    def speaking(self, generated: str) -> dict[str, Verdict]:
+        """The verdict that speaks for each axis of a generated corpus, as on the first screen, by critic."""
+        rows = self.rows(generated).items()
+        return {name: v for name, of_axis in rows for v in speaking([*of_axis.values()])}
 
     def texts(self) -> KeptTexts:
         """Ids, prompts and groups of all documents.

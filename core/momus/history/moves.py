@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from momus.errors import MomusError
-from momus.history.change import NORMAL, RESAMPLES, Moves
+from momus.history.change import RESAMPLES, Gap, Moves
 from momus.history.kept import KeptRun, incomparable
 from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
@@ -17,6 +18,8 @@ from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates
 from momus.runs.texts_file import KeptTexts
 
+MOST_LAWS = 1000
+"""Numbers from here on tell axes of documents apart, whose changes come from the errors of verdicts, from laws."""
 REAL, MODEL = ("real before", "real after"), ("before", "after")
 """Names of the four corpora whose units are resampled together, by run."""
 
@@ -27,11 +30,13 @@ class AxisMoves:
 
     critic: str
     axis: str
+    statistic: str
     effect_kind: str
     moves: Moves
     band: float | None
     documents: tuple[int, int, int]
     law: bool = False
+    from_errors: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,9 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
                 if one is not None and other is not None:
                     bootstraps[critic] = _replicates((one, other), pools, texts, pair, runs)
                 elif one is None and other is None:
-                    laws.append(_law(runs, critic, pair, seed, len(laws)))
+                    laws.append(
+                        _from_errors(runs, critic, _leading(runs, critic, pair), pair, seed, len(laws), law=True)
+                    )
                 else:
                     why = "one of the runs has no scored document"
         except (MomusError, ValueError) as error:
@@ -91,10 +98,15 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
             excluded[critic] = "its statistic does not exist for some resamples"
             continue
         sizes = both[1].documents[0], both[0].documents[1], both[1].documents[1]
-        described = _described(runs, critic, pair, Moves.of(*distances), sizes)
-        moves.append(described)
+        headline = both[1].statistic.name
+        described = _described(runs, critic, headline, pair, Moves.of(*distances), sizes)
         if described.band:
             counted.append((_joined(*distances), described.band))
+        leading = _leading(runs, critic, pair)
+        if leading != headline:
+            with suppress(ValueError):  # a run does not know it well enough
+                described = _from_errors(runs, critic, leading, pair, seed, MOST_LAWS + len(moves))
+        moves.append(described)
     return RunMoves(tuple(moves + laws), _overall(counted, moves), excluded, pools.matched, int(min(pools.sizes)))
 
 
@@ -163,43 +175,59 @@ def _replicates(
     return replicates[0], replicates[1]
 
 
+def _leading(runs: tuple[KeptRun, KeptRun], critic: str, pair: tuple[str, str]) -> str:
+    """The statistic that an axis is compared by: the one that leads it where the later text differs, or the earlier.
+
+    The headline where neither does.
+    """
+    rows = [run.speaking(name).get(critic) for run, name in zip(runs, pair, strict=True)]
+    found = next((v for v in reversed(rows) if v is not None and v.found), None)
+    return runs[1].headlines(pair[1])[critic].statistic if found is None else found.statistic
+
+
 def _described(
     runs: tuple[KeptRun, KeptRun],
     critic: str,
+    statistic: str,
     pair: tuple[str, str],
     moves: Moves,
     documents: tuple[int, int, int],
-    law: bool = False,
 ) -> AxisMoves:
     """A change with the name of its axis, and the band of the earlier run (or else of the later one)."""
-    verdicts = [run.headlines(name)[critic] for run, name in zip(runs, pair, strict=True)]
-    band = verdicts[0].band or verdicts[1].band
+    one, other = (run.rows(name)[critic][statistic] for run, name in zip(runs, pair, strict=True))
     n = int(documents[0]), int(documents[1]), int(documents[2])
-    return AxisMoves(critic, verdicts[1].axis, verdicts[1].effect_kind, moves, band, n, law)
+    return AxisMoves(critic, other.axis, statistic, other.effect_kind, moves, one.band or other.band, n)
 
 
-def _law(runs: tuple[KeptRun, KeptRun], critic: str, pair: tuple[str, str], seed: int, number: int) -> AxisMoves:
-    """The change of a law of running text, from the standard errors of both verdicts.
+def _from_errors(
+    runs: tuple[KeptRun, KeptRun],
+    critic: str,
+    statistic: str,
+    pair: tuple[str, str],
+    seed: int,
+    number: int,
+    law: bool = False,
+) -> AxisMoves:
+    """The change of a statistic of which the runs keep no rows, from the standard errors of both verdicts.
 
     Raises
     ------
     ValueError
-        A run has no headline verdict with a standard error.
+        A run has no verdict of it with a standard error.
     """
-    verdicts = [run.headlines(name).get(critic) for run, name in zip(runs, pair, strict=True)]
-    effects, errors, freedom = [], [], []
+    verdicts = [run.rows(name).get(critic, {}).get(statistic) for run, name in zip(runs, pair, strict=True)]
+    gaps: list[Gap] = []
     for run, v in zip(runs, verdicts, strict=True):
-        if v is None or v.difference is None or v.standard_error is None or v.effect_kind == "distance":
-            reason = v.method.reason if v is not None and v.method.reason else "no difference with a standard error"
-            raise ValueError(f"{run.path}: {reason}")
-        effects.append(v.difference)
-        errors.append(v.standard_error)
-        freedom.append(v.freedom or NORMAL)
+        gap = "it was not tested" if v is None else Gap.of(v, effect=True)
+        if isinstance(gap, str):
+            raise ValueError(f"{run.path}: {gap}")
+        gaps.append(gap)
     one, other = verdicts
     assert one is not None
     assert other is not None
-    moves = Moves.of_laws((effects[0], effects[1]), (errors[0], errors[1]), min(freedom), seed, number)
-    return _described(runs, critic, pair, moves, (other.n_real, one.n_generated, other.n_generated), law=True)
+    moves = Moves.of_gaps(gaps[0], gaps[1], seed, number)
+    sizes = other.n_real, one.n_generated, other.n_generated
+    return replace(_described(runs, critic, statistic, pair, moves, sizes), law=law, from_errors=True)
 
 
 def _joined(before: Distances, after: Distances) -> Distances:
@@ -224,4 +252,4 @@ def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisMove
     ]
     sizes = [a.documents for a in axes if a.band]
     smallest = min(s[0] for s in sizes), min(s[1] for s in sizes), min(s[2] for s in sizes)
-    return AxisMoves(ALL_AXES, ALL_AXES, "bands", Moves.of(single[0], single[1]), 1.0, smallest)
+    return AxisMoves(ALL_AXES, ALL_AXES, "", "bands", Moves.of(single[0], single[1]), 1.0, smallest)

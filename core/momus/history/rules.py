@@ -14,7 +14,9 @@ from momus.schema import build, read_toml
 FILE, PROJECT = "momus-gate.toml", "pyproject.toml"
 EVERY = "*"
 NOT_BEYOND, WITHIN = "not-beyond-human", "within-human"
-REQUIREMENTS = (NOT_BEYOND, WITHIN)
+NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
+"""The same where the reference is text of a model."""
+REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF)
 KEYS = ("baseline", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
 
 
@@ -83,7 +85,7 @@ class Rules:
         Largest changes in distance against the baseline.
     require
         ``not-beyond-human``: no axis is found beyond human variation. ``within-human``: every axis is shown to lie
-        within it.
+        within it. ``not-beyond-itself``, ``within-itself``: the same of the variation of a model that is the reference.
     baseline
         Name of a baseline, or a run folder; empty for none.
     strict
@@ -144,6 +146,15 @@ class Rules:
                 named = {limit.critic for limit in fields[name]}
                 fields[name] = (*(x for x in getattr(self, name) if x.critic not in named), *fields[name])
         return replace(self, **fields)
+
+
+def rules_words(rules: Rules) -> str:
+    """The limits of distances and the required findings of a gate, as they are written.
+
+    >>> rules_words(Rules(max=(Limit.parse("length=2"),), require=(NOT_BEYOND_ITSELF,)))
+    'max length=2, require not-beyond-itself'
+    """
+    return ", ".join([*(f"max {x}" for x in rules.max), *(f"require {name}" for name in rules.require)])
 
 
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from momus.history.change import Gap
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import Limit, limit_of
 from momus.runs.folder import RUN
+from momus.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -147,14 +148,13 @@ def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
     for critic in critics:
         limit = limit_of(limits, critic)
         for corpus in corpora:
-            verdicts = {
-                i: v
-                for i, run in enumerate(runs)
-                if (v := run.headlines(corpus or run.generated[0]).get(critic)) is not None
-            }
+            names = [corpus or run.generated[0] for run in runs]
+            verdicts = _of_axis([run.speaking(name) for run, name in zip(runs, names, strict=True)], critic)
             if not verdicts:
                 continue
             bands = all(v.band for v in verdicts.values()) and not (limit is not None and limit.effect)
+            if not bands:  # statistics have effects of different units
+                verdicts = _of_axis([run.headlines(name) for run, name in zip(runs, names, strict=True)], critic)
             points = []
             for i, v in verdicts.items():
                 gap = Gap.of(v, effect=not bands)
@@ -166,6 +166,11 @@ def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
             axis = list(verdicts.values())[-1].axis
             lines.append(Line(critic, axis, corpus, bands, tuple(points), drawn))
     return lines
+
+
+def _of_axis(tables: Sequence[Mapping[str, Verdict]], critic: str) -> dict[int, Verdict]:
+    """The verdict of a critic in each run that has one, by number of the run."""
+    return {i: table[critic] for i, table in enumerate(tables) if critic in table}
 
 
 def timeline_json(timeline: Timeline) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 An alarm that is gone within such bins *goes with* the other axis. That is no statement about causes: a noisy measure of
 the cause leaves much of the difference within its bins, and a precise measure of an effect leaves little, so the axis
 that is measured best takes most alarms with it; and two axes that are correlated in every text go with each other
-although their causes differ (docs/validity.md has the rates).
+although their causes differ (benchmarks/validity/TABLES.md has the rates).
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def accounted(row: AdjustedRow) -> bool:
     It does if documents in the same bins raise no alarm, less than half of the difference is left (of either sign), and
     the interval of the share left lies below 1: the difference has shrunk for certain. That an alarm is gone is not
     enough, as fewer comparable documents have less power. An alarm that remains goes with nothing even if little of
-    it is left: an axis that follows another one leaves little of it too. docs/validity.md compares this rule with
-    others.
+    it is left: an axis that follows another one leaves little of it too. benchmarks/validity/TABLES.md compares
+    this rule with others.
     """
     return not row.alarm and abs(row.share) < SHARE_LEFT and row.share_high < 1
 

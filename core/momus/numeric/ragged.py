@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momus.numeric.types import Bools, Ints
+from momus.numeric.types import Bools, Floats, Ints
 
 
 def offsets_of(lengths: ArrayLike) -> Ints:
@@ -78,6 +78,11 @@ def group_sums(values: NDArray[np.generic], offsets: NDArray[np.integer]) -> NDA
     if filled.any():
         sums[filled] = np.add.reduceat(values[: offsets[-1]], offsets[:-1][filled], axis=0, dtype=kind)
     return sums
+
+
+def float_sums(values: NDArray[np.generic], offsets: NDArray[np.integer]) -> Floats:
+    """`group_sums` of numbers or masks as float64."""
+    return np.asarray(group_sums(np.asarray(values, dtype=np.float64), offsets))
 
 
 def number_keys(keys: Ints) -> tuple[Ints, Ints, Ints]:

@@ -148,6 +148,7 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
         odder = "odder" if result.oddity_unit else "less likely"
         real, texts, unit = rows.of_real(result.name), _kept(result), rows.unit(result)
         typical = median_of(real)
+        of = "" if comparison.against is None else comparison.against.reference
         outliers: list[Outlier] = []
         scored, tied = {}, {}
         for corpus in rows.listed:
@@ -157,7 +158,7 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
             shown = ranked.head(top).astype(object)
             for row in shown.where(shown.notna(), None).to_dict("records"):  # what is missing is None
                 document, human, same_prompt = texts.get((corpus, row["id"]), (None, None, False))
-                above, words = standing_of(row["value"], real, noun, odder)
+                above, words = standing_of(row["value"], real, noun, odder, of)
                 outliers.append(
                     Outlier(
                         **{name: row[name] for name in COPIED},
@@ -183,8 +184,10 @@ def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | 
     return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
 
 
-def standing_of(value: float, real: Floats, noun: str, odder: str) -> tuple[float | None, str]:
+def standing_of(value: float, real: Floats, noun: str, odder: str, of: str = "") -> tuple[float | None, str]:
     """Share of the real documents with smaller values, which are sorted; and the same in words. None without any.
+
+    ``of`` names the reference where that is text of a model.
 
     >>> standing_of(1.9, np.array([1.0, 1.2, 1.3, 2.0]), "document", "less likely")
     (0.75, 'less likely than 75 % of the human documents (median 1.25)')
@@ -193,7 +196,8 @@ def standing_of(value: float, real: Floats, noun: str, odder: str) -> tuple[floa
         return None, ""
     above = float(np.searchsorted(real, value, side="left") / len(real))
     share = "all" if above == 1 else f"{math.floor(100 * above)} % of the"
-    return above, f"{odder} than {share} human {noun}s (median {median_of(real):.3g})"
+    whose = f"{noun}s of {of}" if of else f"human {noun}s"
+    return above, f"{odder} than {share} {whose} (median {median_of(real):.3g})"
 
 
 def reason_of(document: MarkedDocument | None, standing: str, z: str | None = None) -> str:

@@ -1,7 +1,7 @@
 """Progress: the library reports stages to a reporter; on a terminal they are shown as bars, elsewhere as lines.
 
 A computation of several like parts, such as the critics of a comparison, reports those parts too: then one bar shows
-them all, with the time left by the rates that were measured so far.
+them all, with the time left if each takes as long as the finished ones.
 """
 
 from momus.progress.overall import Advance, Overall

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 
@@ -27,7 +27,7 @@ class Timed:
         self._overall: Overall | None = None
 
     @contextmanager
-    def stage(self, kind: str, what: str = "", total: int | None = None, documents: int = 0) -> Iterator[Advance]:
+    def stage(self, kind: str, what: str = "", total: int | None = None) -> Iterator[Advance]:
         """Time a stage of this kind.
 
         Parameters
@@ -36,25 +36,20 @@ class Timed:
             Completes the label that is shown.
         total
             Number of units that the stage reports one by one.
-        documents
-            Number of documents that the stage goes through, from which the time of later ones is estimated; default:
-            ``total``.
         """
-        start = time.perf_counter()
+        start, label = time.perf_counter(), f"{kind} {what}".rstrip()
+        if self._overall is not None:
+            self._overall.begin(label)
         try:
-            with self.inner.stage(f"{kind} {what}".rstrip(), total) as advance:
-                if self._overall is None:
-                    yield advance
-                else:
-                    with self._overall.stage(kind, what, documents or total or 0) as count:
-                        yield both(advance, count) if total else advance
+            with self.inner.stage(label, total) as advance:
+                yield advance
         finally:
             self.seconds[kind] = self.seconds.get(kind, 0.0) + time.perf_counter() - start
 
     @contextmanager
-    def overall(self, unit: str, total: int, work: Mapping[str, int]) -> Iterator[None]:
+    def overall(self, unit: str, total: int) -> Iterator[None]:
         """Begin a computation of several like parts, see `Overall`; each begins with `part`."""
-        self._overall = Overall(unit, total, work)
+        self._overall = Overall(unit, total)
         try:
             if isinstance(self.inner, PartsReporter):
                 with self.inner.overall(self._overall):
@@ -74,16 +69,6 @@ class Timed:
             yield
         if isinstance(self.inner, PartsReporter):
             self.inner.finished(self._overall)
-
-
-def both(one: Advance, other: Advance) -> Advance:
-    """Call both."""
-
-    def advance(done: int) -> None:
-        one(done)
-        other(done)
-
-    return advance
 
 
 _SILENT = Silent()

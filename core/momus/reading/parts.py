@@ -29,7 +29,6 @@ from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
 from momus.reading.sources import Source, field_of, locations, top_of
 from momus.text.corpus import Corpus
-from momus.text.document_languages import with_languages
 from momus.text.documents import LeftOut
 
 BY_LINE = ("jsonl", "lines")
@@ -290,4 +289,4 @@ def read_gathered(
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:
             reading.check(location)
-        return with_languages(reading.corpus(file.prefix), options.language), reading
+        return options.of_documents(reading.corpus(file.prefix)), reading

@@ -22,6 +22,7 @@ from momus.reading.sniffing import FORMATS, file_format
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
 from momus.text.document_languages import check_language, kept_field, with_languages
+from momus.text.normalising import check_kinds, normalised
 
 
 def read_corpus(
@@ -152,13 +153,18 @@ def sniff(path: str | os.PathLike[str]) -> str:
             return file_format(location, file.head)
 
 
+OF_DOCUMENTS = ("language", "normalise")
+"""Options that apply to documents that have been read."""
+
+
 @dataclass(frozen=True)
 class ReadingOptions:
     """Options of `momus.read_corpus` that apply to all texts of a command; field and kept fields also in memory.
 
     ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
     ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
-    ``detect`` (`momus.text.document_languages`).
+    ``detect`` (`momus.text.document_languages`). ``normalise`` names what gets one spelling in all texts
+    (`momus.text.normalising`).
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
@@ -177,6 +183,7 @@ class ReadingOptions:
     turns: str = "assistant"
     prompt: str | Mapping[str, str] | None = None
     language: str | None = None
+    normalise: tuple[str, ...] = ()
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
@@ -205,14 +212,19 @@ class ReadingOptions:
             advance(round(100 * done / total) if total else 0)
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
-            options = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "language"}
+            options = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_DOCUMENTS}
             options |= self.for_text(name) | {"keep": self.kept}
-            return with_languages(read_corpus(path, name=name, progress=report, **options), self.language)
+            return self.of_documents(read_corpus(path, name=name, progress=report, **options))
+
+    def of_documents(self, corpus: Corpus) -> Corpus:
+        """Apply what concerns documents that have been read: their languages, and one spelling."""
+        return with_languages(normalised(corpus, self.normalise), self.language)
 
     @property
     def kept(self) -> tuple[str, ...]:
         """The metadata fields to keep while reading: those asked for, and the one that holds the language."""
         check_language(self.language)
+        check_kinds(self.normalise)
         return tuple(dict.fromkeys((*self.keep, *kept_field(self.language))))
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
@@ -263,4 +275,4 @@ def as_corpus(
     if isinstance(source, str | os.PathLike):
         return reading.read(os.fspath(source), name or None, reporter)
     corpus = read_memory(source, name or "text", keep=reading.kept, turns=reading.turns, **reading.for_text(name))
-    return with_languages(corpus, reading.language)
+    return reading.of_documents(corpus)

@@ -19,8 +19,9 @@ from momus.text.counting import counted, joined, percentage
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
-GAPS, THINGS, QUOTED = 4, 4, 150
-"""Axes whose gap is told in words; things of a kind in one line; characters of a quoted passage."""
+GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
+"""Axes whose gap is told in words; things of a kind in one line; characters of a quoted passage; paths that are
+told first."""
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -86,7 +87,8 @@ def says_what(cell: Cell) -> str:
         return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
     if not v.differs:
         return f"not told apart from {v.reference}"
-    return f"{cell.direction or 'differs'}: {', '.join(s for s in (versus(cell), bands(v)) if s)}"
+    words = ", ".join(s for s in (of_reference(versus(cell), v.reference), bands(v)) if s)
+    return f"{cell.direction or 'differs'}: {words}"
 
 
 def bands(v: Verdict) -> str:
@@ -240,18 +242,31 @@ def directions_block(against: Against) -> Block:
     return Block("Both directions", (), heads, rows, note, 2) if rows else Block("")
 
 
-def paths_block(against: Against) -> Block:
-    """Every axis over the versions of a chain, with the step of the largest change."""
+def paths_block(against: Against, every: bool = True) -> Block:
+    """Every axis over the versions of a chain, one line each, with the step of the largest change."""
     if not against.paths or len(against.versions) < 3:
         return Block("")
     names = against.versions
-    heads = ("axis", "what", *names, "path", "trend", "largest step")
-    rows = [
-        (p.axis, p.label, *(_value(p, v) for v in p.values), spark(p.values), trend(p, against.alpha), step(p, names))
-        for p in against.paths
-    ]
-    note = f"Trend: Page's test over prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant."
-    return Block(f"From {names[0]} to {names[-1]}", (), heads, rows, note, 2)
+    shown = against.paths if every else against.paths[:PATHS]
+    lines = [(p.axis, path_words(p, against)) for p in shown]
+    note = f"Trend: Page's test over prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
+    more = "" if len(shown) == len(against.paths) else f"; {len(against.paths) - len(shown)} more with --all"
+    return Block(f"From {' to '.join(names)}", lines, note=f"{note}{more}.")
+
+
+def path_words(p: Path, against: Against) -> str:
+    """The path of one axis in a line."""
+    values = " → ".join(_value(p, v) for v in p.values)
+    unit = f" {p.unit}" if p.unit else ""
+    label = of_reference(p.label, against.reference)
+    return (
+        f"{spark(p.values)} {label} {values}{unit}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
+    )
+
+
+def of_reference(text: str, reference: str) -> str:
+    """Words of a statistic that speak of real text, of the reference."""
+    return text.replace("real text", one_line(reference, 40))
 
 
 def _value(p: Path, x: float) -> str:
@@ -273,7 +288,7 @@ def trend(p: Path, alpha: float) -> str:
     if p.p_adjusted is None:
         return "–"
     arrow = ("↑ " if p.rising else "↓ ") if p.p_adjusted <= alpha else ""
-    return f"{arrow}p {p_value(p.p_adjusted)}"
+    return f"{arrow}p {'< 0.0001' if p.p_adjusted < 0.0001 else p_value(p.p_adjusted)}"
 
 
 def step(p: Path, names: Sequence[str]) -> str:
@@ -284,7 +299,7 @@ def step(p: Path, names: Sequence[str]) -> str:
 def blocks_of(answer: Answer, against: Against, every: bool = True) -> list[Block]:
     """The parts of the view after the first sentences; without ``every``, the longest tables are left out."""
     generated = [c.generated for c in answer.corpora]
-    blocks = [axes_block(answer, against), paths_block(against), *change_blocks(against, generated)]
+    blocks = [axes_block(answer, against), paths_block(against, every), *change_blocks(against, generated)]
     sure = topics_block(against)
     if not every and sure.rows:
         kept = [r for r, i in zip(sure.rows, against.topics, strict=True) if i.q <= against.alpha][:GAPS]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from momus.report.against import Block, blocks_of, first_sentences, step, trend
+from momus.report.against import Block, blocks_of, first_sentences, of_reference, step, trend
 from momus.report.answer import answer_of
 from momus.report.figures.canvas import Canvas
+from momus.report.figures.palette import looks
+from momus.report.figures.rows import overview_rows, rows_svg
 from momus.report.format import markdown, markdown_table, number, text_table
 from momus.report.html import render_page
 from momus.report.safe import clean, one_line
@@ -73,11 +75,14 @@ def against_page(comparison: Comparison, against: Against) -> str:
     from markupsafe import Markup
 
     answer = answer_of(comparison)
+    shown = overview_rows(answer)
     return render_page(
         "against.html.j2",
+        corpora=looks(shown.corpora),
         first=first_sentences(answer, against) if answer.corpora else [],
         basis=basis(comparison, against),
         blocks=[_widened(b) for b in blocks_of(answer, against)],
+        overview=(Markup(rows_svg(shown)), Markup(rows_svg(shown, narrow=True))),
         figures=[(p, Markup(path_svg(p, against))) for p in against.paths if len(against.versions) > 2],
         comparison=comparison,
         against=against,
@@ -117,5 +122,6 @@ def path_svg(path: Path, against: Against) -> str:
         shown = percentage(value) if path.share else number(value)
         canvas.text((point[0], place(k, path.highs[k])[1] - 6), shown, "middle", 10)
         canvas.text((point[0], height - 10), clean(against.versions[k], 24), "middle", 10)
-    title = f"{path.axis}: {path.label}, {trend(path, against.alpha)}, largest step {step(path, against.versions)}"
+    moved = f"{trend(path, against.alpha)}, largest step {step(path, against.versions)}"
+    title = f"{path.axis}: {of_reference(path.label, against.reference)}, {moved}"
     return canvas.svg(clean(title, 200))

@@ -21,7 +21,7 @@ from momus import ownership
 from momus.errors import StoreError
 from momus.files import write_json
 from momus.locking import Lock
-from momus.outputs import delete, make_folder, replacing, write_bytes
+from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
 from momus.runs.axis_file import read_axis, write_axis
@@ -80,10 +80,8 @@ class RunFolder:
                     hint="resume it with --resume, replace it with --overwrite, or name another folder with --out",
                 )
             check_strangers(self.path)
-        try:
+        with writing(self.path, "name another --out"):
             make_folder(self.path)
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written ({error.strerror})", hint="name another --out") from error
         self.lock.acquire()
 
     def begin(self, *, resume: bool) -> None:
@@ -97,12 +95,8 @@ class RunFolder:
             The folder cannot be written.
         """
         generation = Generation(self.path)
-        try:
+        with writing(self.path, "name another folder with --out"):
             generation.begin(keep=resume)
-        except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot be written ({error})", hint="name another folder with --out"
-            ) from error
         self.work = generation.path
 
     def publish(self) -> None:
@@ -172,16 +166,15 @@ class RunFolder:
         """
         self._complete()
         path = self.path / RUN
-        try:
-            content = read_json(path, RunRecord, AGAIN)
-        except FileNotFoundError as error:
+        if not path.exists():
             hint = "name a folder that `momus compare --out` wrote"
             if (self.path / "calibration.json").exists():
                 hint = "this is a calibration: open its report.html, or run `momus calibrate` again"
             elif (self.path / NEXT).exists():
                 hint = "the run was interrupted: resume it with `momus compare … --resume`"
-            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
+            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint)
         check_manifest(self.path)
+        content = read_json(path, RunRecord, AGAIN)
         wrong = contradiction(content)
         if wrong:
             raise StoreError(f"{path}: {wrong}", hint=AGAIN)

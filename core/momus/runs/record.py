@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
+from momus.critic.fitted import FittedOn
 from momus.parameters import Range
 
 Count = Annotated[int, Range(0)]
@@ -27,13 +28,6 @@ class CorpusRecord(TypedDict):
     prompts: Count
     origin: NotRequired[Origin]
     rows: NotRequired[str]
-
-
-class FittedOn(TypedDict, total=False):
-    """What a critic was fitted on."""
-
-    documents: Count
-    fingerprint: str
 
 
 class CriticRecord(TypedDict):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from momus.critic import Note
+from momus.critic.fitted import FittedOn
 from momus.critic.scores import Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, to_json
 from momus.joint.analyses import Joint
@@ -60,6 +61,8 @@ class CriticResult:
         The parts of log P(x) of each text; None if the critic does not decompose it.
     limits
         What the critic cannot see.
+    general
+        Whether it reads all words or characters, see `momus.critic.reporting.Reporting`.
     notes
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
     versions
@@ -71,7 +74,7 @@ class CriticResult:
     name: str
     axis: str
     question: str
-    fitted_on: dict[str, Any]
+    fitted_on: FittedOn
     params: dict[str, Any]
     verdicts: Sequence[Verdict]
     pairs: Sequence[Verdict] = ()
@@ -84,6 +87,7 @@ class CriticResult:
     distribution: Chart | None = None
     parts: Parts | None = None
     limits: str = ""
+    general: bool = False
     unscored: Sequence[Unscored] = ()
     notes: Sequence[Note] = ()
     versions: Versions | None = None
@@ -108,6 +112,7 @@ class CriticResult:
             "distribution": None if self.distribution is None else to_json(self.distribution),
             "parts": None if self.parts is None else self.parts.to_json(),
             "limits": self.limits,
+            "general": self.general,
             "unscored": [asdict(u) for u in self.unscored],
             "notes": [asdict(n) for n in self.notes],
             "versions": None if self.versions is None else asdict(self.versions),

@@ -72,20 +72,20 @@ class OwnBands(HumanBands):
         keys = [g or p or str(i) for i, (g, p) in enumerate(zip(groups, self.prompts, strict=True))]
         return np.unique(np.asarray(keys, dtype=object), return_inverse=True)[1].astype(np.int64)
 
-    def sides(self) -> Floats:
-        """Which documents are in the first half, 0 or 1: (HALVES, n)."""
+    def sides(self, halves: int = HALVES) -> Floats:
+        """Which documents are in the first half, 0 or 1: (halves, n)."""
         units = self.units
         n, sizes = len(units), np.bincount(units)
         rng = np.random.default_rng([self.seed, _OWN])
         if not self.groups and len(sizes) and np.mean(sizes > 1) >= REPEATED:
             # ranks of random numbers within each prompt: even ones on one side
-            order = np.argsort(units[None, :] + rng.random((HALVES, n)), axis=1)
+            order = np.argsort(units[None, :] + rng.random((halves, n)), axis=1)
             first = np.cumsum(sizes) - sizes
             place = np.arange(n) - np.repeat(first, sizes)
-            sides = np.zeros((HALVES, n))
-            np.put_along_axis(sides, order, (place % 2 == 0).astype(np.float64)[None, :].repeat(HALVES, 0), axis=1)
+            sides = np.zeros((halves, n))
+            np.put_along_axis(sides, order, (place % 2 == 0).astype(np.float64)[None, :].repeat(halves, 0), axis=1)
             return sides
-        ranks = np.argsort(rng.random((HALVES, len(sizes))), axis=1)
+        ranks = np.argsort(rng.random((halves, len(sizes))), axis=1)
         return np.asarray((ranks < len(sizes) // 2)[:, units], dtype=np.float64)
 
     def _of_halves(self, s: Statistic, rows: Rows) -> Spread | None:

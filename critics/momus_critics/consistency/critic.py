@@ -27,7 +27,7 @@ from momus.critic.reporting import Reporting
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.ragged import group_sums
+from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -228,7 +228,7 @@ class Consistency(
         """E log P_c(z) = Σ_m P(belongs) log(1 − ε) + P(stranger) log ε; M steps."""
         assert latents.marginals is not None
         values = latents.marginals @ np.log([1 - self.rate_, self.rate_])
-        return LogPrior(np.asarray(group_sums(values, latents.offsets)), latents.lengths)
+        return LogPrior(float_sums(values, latents.offsets), latents.lengths)
 
     def sufficient_statistics(self, latents: Memberships) -> Mapping[str, Rows]:
         """Expected number of strangers, and the sum of log Bayes factors, beside the number of sections."""

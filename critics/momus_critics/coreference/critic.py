@@ -28,7 +28,7 @@ from momus.critic.tools import adapter_names, make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.ragged import group_sums
+from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.progress import stage
@@ -45,7 +45,7 @@ from momus_critics.coreference.windows import Chains, MentionChains
 
 OWN = ("given", "symbols")
 """Resolvers that are no adapters."""
-ENGLISH = ("spacy", "xrenner")
+ENGLISH = ("spacy",)
 """Resolvers of English."""
 NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
@@ -214,7 +214,7 @@ class Coreference(
     def log_prior(self, latents: MentionChains) -> LogPrior:
         """Sum of log P_c over the symbols of each document; documents without a person have none."""
         log_p = self.process_.of_windows(latents.windows)
-        return LogPrior(_sums(log_p, latents.offsets), latents.lengths)
+        return LogPrior(float_sums(log_p, latents.offsets), latents.lengths)
 
     def sufficient_statistics(self, latents: MentionChains) -> Mapping[str, Rows]:
         """Numbers of unlikely symbols, pronouns, mentions and introductions, each beside its denominator, (n, 2)."""
@@ -223,10 +223,10 @@ class Coreference(
         mention = latents.entities >= 0
         pronoun = mention & (latents.states > NAMES_END)
         total = latents.lengths.astype(np.float64)
-        mentions = _sums(mention.astype(np.float64), latents.offsets)
+        mentions = float_sums(mention, latents.offsets)
         return {
-            "unlikely": np.column_stack([_sums((log_p < UNLIKELY).astype(np.float64), latents.offsets), total]),
-            "pronouns": np.column_stack([_sums(pronoun.astype(np.float64), latents.offsets), mentions]),
+            "unlikely": np.column_stack([float_sums(log_p < UNLIKELY, latents.offsets), total]),
+            "pronouns": np.column_stack([float_sums(pronoun, latents.offsets), mentions]),
             "density": np.column_stack([mentions, total - mentions]),
             "introductions": _introductions(latents),
         }
@@ -310,7 +310,3 @@ def _introductions(latents: MentionChains) -> Floats:
     third = (latents.states[first] > NAMES_END) & (latents.states[first] <= NAMES_END + THIRD)
     counts = [np.bincount(document, w, n) for w in (third.astype(np.float64), np.ones(len(first)))]
     return np.column_stack(counts)
-
-
-def _sums(values: Floats, offsets: Ints) -> Floats:
-    return np.asarray(group_sums(values, offsets), dtype=np.float64)

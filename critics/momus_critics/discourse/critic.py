@@ -25,8 +25,7 @@ from momus.critic.reporting import Reporting
 from momus.critic.statistic import total_variation
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.ragged import group_sums, offsets_of, owners_of
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.ragged import float_sums, offsets_of, owners_of
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -151,7 +150,7 @@ class Discourse(
         states[at] = classes
         offsets = offsets_of(np.bincount(owners, repeats, len(prose)).astype(np.int64))
         one, other = (prose.is_any(w) for w in (FIRST_PERSON | FIRST_PERSON_SHORT, THIRD_PERSON))
-        persons = np.column_stack([_sums(one, prose.offsets), _sums(one | other, prose.offsets)])
+        persons = np.column_stack([float_sums(one, prose.offsets), float_sums(one | other, prose.offsets)])
         return Moves(states, offsets, None, np.repeat(first, repeats), prose, persons)
 
     def log_prior(self, latents: Moves) -> LogPrior:
@@ -161,7 +160,7 @@ class Discourse(
     def sufficient_statistics(self, latents: Moves) -> Mapping[str, Rows]:
         """Pairs of neighbouring classes; connectives, questions and speech beside sentences; persons."""
         z, size = latents.states, len(STATES)
-        sentences = _sums(z != PARAGRAPH, latents.offsets)
+        sentences = float_sums(z != PARAGRAPH, latents.offsets)
         # the pair of each state with the one before it, −1 for the first of a document
         pairs = np.full(len(z), -1, dtype=np.int64)
         pairs[1:] = z[:-1] * size + z[1:]
@@ -169,7 +168,7 @@ class Discourse(
         shares = {"connectives": z >= FIRST_CONNECTIVE, "questions": z == QUESTION, "speech": z == SPEECH}
         return {
             "pairs": Counted.of_tokens(pairs, latents.offsets, np.arange(size * size)),
-            **{k: np.column_stack([_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
+            **{k: np.column_stack([float_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
             # one pronoun of each person keeps texts without any pronoun defined
             "persons": latents.persons + np.array([0.5, 1.0]),
             "openings": evidence.Openings.of(latents).rows(latents, sentences),
@@ -220,7 +219,3 @@ class Discourse(
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show one document sentence by sentence, the least likely classes marked."""
         return evidence.explain(self, document)
-
-
-def _sums(values: Bools | Floats, offsets: Ints) -> Floats:
-    return np.asarray(group_sums(np.asarray(values, dtype=np.float64), offsets))

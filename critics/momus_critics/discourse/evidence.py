@@ -9,24 +9,22 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic import Counted, Pooled
-from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Overuse, Overused, Step, Table, both
+from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Step, Table, both
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.discourse.classes import PARAGRAPH, STATES, Moves
 from momus_critics.figures import percent
-from momus_critics.keyness.testing import log_odds, share_gaps
 from momus_critics.marking import highest
-from momus_critics.prose.examples import KEPT, Exampled
+from momus_critics.prose.examples import KEPT, Exampled, first_of_each, ranks
+from momus_critics.usage import LEAST, Usage
 
 if TYPE_CHECKING:
     from momus_critics.discourse.critic import Discourse
 
-SHOWN, LEAST, WORDS = 20, 5, 2
-"""Openings of a table, sentences that an opening needs in both texts together, and its words."""
+SHOWN, WORDS = 20, 2
+"""Openings of a table, and words of an opening."""
 EXAMPLE = 14
 """Tokens of an example."""
-MIX = np.uint64(0x9E3779B97F4A7C15)
-"""An odd factor that mixes hashes of words."""
 
 
 def summary(z: Moves) -> Exampled:
@@ -89,78 +87,31 @@ def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[
     """Number of sentences by their first two words, and a few examples of each, whichever they are."""
     prose, openings = z.prose, Openings.of(z)
     starts, where = openings.starts, openings.which
-    # an arbitrary rank that depends on the first words of the sentence alone
-    ranks = np.zeros(len(starts), dtype=np.uint64)
-    for k in range(8 if len(starts) else 0):
-        ranks = ranks * MIX + prose.hashes[np.minimum(starts + k, len(prose.ids) - 1)]
-    ranks >>= np.uint64(11)
-    order = np.lexsort((ranks, where))
-    place = np.arange(len(order)) - np.searchsorted(where[order], where[order])
+    rank = ranks(prose.hashes, starts, range(8))
     examples: dict[str, list[tuple[float, str]]] = {}
-    for i in order[place < KEPT].tolist():
+    for i in first_of_each(where, rank, KEPT).tolist():
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
-        examples.setdefault(openings.names[int(where[i])], []).append((float(ranks[i]), text))
+        examples.setdefault(openings.names[int(where[i])], []).append((float(rank[i]), text))
     counts = np.bincount(where, minlength=len(openings.names)).tolist()
     return {n: float(c) for n, c in zip(openings.names, counts, strict=True)}, examples
 
 
 def show(real: Exampled, generated: Exampled) -> list[Evidence]:
     """Tables of openings and of classes, and the map of differences between pairs of classes."""
-    return [
-        _opening_table(real, generated, over=True),
-        _opening_table(real, generated, over=False),
-        _classes(real, generated),
-        _pairs(real, generated),
-    ]
-
-
-def _sentences(text: Pooled) -> float:
-    return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)
-
-
-def _opening_table(real: Exampled, generated: Exampled, over: bool) -> Table:
     a, b = (t.counts.get("openings", {}) for t in (real, generated))
     names = sorted({str(n) for n in (*a, *b) if a.get(n, 0.0) + b.get(n, 0.0) >= LEAST})
     # number of sentences, then of sentences with each opening, (1 + V,)
     p, q = (np.array([_sentences(t), *(c.get(n, 0.0) for n in names)]) for t, c in ((real, a), (generated, b)))
-    delta, z = log_odds(p, q)
-    sign = 1.0 if over else -1.0
-    order = [i for i in np.argsort(-sign * z, kind="stable").tolist() if sign * z[i] > 0][:SHOWN]
-    source = generated if over else real
-    rows: list[tuple[Cell, ...]] = [
-        (
-            names[i],
-            round(1000 * float(p[i + 1] / p[0]), 2),
-            round(1000 * float(q[i + 1] / q[0]), 2),
-            round(float(delta[i]), 2),
-            round(float(z[i]), 1),
-            next(iter(source.texts(names[i])), ""),
-        )
-        for i in order
-    ]
-    kind = "over" if over else "under"
-    sizes = np.abs(share_gaps(p, q))
-    named = tuple(
-        Overused(
-            names[i], round(1000 * float(p[i + 1] / p[0]), 2), round(1000 * float(q[i + 1] / q[0]), 2), str(row[-1]),
-            float(sizes[i]),
-        )
-        for i, row in zip(order, rows, strict=True)
-        if over
-    )  # fmt: skip
-    return Table(
-        f"openings-{kind}-used",
-        f"Openings of sentences that generated text {kind}-uses",
-        ("opening", "real, per 1,000 sentences", "generated, per 1,000 sentences", "log-odds", "z", "for example"),
-        rows,
-        note="Log-odds and z with an informative prior (Monroe et al. 2008) on numbers of sentences; sentences of one "
-        "document depend on each other, so z orders the openings and is no test.",
-        overuse=Overuse("over-used openings of sentences", "per 1,000 sentences", named, "largest_gap")
-        if named
-        else None,
-    )
+    usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
+    what = "over-used openings of sentences"
+    openings = [usage.table(real, generated, over, SHOWN, what)[0] for over in (True, False)]
+    return [*openings, _classes(real, generated), _pairs(real, generated)]
+
+
+def _sentences(text: Pooled) -> float:
+    return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)
 
 
 def _classes(real: Pooled, generated: Pooled) -> Table:

@@ -1,11 +1,7 @@
-"""EM for an explicit-duration HSMM, and its emissions P(segment | state).
-
-Emissions of single observations, such as Gaussians over embeddings, are summed over a segment.
-"""
+"""EM for an explicit-duration HSMM, whose emissions P(segment | state) are normal densities, summed over a segment."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from math import log, pi
 from typing import Any
@@ -16,30 +12,7 @@ from torch import Tensor
 from momus_critics.hsmm.passes import Parameters, Posterior, Segments, SegmentScores, forward, posterior, viterbi
 
 
-class Emission(ABC):
-    """Emissions of K states."""
-
-    @abstractmethod
-    def scorer(self, x: Any) -> SegmentScores:
-        """Log-likelihoods of the segments of a padded batch under each state."""
-
-    @abstractmethod
-    def begin(self) -> None:
-        """Reset the statistics gathered for the M step."""
-
-    @abstractmethod
-    def collect(self, x: Any, posterior: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
-        """Add a batch's expectations to the statistics."""
-
-    @abstractmethod
-    def update(self) -> None:
-        """M step: set the parameters to their maximum-likelihood (or maximum a posteriori) values."""
-
-    wants_segments: bool = False
-    """Whether `collect` needs the posterior probabilities of single segments."""
-
-
-class DiagonalGaussian(Emission):
+class DiagonalGaussian:
     """A normal distribution with diagonal covariance for each state; x is (B, T, V).
 
     Parameters
@@ -48,18 +21,15 @@ class DiagonalGaussian(Emission):
         (K, V).
     floor
         Minimum variance; prevents a state from collapsing onto one observation.
-    temper
-        Weight of the log-densities; 1 is the plain model. Below 1, observations count for less than if they were
-        independent given the state; the M step is the same.
     """
 
-    def __init__(self, mean: Tensor, variance: Tensor, floor: float = 1e-4, temper: float = 1.0) -> None:
-        self.mean, self.variance, self.floor, self.temper = mean, variance, floor, temper
+    def __init__(self, mean: Tensor, variance: Tensor, floor: float = 1e-4) -> None:
+        self.mean, self.variance, self.floor = mean, variance, floor
         self.begin()
 
     def scorer(self, x: Tensor) -> SegmentScores:
         """Log-likelihoods of segments, as differences of the running total of log-densities."""
-        log_density = self.temper * self.log_density(x)  # (B, T, K)
+        log_density = self.log_density(x)  # (B, T, K)
         total = torch.cat([torch.zeros_like(log_density[:, :1]), log_density.cumsum(dim=1)], dim=1)  # (B, T + 1, K)
 
         def scores(t: int, n: int) -> Tensor:
@@ -77,14 +47,14 @@ class DiagonalGaussian(Emission):
 
     def to(self, device: str | torch.device) -> DiagonalGaussian:
         """Move to a device."""
-        return DiagonalGaussian(self.mean.to(device), self.variance.to(device), self.floor, self.temper)
+        return DiagonalGaussian(self.mean.to(device), self.variance.to(device), self.floor)
 
     def begin(self) -> None:
         """Reset the statistics gathered for the M step."""
         self._n = torch.zeros_like(self.mean[:, 0])
         self._x, self._xx = torch.zeros_like(self.mean), torch.zeros_like(self.mean)
 
-    def collect(self, x: Tensor, posterior: Posterior, segments: list[tuple[int, int, Tensor]]) -> None:
+    def collect(self, x: Tensor, posterior: Posterior) -> None:
         """Add occupancy-weighted moments."""
         weight = posterior.occupancy.flatten(0, 1)
         flat = x[:, : posterior.occupancy.shape[1]].flatten(0, 1)
@@ -128,7 +98,7 @@ class HSMM:
     1
     """
 
-    def __init__(self, parameters: Parameters, emission: Emission, smoothing: float = 0.0) -> None:
+    def __init__(self, parameters: Parameters, emission: DiagonalGaussian, smoothing: float = 0.0) -> None:
         self.parameters = parameters
         self.emission = emission
         self.smoothing = smoothing
@@ -136,11 +106,6 @@ class HSMM:
     def log_likelihood(self, batches: Sequence[Batch]) -> Tensor:
         """log P(x) of each sequence, in the order of the batches."""
         return torch.cat([forward(self.parameters, self.emission.scorer(x), n).log_likelihood for x, n in batches])
-
-    def expectations(self, batch: Batch) -> Posterior:
-        """Posterior expectations of one batch."""
-        x, lengths = batch
-        return posterior(self.parameters, self.emission.scorer(x), lengths)
 
     def decode(self, batches: Sequence[Batch]) -> list[Segments]:
         """Most probable segmentations, in the order of the batches."""
@@ -169,56 +134,35 @@ class HSMM:
                 break
         return curve
 
-    def step(self, batches: Iterable[Batch], ends: bool = True) -> float:
-        """Take one step of EM.
-
-        Parameters
-        ----------
-        ends
-            Whether ends are part of the process; if not, ``final`` is kept and transitions sum to 1 without it.
-
-        Returns
-        -------
-        The total log-likelihood before the step, in nats.
-        """
-        p = self.parameters
-        initial, last = torch.zeros_like(p.initial), torch.zeros_like(p.final)
-        transition, duration = torch.zeros_like(p.transition), torch.zeros_like(p.duration)
+    def step(self, batches: Iterable[Batch]) -> float:
+        """Take one step of EM; return the total log-likelihood before it, in nats."""
+        p, s = self.parameters, self.smoothing
+        # expected counts of first states, (K,), of successors and the end, (K, K + 1), and of durations, (K, D)
+        possible = torch.cat([p.transition, p.final[:, None]], dim=1)
+        initial, successors, durations = (torch.zeros_like(x) for x in (p.initial, possible, p.duration))
         self.emission.begin()
         total = 0.0
         for x, lengths in batches:
-            # posterior probabilities of segments are kept only for emissions that are estimated from whole segments
-            segments: list[tuple[int, int, Tensor]] = []
-            keep = (lambda t, n, m: segments.append((t, n, m))) if self.emission.wants_segments else None  # noqa: B023
-            expected = posterior(p, self.emission.scorer(x), lengths, keep)
+            expected = posterior(p, self.emission.scorer(x), lengths)
             total += float(expected.log_likelihood.double().sum())
             initial += expected.initial.sum(dim=0)
-            last += expected.final.sum(dim=0)
-            transition += expected.transitions
-            duration += expected.durations
-            self.emission.collect(x, expected, segments)
+            successors += torch.cat([expected.transitions, expected.final.sum(dim=0)[:, None]], dim=1)
+            durations += expected.durations
+            self.emission.collect(x, expected)
         self.emission.update()
-        self.parameters = self._normalized(initial, transition, duration, last if ends else None)
+        initial = initial + s * torch.isfinite(p.initial)
+        leaving = normalized(successors + s * torch.isfinite(possible), possible)
+        lasting = normalized(durations + s * torch.isfinite(p.duration), p.duration)
+        self.parameters = Parameters(
+            (initial / initial.sum()).log(),
+            leaving[:, :-1].contiguous(),
+            lasting,
+            leaving[:, -1].clone(),
+        )
         return total
 
-    def _normalized(self, initial: Tensor, transition: Tensor, duration: Tensor, final: Tensor | None) -> Parameters:
-        """Turn expected counts, smoothed, into log-probabilities; without ``final``, ends are not estimated."""
-        p, s = self.parameters, self.smoothing
-        initial = initial + s * torch.isfinite(p.initial)
-        lasting = _rows(duration + s * torch.isfinite(p.duration), p.duration)
-        if final is None:
-            leaving = _rows(transition + s * torch.isfinite(p.transition), p.transition)
-            return Parameters((initial / initial.sum()).log(), leaving, lasting, p.final)
-        # successors and the end share one distribution per state, (K, K + 1)
-        counts = torch.cat([transition, final[:, None]], dim=1)
-        possible = torch.cat([p.transition, p.final[:, None]], dim=1)
-        leaving = _rows(counts + s * torch.isfinite(possible), possible)
-        return Parameters(
-            (initial / initial.sum()).log(), leaving[:, :-1].contiguous(), lasting, leaving[:, -1].clone()
-        )
 
-
-def _rows(counts: Tensor, old: Tensor) -> Tensor:
+def normalized(counts: Tensor, old: Tensor) -> Tensor:
     """Log of rows divided by their sums; a row without counts keeps its old value."""
     total = counts.sum(dim=1, keepdim=True)
     return torch.where(total > 0, (counts / total.clamp_min(1e-300)).log(), old)

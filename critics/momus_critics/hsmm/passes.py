@@ -256,32 +256,3 @@ def _trace(best_duration: Tensor, best_source: Tensor, t: int, state: int, score
         if t > 0:
             state = int(best_source[t, state])
     return Segments(states[::-1], durations[::-1], score)
-
-
-def sample(
-    parameters: Parameters, scores: SegmentScores, lengths: Tensor, generator: torch.Generator
-) -> list[Segments]:
-    """Draw one segmentation of each sequence from the posterior: forward filtering, backward sampling."""
-    lattice = forward(parameters, scores, lengths)
-    segment_scores = [scores(t, min(t, parameters.longest)) for t in range(1, int(lengths.max()) + 1)]
-    segmentations = []
-    for i, length in enumerate(lengths.tolist()):
-        t, states, durations = length, [], []
-        weight = lattice.leave[t, i] + parameters.final
-        while t > 0:
-            state = _draw(weight, generator)
-            n = min(t, parameters.longest)
-            ending = lattice.enter[t - n : t, i, state].flip(0) + segment_scores[t - 1][i, :n, state]  # (n,)
-            d = _draw(ending + parameters.duration[state, :n], generator) + 1
-            states.append(state)
-            durations.append(d)
-            t -= d
-            weight = lattice.leave[t, i] + parameters.transition[:, state]
-        segmentations.append(Segments(states[::-1], durations[::-1]))
-    return segmentations
-
-
-def _draw(log_weights: Tensor, generator: torch.Generator) -> int:
-    """Draw an index with probability proportional to exp(log_weights)."""
-    p = torch.softmax(log_weights.double().cpu(), dim=0)
-    return int(torch.multinomial(p, 1, generator=generator))

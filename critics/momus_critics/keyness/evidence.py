@@ -19,8 +19,8 @@ from momus.text.counting import percentage
 from momus_critics.figures import percent
 from momus_critics.keyness.latents import TermLatents
 from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
-from momus_critics.marking import Mark, mark_passage
-from momus_critics.prose.examples import KEPT, Exampled
+from momus_critics.marking import Mark, mark_passage, words_of
+from momus_critics.prose.examples import KEPT, Exampled, first_of_each
 from momus_critics.prose.reading import BREAK, Prose
 
 if TYPE_CHECKING:
@@ -77,15 +77,9 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         for key, sums in (("windows", windows), ("documents", documents))
     }
     tokens = np.array([latents.prose.lengths.sum()], dtype=np.float64)
-    entries = np.arange(len(latents.first))
     ranks = latents.ranks()
-    order = np.lexsort((ranks, latents.matrix.indices))
-    column = latents.matrix.indices[order]
-    # place of each entry among those of its term, in the order of ranks
-    starts = np.searchsorted(column, column)
-    chosen = entries[order][np.arange(len(order)) - starts < KEPT]
     lines: dict[str, list[tuple[float, str]]] = {}
-    for i in chosen.tolist():
+    for i in first_of_each(latents.matrix.indices, ranks, KEPT).tolist():
         term = latents.columns[int(latents.matrix.indices[i])]
         if term in asked:
             lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
@@ -251,8 +245,7 @@ def _names(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> Tabl
 
 def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:
     """Mark the terms of one document that are least likely in real text of its length."""
-    table = document.tokens(critic.tokenizer)
-    words = [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != BREAK]
+    words = words_of(document, critic.tokenizer, BREAK)
     latents = critic.project(document)
     terms = latents.matrix.indices
     known = np.flatnonzero(terms < len(critic.terms_))

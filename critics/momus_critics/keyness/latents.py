@@ -16,7 +16,8 @@ from scipy import sparse
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.keyness.process import Presence
-from momus_critics.keyness.terms import FACTOR, LONGEST, Keys, occurrences
+from momus_critics.keyness.terms import LONGEST, Keys, occurrences
+from momus_critics.prose.examples import ranks
 from momus_critics.prose.reading import Prose
 
 AROUND = 8
@@ -69,12 +70,7 @@ class TermLatents:
 
     def ranks(self) -> Floats:
         """An arbitrary number for each entry that depends on the words around its term alone, (entries,)."""
-        hashes = self.prose.hashes
-        total = np.zeros(len(self.first), dtype=np.uint64)
-        for shift in range(-3, LONGEST + 3):
-            at = np.clip(self.first + shift, 0, max(len(hashes) - 1, 0))
-            total = total * FACTOR + hashes[at]
-        return (total >> np.uint64(11)).astype(np.float64)
+        return ranks(self.prose.hashes, self.first, range(-3, LONGEST + 3))
 
 
 def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], window: int) -> TermLatents:

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Bools, Ints
+from momus_critics.prose.examples import FACTOR
 from momus_critics.prose.reading import Prose
 
 Keys = NDArray[np.uint64]
 LONGEST = 5
-FACTOR = np.uint64(0x9E3779B97F4A7C15)
-"""An odd factor, by which the key of a phrase is multiplied for each further token."""
 
 
 @dataclass(frozen=True)

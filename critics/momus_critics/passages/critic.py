@@ -26,7 +26,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.pieces import corpus_pieces, returning, split_pieces, state_names
+from momus_critics.passages.pieces import MOST, corpus_pieces, returning, split_pieces, state_names
 from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.passages.tfidf import LsaEmbedder, WordPairs
@@ -95,19 +95,11 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         K; 0 chooses it by held-out likelihood.
     piece_length
         Number of words after which a piece ends with its sentence; it ends at twice as many in any case.
-    max_pieces
-        Maximum number of pieces read per document.
     embedder
         ``words`` (TF-IDF of words and their pairs), ``lsa`` (latent semantic analysis), or an adapter:
         ``transformers`` takes an encoder.
     model, options
         The adapter's model, and the embedder's further parameters.
-    bins
-        Number of equal parts of a document that the features tell apart.
-    alike
-        A piece returns if at least this share of its runs of five words occurred earlier in its document.
-    temper
-        Weight of a piece against the chain, see `Segmenter`.
     titles
         ``auto``: types of sections are learned from the titles of the fitted text, if these recur; ``never``: none
         are.
@@ -136,10 +128,6 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "n_states": Range(0, 500),
         "piece_length": Range(1, 10**6),
-        "max_pieces": Range(1, 10**7),
-        "bins": Range(2, 10_000),
-        "temper": Range(0, 10**6, above=True),
-        "alike": Range(0, 1, above=True),
         "titles": OneOf("auto", "never"),
     }
 
@@ -148,26 +136,18 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         *,
         n_states: int = 0,
         piece_length: int = 30,
-        max_pieces: int = 2000,
         embedder: str = "words",
         model: str = "",
         options: dict[str, Any] | None = None,
-        bins: int = 12,
-        temper: float = 1.0,
         titles: str = "auto",
-        alike: float = 0.5,
         seed: int = 0,
     ) -> None:
         self.n_states = n_states
         self.piece_length = piece_length
-        self.max_pieces = max_pieces
         self.embedder = embedder
         self.model = model
         self.options = options
-        self.bins = bins
-        self.temper = temper
         self.titles = titles
-        self.alike = alike
         self.seed = seed
 
     def component(self, attribute: str) -> Estimator:
@@ -179,9 +159,9 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
                 return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
             return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, builtin=OWN)
         if attribute == "places_":
-            return PlaceFeatures(bins=self.bins, seed=self.seed)
+            return PlaceFeatures(seed=self.seed)
         if attribute == "segmenter_":
-            return Segmenter(states=self.n_states, temper=self.temper, seed=self.seed)
+            return Segmenter(states=self.n_states, seed=self.seed)
         if attribute == "typed_":
             return TypedSections(seed=self.seed)
         return super().component(attribute)
@@ -195,7 +175,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         if self.embedder not in (*OWN, *adapter_names("embedder")):
             names = ", ".join((*OWN, *adapter_names("embedder")))
             raise UsageError(f"passages: embedder is {self.embedder!r}", hint=f"choose one of {names}")
-        pieces, offsets = corpus_pieces(real, self.piece_length, self.max_pieces)
+        pieces, offsets = corpus_pieces(real, self.piece_length)
         if np.median(np.diff(offsets)) < LEAST:
             raise FittingError(
                 f"critic 'passages': half of the {counted(len(real), 'document')} of {real.name!r} have fewer than "
@@ -275,13 +255,13 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
 
     def project(self, batch: Corpus) -> PassageLatents:
         """Infer the stretches and the posterior of their states, and count the pieces that repeat earlier text."""
-        pieces, piece_offsets = corpus_pieces(batch, self.piece_length, self.max_pieces)
+        pieces, piece_offsets = corpus_pieces(batch, self.piece_length)
         features = self._features(pieces, piece_offsets)
         chains = self.segmenter_.decode(features, piece_offsets)
         _, offsets = self._chain(chains)
         chain = joint.chained(self._types(features, piece_offsets, chains), offsets, self.shares_, self.transitions_)
         shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
-        returns = group_sums(returning(pieces, piece_offsets, self.alike), piece_offsets)
+        returns = group_sums(returning(pieces, piece_offsets), piece_offsets)
         counts = np.column_stack([returns, np.diff(piece_offsets)])
         misplacement = self.places_.misplacement(features, piece_offsets)
         faults = None if self._typed is None else np.column_stack(self._typed.fault_evidence(batch))
@@ -329,7 +309,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
 
     def _decode(self, batch: Corpus) -> list[Any]:
         """States and borders of the stretches of each document, see `Segmenter.decode`."""
-        pieces, offsets = corpus_pieces(batch, self.piece_length, self.max_pieces)
+        pieces, offsets = corpus_pieces(batch, self.piece_length)
         return list(self.segmenter_.decode(self._features(pieces, offsets), offsets))
 
     def segment(self, batch: Corpus) -> list[Ints]:
@@ -357,6 +337,6 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
         ((_, borders),) = self._decode(document)
-        pieces = split_pieces(document[0].text, self.piece_length)[: self.max_pieces]
+        pieces = split_pieces(document[0].text, self.piece_length)[:MOST]
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
         return evidence.explain(self, document, texts)

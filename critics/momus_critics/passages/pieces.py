@@ -34,6 +34,10 @@ _SYMBOLS = re.compile(r"[*`~#>\[\]\\]+|(?<![^\W_])_+|_+(?![^\W_])")
 """Symbols of markup; an underscore is one at the border of a word."""
 _REPEATED = 5
 """Length in words of the runs by which repeated text is recognised."""
+RETURNED = 0.5
+"""A piece returns if at least this share of its runs of words occurred earlier in its document."""
+MOST = 2000
+"""Most pieces that are read per document."""
 
 
 def spans(text: str, words: int) -> list[tuple[int, int]]:
@@ -89,7 +93,7 @@ def sentences(text: str) -> list[str]:
     return [s.strip() for s in cuts if s.strip()]
 
 
-def corpus_pieces(corpus: Corpus, words: int, most: int) -> tuple[list[str], Ints]:
+def corpus_pieces(corpus: Corpus, words: int, most: int = MOST) -> tuple[list[str], Ints]:
     """Pieces of all documents, at most ``most`` per document, and where each document begins, int64 (n + 1,).
 
     Section marks are ignored: sections are joined by blank lines, as in running text.
@@ -103,14 +107,14 @@ def corpus_pieces(corpus: Corpus, words: int, most: int) -> tuple[list[str], Int
     return pieces, np.array(offsets, dtype=np.int64)
 
 
-def returning(pieces: Sequence[str], offsets: Ints, alike: float) -> Floats:
+def returning(pieces: Sequence[str], offsets: Ints) -> Floats:
     """Whether the text of each piece occurred before in its document, float (N,), 0 or 1.
 
-    A piece returns if at least a share ``alike`` of its runs of five words (of fewer, in a shorter piece) occurred
-    earlier in the document; copies count wherever the borders of pieces fall.
+    A piece returns if at least half of its runs of five words (of fewer, in a shorter piece) occurred earlier in the
+    document; copies count wherever the borders of pieces fall.
 
     >>> again = ["the cat sat on the mat", "it was warm and dry there", "so the cat sat on the mat"]
-    >>> returning(again, np.array([0, 3]), 0.5).tolist()
+    >>> returning(again, np.array([0, 3])).tolist()
     [0.0, 0.0, 1.0]
     """
     returns = np.zeros(len(pieces))
@@ -119,7 +123,7 @@ def returning(pieces: Sequence[str], offsets: Ints, alike: float) -> Floats:
         for i in range(first, end):
             words = _WORD.findall(pieces[i].casefold())
             runs = [tuple(words[j : j + _REPEATED]) for j in range(max(1, len(words) - _REPEATED + 1))]
-            returns[i] = sum(run in seen for run in runs) >= alike * len(runs)
+            returns[i] = sum(run in seen for run in runs) >= RETURNED * len(runs)
             seen.update(runs)
     return returns
 

@@ -38,9 +38,6 @@ class Segmenter(Estimator):
         Candidates for K.
     longest
         D, the maximum number of pieces per segment; consecutive segments of one state are merged into one stretch.
-    temper
-        Weight of the log-density of a piece. Below 1, pieces count for less than if they were independent given their
-        state, and stretches become longer and fewer.
     steps
         Maximum number of EM steps.
     seed
@@ -55,14 +52,12 @@ class Segmenter(Estimator):
         states: int = 0,
         candidates: tuple[int, ...] = (4, 6, 9, 12, 16),
         longest: int = 16,
-        temper: float = 1.0,
         steps: int = 8,
         seed: int = 0,
     ) -> None:
         self.states = states
         self.candidates = candidates
         self.longest = longest
-        self.temper = temper
         self.steps = steps
         self.seed = seed
 
@@ -163,7 +158,7 @@ class Segmenter(Estimator):
         lasting = torch.log_softmax(-0.35 * torch.arange(self.longest, dtype=torch.float32), 0).expand(k, -1).clone()
         prior = Parameters(torch.full((k,), -float(np.log(k))), flat[:, :k].clone(), lasting, flat[:, k].clone())
         floor = 0.01 * float(spread.mean())
-        emission = DiagonalGaussian(_tensor(mean), _tensor(np.maximum(variance, floor)), floor, self.temper)
+        emission = DiagonalGaussian(_tensor(mean), _tensor(np.maximum(variance, floor)), floor)
         return HSMM(prior.to(self.device), emission.to(self.device), smoothing=0.1)
 
     def _batches(self, x: Floats, offsets: Ints) -> list[tuple[Batch, Ints]]:
@@ -193,11 +188,11 @@ class Segmenter(Estimator):
         return out
 
     def log_density(self, x: Floats) -> Floats:
-        """Tempered log P(x_i | z_i = k) of features (N, V), float array (N, K)."""
+        """log P(x_i | z_i = k) of features (N, V), float array (N, K)."""
         # −½ Σ_v ((x − μ)² / σ² + log 2πσ²), the square multiplied out: no array (N, K, V)
         precision = 1 / self.variance_.astype(np.float64)
         squares = x**2 @ precision.T - 2 * x @ (self.mean_ * precision).T + (self.mean_**2 * precision).sum(axis=1)
-        return np.asarray(-0.5 * self.temper * (squares + np.log(2 * np.pi * self.variance_).sum(axis=1)))
+        return np.asarray(-0.5 * (squares + np.log(2 * np.pi * self.variance_).sum(axis=1)))
 
     def decode(self, x: Floats, offsets: Ints) -> list[tuple[Ints, Ints]]:
         """Most probable segmentation of each document: states of the segments (M,), and their borders (M + 1,).
@@ -210,7 +205,7 @@ class Segmenter(Estimator):
 
         arrays = (self.initial_, self.transition_, self.duration_, self.final_)
         prior = Parameters(*(torch.from_numpy(np.array(a)) for a in arrays)).to(self.device)
-        emission = DiagonalGaussian(_tensor(self.mean_), _tensor(self.variance_), temper=self.temper).to(self.device)
+        emission = DiagonalGaussian(_tensor(self.mean_), _tensor(self.variance_)).to(self.device)
         model = HSMM(prior, emission)
         empty = np.zeros(0, dtype=np.int64)
         chains = [(empty, empty)] * (len(offsets) - 1)

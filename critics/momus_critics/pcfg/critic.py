@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
 from momus.critic.reporting import Reporting
 from momus.evidence import Axis, Chart, Evidence, Series, both
-from momus.numeric.ragged import Ragged, group_sums
+from momus.numeric.ragged import Ragged, float_sums, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -146,7 +146,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         # one-hot length class of each sentence, (N, L); rows of [log p by class, 1 by class], (N, 2 L)
         length_class = np.eye(len(EDGES))[np.searchsorted(EDGES, latents.words, side="left") - 1]
         rows = np.hstack([length_class * latents.values[:, None], length_class])
-        return {"lengths": np.asarray(group_sums(rows, latents.offsets), dtype=np.float64)}
+        return {"lengths": float_sums(rows, latents.offsets)}
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Mean log-likelihood per sentence, by sentence length."""

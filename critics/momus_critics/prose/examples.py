@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from momus.critic import Pooled
+from momus.numeric.types import Floats, Ints
 from momus_critics.figures import percent
 
 KEPT = 3
@@ -79,3 +83,34 @@ def recurring(real: Pooled, generated: Pooled, key: str, most: int) -> list[Recu
         Recurring(text, percent(a), percent(b), b > a and sides[1][0][text] >= LEAST)
         for text, (a, b) in ((text, shares[text]) for text in texts[:most])
     ]
+
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+"""An odd factor, by which a hash of tokens is multiplied for each further token."""
+
+
+def ranks(hashes: NDArray[np.uint64], starts: Ints, shifts: range) -> Floats:
+    """An arbitrary number of each place that depends on the tokens around it alone, float64 (places,).
+
+    Parameters
+    ----------
+    hashes
+        uint64 (N,): a hash of each token.
+    starts, shifts
+        The places, and the tokens that count, relative to each of them.
+    """
+    total = np.zeros(len(starts), dtype=np.uint64)
+    for shift in shifts:
+        total = total * FACTOR + hashes[np.clip(starts + shift, 0, max(len(hashes) - 1, 0))]
+    return (total >> np.uint64(11)).astype(np.float64)
+
+
+def first_of_each(kinds: Ints, rank: Floats, kept: int) -> Ints:
+    """Places of lowest rank, at most ``kept`` of each kind.
+
+    >>> first_of_each(np.array([7, 5, 7]), np.array([0.2, 0.1, 0.1]), 1).tolist()
+    [1, 2]
+    """
+    order = np.lexsort((rank, kinds))
+    ordered = kinds[order]
+    return np.asarray(order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < kept])

@@ -181,7 +181,6 @@ class Register(
                     (f"poorer in {f}", f"richer in {f}"),
                     effect="hedges_g",
                     unit="per 1,000 words",
-                    decides=False,
                 )
                 for f in TOLD
             ),

@@ -24,7 +24,7 @@ from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
 from momus.critic.reporting import Reporting
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
-from momus.numeric.ragged import group_sums
+from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -140,25 +140,26 @@ class Repetition(
 
     def log_prior(self, latents: Copies) -> LogPrior:
         """Sum of log P_c over the tokens of each document."""
-        return LogPrior(_sums(self.process_.log_probabilities(latents), latents), latents.lengths)
+        return LogPrior(float_sums(self.process_.log_probabilities(latents), latents.offsets), latents.lengths)
 
     def oddity(self, latents: Copies) -> Floats:
         """Share of copied words beyond that of real text of the same length."""
-        excess = _sums((latents.distances > 0) - self.process_.expected(latents), latents)
+        excess = float_sums((latents.distances > 0) - self.process_.expected(latents), latents.offsets)
         return np.asarray(excess / np.maximum(latents.lengths, 1))
 
     def sufficient_statistics(self, latents: Copies) -> Mapping[str, Rows]:
         """Copied words beside their expectation, and by source beside all words; loops; longest copies; bytes."""
-        copied = _sums((latents.distances > 0).astype(np.float64), latents)
+        copied = float_sums(latents.distances > 0, latents.offsets)
+        expected = float_sums(self.process_.expected(latents), latents.offsets)
         total, ones = latents.lengths.astype(np.float64), np.ones(len(latents))
-        by_source = [_sums((latents.states == s).astype(np.float64), latents) for s in (SENTENCE, PARAGRAPH, DOCUMENT)]
+        by_source = [float_sums(latents.states == s, latents.offsets) for s in (SENTENCE, PARAGRAPH, DOCUMENT)]
         spans = latents.spans
         longest, looping = np.zeros(len(latents)), np.zeros(len(latents))
         np.maximum.at(longest, spans.documents, spans.lengths)
         looping[spans.documents[spans.loops]] = 1.0
         return {
             # half a word keeps the ratio of texts without any copy finite
-            "copied": np.column_stack([copied + 0.5, _sums(self.process_.expected(latents), latents) + 0.5]),
+            "copied": np.column_stack([copied, expected]) + 0.5,
             **{f"from_{s}": np.column_stack([c, total]) for s, c in enumerate(by_source, 1)},
             "loops": np.column_stack([looping, ones]),
             "longest": np.column_stack([longest, ones]),
@@ -222,7 +223,3 @@ class Repetition(
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the copies where they stand, each with its distance."""
         return evidence.explain(self, document)
-
-
-def _sums(values: Floats, latents: Copies) -> Floats:
-    return np.asarray(group_sums(np.asarray(values, dtype=np.float64), latents.offsets))

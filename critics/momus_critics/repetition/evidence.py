@@ -12,7 +12,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.figures import percent, rounded
-from momus_critics.marking import Mark, mark_passage
+from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK
 from momus_critics.repetition.copies import STATES, Copies
@@ -103,8 +103,7 @@ def _overuse(real: Exampled, generated: Exampled) -> Overuse | None:
 
 def explain(critic: Repetition, document: Corpus) -> MarkedDocument | None:
     """Mark the copies of one document: where they were said before, and loops."""
-    table = document.tokens(critic.tokenizer)
-    words = [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != BREAK]
+    words = words_of(document, critic.tokenizer, BREAK)
     if not words:
         return None
     copies = critic.project(document)

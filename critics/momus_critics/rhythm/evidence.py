@@ -15,7 +15,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_critics.figures import evenly_cumulated, rounded
-from momus_critics.marking import Mark, highest, mark_passage
+from momus_critics.marking import Mark, highest, mark_passage, words_of
 from momus_critics.prose.reading import BREAK
 from momus_critics.rhythm.lengths import SentenceLengths, moments, sentence_lengths
 
@@ -100,8 +100,7 @@ def show(real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
 
 def explain(critic: Rhythm, document: Corpus) -> MarkedDocument | None:
     """Mark the tenth of the sentences whose lengths are least likely."""
-    table = document.tokens(critic.tokenizer)
-    words = [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != BREAK]
+    words = words_of(document, critic.tokenizer, BREAK)
     prose = critic.prose(document)
     z = sentence_lengths(prose)
     if not len(z.words):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
+from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.reading import Prose
 
@@ -70,7 +70,7 @@ def moments(z: SentenceLengths, lags: int) -> tuple[Floats, Floats, Floats]:
     """
     owners, n = z.documents, z.lengths.astype(np.float64)
     x = np.log(z.words.astype(np.float64))
-    means = np.asarray(group_sums(x, z.offsets), dtype=np.float64) / np.maximum(n, 1)
+    means = float_sums(x, z.offsets) / np.maximum(n, 1)
     centred = x - means[owners]
     squares = np.bincount(owners, centred**2, len(z))
     variance = squares / np.maximum(n - 1, 1)

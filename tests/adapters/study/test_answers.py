@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulated_raters import Truth, simulated_answers
 
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
 from momus_adapters.study.answers import read_answers
@@ -12,7 +13,6 @@ from momus_adapters.study.judged import agreement, choice, counted_answers
 from momus_adapters.study.label_studio import screens, task
 from momus_adapters.study.raters import same_answers
 from momus_adapters.study.result import analysed
-from momus_adapters.study.simulated import Truth, simulated_answers
 from momus_adapters.study.store import read_study, study_folder
 from momus_adapters.study.view import finding_sentences
 

@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from simulated_raters import Truth, simulated_answers
 
 from momus import compare
 from momus.files import write_json
-from momus_adapters.study import Truth, read_study, simulated_answers
+from momus_adapters.study import read_study
 
 from .studies import corpora
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import optimize, sparse
+from simulated_raters import Truth, simulated_answers
 
 from momus.errors import FittingError
 from momus_adapters.study.answers import Answers, _joined
@@ -14,7 +15,6 @@ from momus_adapters.study.judged import Scores, counted_answers, judgements_of, 
 from momus_adapters.study.likelihood import BestWorst, Ordered
 from momus_adapters.study.mixed import Mixed, Random
 from momus_adapters.study.models import Judgements, estimate, preference
-from momus_adapters.study.simulated import Truth, simulated_answers
 
 from .studies import study
 

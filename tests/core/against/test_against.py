@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -197,29 +198,40 @@ def test_says_what_is_wrong(arguments: dict, said: str) -> None:
         momus.compare(generated={"new": answers(2, 10)}, **arguments)
 
 
-def test_command_writes_a_report(tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from momus.cli.app import app
-
+def test_command_writes_a_report(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:
     paths = []
     for name, rows in (("a", answers(1, 30)), ("b", answers(2, 30, words=60))):
         paths.append(tmp_path / f"{name}.jsonl")
         paths[-1].write_text("\n".join(map(json.dumps, rows)))
-    result = CliRunner().invoke(
-        app,
-        [
-            "compare",
-            "--against",
-            f"old={paths[0]}",
-            "-g",
-            f"new={paths[1]}",
-            "-c",
-            "length",
-            "-o",
-            str(tmp_path / "run"),
-        ],
-    )
-    assert result.exit_code == 0, result.output
-    assert "new differs from old on the only axis" in result.output or "of 1 axis" in result.output
+    texts = ["--against", f"old={paths[0]}", "-g", f"new={paths[1]}"]
+    code, said = momus("compare", *texts, "-c", "length", "-o", f"{tmp_path}/run")
+    assert code == 0, said
+    assert "new differs from old on 1 of 1 axis" in said
     assert "New against old" in (tmp_path / "run" / "report.html").read_text()
+    for command in (["show", "--all"], ["show", "--markdown"], ["show", "--latex"], ["outliers"]):
+        code, said = momus(command[0], f"{tmp_path}/run", *command[1:])
+        assert code == 0, said
+        assert not re.search("human|real text", said), command
+
+
+def test_gate_tells_how_often_it_fails_by_chance(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:
+    for name, rows in (("a", answers(1, 60)), ("same", answers(2, 60)), ("long", answers(3, 60, words=90))):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    old, kept = f"old={tmp_path}/a.jsonl", f"{tmp_path}/rate"
+    code, said = momus("calibrate", "--gate", "--against", old, "-c", "length", "--splits", "20", "-o", kept)
+    assert code == 0, said
+    assert "of 20 random halves of old" in said
+    for name, failing in (("same", 0), ("long", 7)):
+        folder = f"{tmp_path}/{name}"
+        momus("compare", "--against", old, "-g", f"new={tmp_path}/{name}.jsonl", "-c", "length", "-o", folder)
+        code, said = momus("gate", folder, "--against", kept)
+        assert code == failing, said
+        assert "require not-beyond-itself" in said
+        assert "of 20 random halves of old" in " ".join(said.split())
+        assert "human" not in said
+    code, said = momus("gate", folder, "--against", kept, "--max", "1")
+    assert code != 0
+    assert "the rate was measured for require not-beyond-itself" in said
+    code, said = momus("gate", folder, "--require", "not-beyond-human")
+    assert code != 0
+    assert "text of a model" in said

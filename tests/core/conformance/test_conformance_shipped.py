@@ -3,13 +3,12 @@
 import pytest
 
 from momus import conformance
-from momus.critic.hooks import missing_params
-from momus.critic.registry import make_critics
-from momus.plugins import critic_names
+from momus.engine.chosen import chosen_critics
 
 QUICK = {"code-mixing": {"sweeps": 60, "starts": 2, "chains": 2, "draws": 12}}
 """Shorter chains than the default: the checks hold for any length."""
-CRITICS = [c for c in make_critics(critic_names(), QUICK) if not missing_params(c)]
+CRITICS = chosen_critics(None, QUICK).critics
+"""Those that can be compared without configuration, with the packages that are installed."""
 
 
 HEAVY = ("topics", "code-mixing", "passages", "coreference")

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 
 from momus.numeric.draws import document_keys, hashed, log_gammas, uniforms
+
+torch = pytest.importorskip("torch", reason="pip install -e .[torch]")
 
 N = 50_000
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from momus.numeric.draws import hashed, uniforms
 from momus.sequences import Decoding, Sequences, sample
 from momus.sequences.decoding import FLOOR, draw, log_softmax, nucleus
 from momus.sequences.ngram import NGramModel
+
+torch = pytest.importorskip("torch", reason="pip install -e .[torch]")
 
 SYMBOLS = 90
 SEEDS = [int(s) & (2**63 - 1) for s in hashed(np.arange(14), 7)]

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 
 from momus.errors import UsageError
 from momus.joint.ranks import ALL_AXES, Ranking
+from momus.report.against import said
 from momus.report.answer import Answer, Cell
 from momus.report.figures.canvas import Canvas, fixed
 from momus.report.figures.palette import LABEL, Look, looks
 from momus.report.figures.scales import GapScale
 from momus.report.joint_words import chance
 from momus.report.safe import anchor, clean, csv_text
+from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
 WIDE, NARROW = 750.0, 350.0
@@ -77,6 +79,8 @@ class Rows:
         Texts at the right end of rows, by their keys, and what stands above them.
     spread
         Whether the dots of a row stand below each other.
+    model
+        Name of the reference where that is text of a model; empty otherwise.
     columns, numbers
         The numbers of the figure as a table.
     """
@@ -90,6 +94,7 @@ class Rows:
     notes: Mapping[str, str] = field(default_factory=dict)
     head: str = ""
     spread: bool = False
+    model: str = ""
     columns: tuple[str, ...] = ()
     numbers: Sequence[tuple[object, ...]] = ()
 
@@ -107,19 +112,21 @@ def overview_rows(answer: Answer) -> Rows:
     'distance from human text'
     """
     cells = [(axis.axis, cell) for axis in answer.axes for cell in axis.cells]
+    model = next((cell.row.reference for _, cell in cells if cell.row.band_source == OWN), "")
     drawn = [(axis, cell) for axis, cell in cells if not _absence(cell)]
     dots = tuple(_gap_dot(cell) for _, cell in drawn)
     return Rows(
         {a.critic: a.axis for a in answer.axes},
         tuple(dict.fromkeys(cell.generated for _, cell in cells)),
         dots,
-        "distance from human text",
+        f"distance from {model or 'human text'}",
         GapScale.of([v for d in dots for v in (d.value, d.high or 0.0)]),
         absent={(cell.row.critic, cell.generated): why for _, cell in cells if (why := _absence(cell))},
         spread=True,
+        model=model,
         columns=("axis", "critic", "generated", "gap", "low", "high", "differs", "finding", "direction"),
         numbers=[
-            (axis, d.row, d.corpus, d.value, d.low, d.high, d.filled, cell.row.finding, cell.direction)
+            (axis, d.row, d.corpus, d.value, d.low, d.high, d.filled, said(cell.row), cell.direction)
             for (axis, cell), d in zip(drawn, dots, strict=True)
         ],
     )
@@ -129,7 +136,7 @@ def _absence(cell: Cell) -> str:
     """Why a cell has no dot; empty if it has one."""
     if cell.row.p_adjusted is None:
         return "not tested"
-    return "no human band" if cell.row.gap is None else ""
+    return "" if cell.row.gap is not None else "no band" if cell.row.band_source == OWN else "no human band"
 
 
 def _gap_dot(cell: Cell) -> Dot:
@@ -138,7 +145,8 @@ def _gap_dot(cell: Cell) -> Dot:
     gap = v.gap or 0.0
     interval = "" if low is None or high is None else f" ({low:.2g} to {high:.2g})"
     direction = f", {clean(cell.direction, 60)}" if cell.direction else ""
-    title = f"{clean(cell.generated, LABEL)}: {gap:.2g} human bands{interval}{direction}; {v.finding}"
+    bands = f"bands of {clean(v.reference, LABEL)}" if v.band_source == OWN else "human bands"
+    title = f"{clean(cell.generated, LABEL)}: {gap:.2g} {bands}{interval}{direction}; {said(v)}"
     return Dot(v.critic, cell.generated, gap, low, high, v.differs, title)
 
 
@@ -254,19 +262,22 @@ def rows_svg(rows: Rows, narrow: bool = False) -> str:
         canvas.mark((place(dot.value), y), look.marker, look.colour, dot.filled, 4, dot.title)
     for place_of, why in rows.absent.items():
         canvas.text((place(0) + 4, heights[place_of] + 3), why, size=9.5, fill="reference")
-    return canvas.svg("Distance of each corpus from human text on each axis; the numbers follow", "group")
+    of = rows.model or "human text"
+    return canvas.svg(f"Distance of each corpus from {of} on each axis; the numbers follow", "group")
 
 
 def _frame(canvas: Canvas, rows: Rows, scale: GapScale, place: Callable[[float], float], narrow: bool) -> None:
     """The band of human variation, lines at the ticks, and what the values are."""
     left, one, right, bottom = place(0), place(1), place(scale.top), canvas.height - 44
     canvas.rect((left, TOP), (one - left, bottom - TOP), "band")
-    canvas.text(((left + one) / 2, TOP - 7), "human variation" if one - left > 96 else "human", "middle", 10.5)
+    wide, short = ("own variation", "own") if rows.model else ("human variation", "human")
+    canvas.text(((left + one) / 2, TOP - 7), wide if one - left > 96 else short, "middle", 10.5)
     for tick in scale.ticks:
         canvas.line((place(tick), TOP), (place(tick), bottom), "line" if tick == 1 else "grid", 0.9)
         canvas.text((place(tick), bottom + 15), f"{tick:g}", "middle")
     root = ", square-root scale" if scale.root else ""
-    words = f"human bands{root}" if narrow else f"{rows.label} in human bands{root}"
+    bands = f"bands of {rows.model}" if rows.model else "human bands"
+    words = f"{bands}{root}" if narrow else f"{rows.label} in {bands}{root}"
     canvas.text(((left + right) / 2, bottom + 35), words, "middle")
 
 
