@@ -8,8 +8,8 @@ words with ``<eos>`` at the end of each line, as in the paper.
     python benchmarks/reproduce/long_memory.py --folder RUN --only HPYLM
     python benchmarks/reproduce/long_memory.py --folder RUN --only LSTM --minutes 6      # resumes from a checkpoint
     python benchmarks/reproduce/long_memory.py --folder RUN --evaluate                   # of all texts, by the LSTM
-    python benchmarks/reproduce/long_memory.py --folder RUN --table --write docs/tendencies.md \\
-        --figure docs/figures/long-memory.svg
+    python benchmarks/reproduce/long_memory.py --folder RUN --table --write benchmarks/results/tendencies.md \\
+        --figure long-memory.svg
 
 RUN keeps the texts (NAME.npz), exponents (NAME.json) and networks, so that an interrupted run resumes.
 

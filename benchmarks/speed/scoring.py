@@ -9,6 +9,7 @@ network's forward pass alone on the same sorted batches; and one document at a t
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 
 import numpy as np
@@ -19,8 +20,8 @@ from momus_adapters.language_models.causal import batches, pieces
 from momus_adapters.language_models.transformers import TransformersLM
 
 
-def untrained(layers: int, width: int, words: int) -> TransformersLM:
-    """Return a Llama with random weights and a tokenizer of the same vocabulary size."""
+def untrained(folder: str, layers: int, width: int, words: int) -> None:
+    """Write a Llama with random weights and a tokenizer of the same vocabulary size."""
     from tokenizers import Tokenizer, models
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -37,7 +38,8 @@ def untrained(layers: int, width: int, words: int) -> TransformersLM:
         max_position_embeddings=2048,
     )
     torch.manual_seed(0)
-    return TransformersLM.of(LlamaForCausalLM(config), tokenizer, "random Llama")
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 def bare(model: TransformersLM, sequences: Sequences) -> None:
@@ -75,8 +77,10 @@ def main() -> None:
     if options.model:
         model = TransformersLM(options.model, device=options.device)
     else:
-        made = untrained(options.layers, options.width, options.words)
-        model = TransformersLM.of(made.network, made.tokenizer, made.name, device=options.device)
+        with tempfile.TemporaryDirectory() as folder:
+            untrained(folder, options.layers, options.width, options.words)
+            model = TransformersLM(folder, device=options.device)
+        model.name = "random Llama"
     rng = np.random.default_rng(0)
     lengths = np.clip(rng.lognormal(np.log(options.mean), 0.8, options.documents), 1, 1500).astype(int)
     sequences = Sequences.of([rng.integers(2, model.size, n) for n in lengths])

@@ -1,17 +1,23 @@
-"""Simulated raters with known preferences: to rehearse a study, and to test what is said about it."""
+"""Simulated raters with known preferences: to rehearse a study, and to test what is said about it.
+
+Run:  python benchmarks/validity/simulated_raters.py STUDY real=2 model=-1 [--lazy 5]
+"""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from momus.files import write_json
 from momus.numeric.types import Floats
 from momus_adapters.study.design import Trial
 from momus_adapters.study.label_studio import ANSWERS
-from momus_adapters.study.store import Study
+from momus_adapters.study.store import Study, read_study
 
 SIDES = ("right", "equal", "left")
 
@@ -93,3 +99,21 @@ def _answer(study: Study, trial: Trial, quality: Floats, lean: float, rng: np.ra
     np.fill_diagonal(gaps, 0.0)
     best, worst = divmod(int(rng.choice(gaps.size, p=gaps.ravel() / gaps.sum())), len(shown))
     return [best, worst]
+
+
+def main() -> None:
+    """Write ``answers-RATER.json`` of all raters of a study."""
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("study", type=Path)
+    parser.add_argument("effects", nargs="+", metavar="CORPUS=LOGITS", help="quality of each corpus")
+    parser.add_argument("--lazy", type=int, nargs="*", default=(), help="numbers of raters who answer at random")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    effects = {name: float(logits) for name, _, logits in (e.rpartition("=") for e in options.effects)}
+    truth = Truth(effects, lazy={number - 1 for number in options.lazy})
+    for answers in simulated_answers(read_study(options.study), truth, options.seed):
+        write_json(Path(f"answers-{answers['rater']}.json"), answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -23,7 +23,6 @@ MODULES = {
     "mwparserfromhell": "prepare",
     "accelerate": "train",
     "gguf": "gguf",
-    "mauve": "mauve",
     "ray": "ray",
     "krippendorff": "study",
     "icu4py": "languages",

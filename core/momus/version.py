@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 __version__ = "0.2.0"
 """``pyproject.toml`` reads it from here."""
 
 DISTRIBUTION = "momus-criticism"
 """The distribution; its module and its command are called ``momus``."""
+
+RUN_FORMAT, ROWS_FORMAT = 2, 2
+CRITIC_FORMAT: Literal[2] = 2
+"""Of run folders, rows of scores and saved critics: raised where an older version would misunderstand a file."""
 
 
 def extra(*names: str) -> str:

@@ -343,6 +343,7 @@ class SymbolShare(TokenShare):
     )
     reporting = replace(
         TokenShare.reporting,
+        general=True,
         limits=(
             "It cannot see which symbols these are, nor whether they stand in the right place: only how many there are."
         ),

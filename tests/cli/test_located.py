@@ -7,6 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
+from momus.cli.app import app
 
 SOURCE = '''
 """A critic of numbers of words, with latents and a helper of its own."""
@@ -52,6 +55,9 @@ class Words(momus.Critic[Counts], momus.estimator.ComponentsMixin):
 '''
 
 
+FEW = ("--permutations", 99, "--resamples", 99)
+
+
 @pytest.fixture
 def folder(tmp_path):
     rng = np.random.default_rng(0)
@@ -72,15 +78,14 @@ def momus(folder, *arguments):
 
 def test_compare_fit_and_score_take_a_file(folder):
     texts = ["-r", "real.jsonl", "-g", "made=made.jsonl"]
-    code, output = momus(folder, "compare", *texts, "-c", "./words.py:Words,length", "-j", 2, "-o", "run", "-q")
+    code, output = momus(folder, "compare", *texts, "-c", "./words.py:Words,length", "-j", 2, "-o", "run", "-q", *FEW)
     assert code == 0, output
     rows = [json.loads(line) for line in (folder / "run" / "verdicts.jsonl").read_text().splitlines()]
     assert {r["critic"] for r in rows} == {"words-of-mine", "length"}
     saved = folder / "run" / "critics" / "words-of-mine"
-    code, output = momus(folder, "score", saved, "made.jsonl")
-    assert code != 0
-    assert "which is not registered" in output
-    assert "--classes ./file.py:Class" in output, "a folder names no code to run"
+    refused = CliRunner().invoke(app, ["score", str(saved), str(folder / "made.jsonl")]).exception
+    assert "which is not registered" in str(refused)
+    assert "--classes ./file.py:Class" in str(refused), "a folder names no code to run"
     parts = ["-o", "rows", "--jobs", 2, "--part-size", 20, "-q"]
     code, output = momus(folder, "score", saved, "made.jsonl", "--classes", "words.py:Words", *parts)
     assert code == 0, output
@@ -117,6 +122,7 @@ def test_what_is_no_class_of_a_critic_is_refused(folder, critic, message):
 
 
 def test_a_name_for_score_must_be_a_class(folder):
-    code, output = momus(folder, "score", "fitted", "made.jsonl", "--classes", "length")
-    assert code != 0
-    assert "names no class" in output
+    refused = (
+        CliRunner().invoke(app, ["score", str(folder), str(folder / "made.jsonl"), "--classes", "length"]).exception
+    )
+    assert "names no class" in str(refused)

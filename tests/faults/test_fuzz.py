@@ -17,7 +17,7 @@ from momus.errors import MomusError
 from momus.limits import Limits
 from momus.reading import FORMATS, read_corpus
 
-FILES, WORDS_TYPED = 380, 120
+FILES, WORDS_TYPED = 220, 60
 """Inputs of the default run: files and command lines."""
 MANY = 5000
 """Inputs of each fuzz of the slow run."""

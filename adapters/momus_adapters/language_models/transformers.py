@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -54,47 +53,26 @@ class TransformersLM(CausalNetwork):
         begin: str = "",
         end: str = "",
     ) -> None:
-        network, tokenizer = load("AutoModelForCausalLM", model)
-        self._use(network, tokenizer, model, device, precision, batch, window, begin, end)
-
-    @classmethod
-    def of(cls, network: Any, tokenizer: Any, name: str = "model", **options: Any) -> TransformersLM:
-        """Use a network and a tokenizer that are already in memory; ``options`` are those of the constructor."""
-        model = cls.__new__(cls)
-        defaults = {"device": "cpu", "precision": "auto", "batch": 16, "window": 0, "begin": "", "end": ""}
-        model._use(network, tokenizer, name, **{**defaults, **options})
-        return model
-
-    def _use(
-        self,
-        network: Any,
-        tokenizer: Any,
-        name: str,
-        device: str,
-        precision: str,
-        batch: int,
-        window: int,
-        begin: str,
-        end: str,
-    ) -> None:
         import torch
 
         kinds = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
         kinds["auto"] = torch.bfloat16 if device.startswith("cuda") else torch.float32
         if precision not in kinds:
             raise UsageError(f"precision is {precision!r}", hint=f"choose one of {', '.join(sorted(kinds))}")
-        self.name, self.tokenizer, config = name, tokenizer, network.config.get_text_config()
+        network, self.tokenizer = load("AutoModelForCausalLM", model)
+        self.name, config = model, network.config.get_text_config()
         self.size = int(config.vocab_size)
-        last = self._symbol(end, tokenizer.eos_token_id)
-        first = self._symbol(begin, last if tokenizer.bos_token_id is None else tokenizer.bos_token_id)
+        last = self._symbol(end, self.tokenizer.eos_token_id)
+        bos = self.tokenizer.bos_token_id
+        first = self._symbol(begin, last if bos is None else bos)
         most = getattr(config, "max_position_embeddings", None)
         tokens = int(window or most or 1024)
         if tokens < 4 or (most and tokens > most):
             allowed = f"4 to {most}" if most else "at least 4"
-            raise UsageError(f"a window of {tokens} tokens for {name}", hint=f"give {allowed}")
+            raise UsageError(f"a window of {tokens} tokens for {model}", hint=f"give {allowed}")
         super().__init__(
             network.to(device, kinds[precision]).eval(),
-            name=name,
+            name=model,
             size=self.size,
             begin=first,
             end=last,

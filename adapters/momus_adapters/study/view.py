@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from momus.report.format import p_value
+from momus.report.format import p_value, text_table
 from momus.report.safe import one_line
 from momus.text.counting import counted, percentage
 from momus_adapters.study.axis import AxisRow
@@ -93,12 +93,15 @@ def axis_sentence(result: StudyResult) -> str:
 
 def _partial(r: AxisRow) -> str:
     better = "the odder, the worse" if r.partial < 0 else "the odder, the better"
-    return f"{one_line(r.axis, 60)} (ρ = {_rho(r.partial, r.partial_low, r.partial_high)}, {better})"
+    return f"{one_line(r.axis, 60)} (ρ = {_two(r.partial, r.partial_low, r.partial_high)}, {better})"
 
 
-def _rho(value: float, low: float, high: float) -> str:
-    """A correlation with its interval; a dash where nothing varies, as for a critic that is a yardstick itself."""
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]".replace("-", "−") if isfinite(value) else "–"
+def _two(value: float, low: float | None = None, high: float | None = None) -> str:
+    """A value to two decimals, with its interval; a dash if there is none, as for a critic that is a yardstick."""
+    if not isfinite(value):
+        return "–"
+    interval = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f}{interval}".replace("-", "−")
 
 
 def rater_sentences(raters: Sequence[RaterRow]) -> list[str]:
@@ -138,8 +141,8 @@ def axis_cells(r: AxisRow) -> tuple[str, ...]:
     """The cells of one row of the table of axes."""
     return (
         f"yardstick: {r.axis}" if r.is_yardstick else one_line(r.axis, 60),
-        _rho(r.rho, r.low, r.high),
-        _rho(r.partial, r.partial_low, r.partial_high),
+        _two(r.rho, r.low, r.high),
+        _two(r.partial, r.partial_low, r.partial_high),
         "–" if r.is_yardstick else p_value(r.p_adjusted),
         f"{r.passages:,}",
     )
@@ -166,12 +169,12 @@ def result_view(result: StudyResult) -> RenderableType:
     parts += [Text(f"Note: {one_line(n, 400)}.") for n in result.notes]
     if result.corpora:
         heads = ["corpus", shown_name(result), "effect in logits", "passages", "answers"]
-        parts += [Text(""), _table(heads, [_corpus_cells(result, c) for c in result.corpora])]
+        parts += [Text(""), text_table(heads, [_corpus_cells(result, c) for c in result.corpora], "lllr")]
     if result.axis:
         heads = ["axis", "ρ within prompts", "ρ given yardsticks", "p (Holm)", "passages"]
-        parts += [Text(""), _table(heads, [axis_cells(r) for r in result.axis])]
+        parts += [Text(""), text_table(heads, [axis_cells(r) for r in result.axis], "lllr")]
     heads = ["rater", "answers", "checks failed", "repeats kept", "s per item", "ρ with others", "leniency", "flags"]
-    parts += [Text(""), _table(heads, [_rater_cells(r) for r in result.raters])]
+    parts += [Text(""), text_table(heads, [_rater_cells(r) for r in result.raters], "l")]
     parts += [Text(f"{r.name} writes: {one_line(r.comment, 400)}") for r in result.raters if r.comment]
     return Group(*parts)
 
@@ -193,14 +196,6 @@ def _rater_cells(r: RaterRow) -> tuple[str, ...]:
         _two(r.leniency),
         ", ".join([*r.flags, *(["left out"] if r.left_out else [])]),
     )
-
-
-def _two(value: float, low: float | None = None, high: float | None = None) -> str:
-    """A value to two decimals, with its interval; a dash if there is none."""
-    if not isfinite(value):
-        return "–"
-    interval = "" if low is None or high is None else f" [{low:.2f}, {high:.2f}]"
-    return f"{value:.2f}{interval}".replace("-", "−")
 
 
 def made_view(made: Made, out: str, difference: float | None) -> RenderableType:
@@ -246,20 +241,7 @@ def needs_table(needs: Sequence[Need], items: int) -> RenderableType:
         for n in needs
     ]
     heads = ("judgements per item", "raters", "items for 80 % power", "judgements in all", f"power of {items:,} items")
-    return _table(heads, rows)
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE, highlight=False, pad_edge=False)
-    for head in heads:
-        table.add_column(head, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    return table
+    return text_table(heads, rows, "r")
 
 
 def _range(values: Sequence[int]) -> str:

@@ -193,9 +193,10 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        from momus.version import __version__
+        from momus.version import CRITIC_FORMAT, ROWS_FORMAT, RUN_FORMAT, __version__
 
-        typer.echo(f"momus {__version__}")
+        formats = f"run folders {RUN_FORMAT}, rows {ROWS_FORMAT}, saved critics {CRITIC_FORMAT}"
+        typer.echo(f"momus {__version__} (formats: {formats})")
         raise typer.Exit
 
 

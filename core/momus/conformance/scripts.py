@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from importlib.resources import files
 
 import numpy as np
 
@@ -13,12 +15,14 @@ from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import claimed_scripts, row_unit, scored_units, tokenizer_of
 from momus.critic.scoring import score
 from momus.errors import FittingError
+from momus.schema import build
 from momus.text.corpus import Corpus, Document, Section
 from momus.text.scripts import Scripts
 from momus.text.words import has_icu
 
 
-class Sample(NamedTuple):
+@dataclass(frozen=True)
+class Sample:
     """Sentences in a script, and the ISO 15924 codes of their letters."""
 
     codes: tuple[str, ...]
@@ -27,147 +31,10 @@ class Sample(NamedTuple):
 
 
 SAMPLES = {
-    "Latin": Sample(
-        ("Latn",),
-        ("Morning", "Work", "Evening"),
-        (
-            "The baker opens the shop before sunrise.",
-            "Children carry bread home through the narrow street.",
-            "My sister reads the newspaper and drinks her coffee.",
-            "The teacher writes three long words on the board.",
-            "Nobody knows when the train from the north will arrive.",
-            "We repaired the old bridge, but the river rose again.",
-            "At night the dogs bark, and the café’s lights go out.",
-            "She asked: “Where is the key?”",
-        ),
-    ),
-    "Cyrillic": Sample(
-        ("Cyrl",),
-        ("Утро", "Работа", "Вечер"),
-        (
-            "Пекарь открывает лавку до восхода солнца.",
-            "Дети несут хлеб домой по узкой улице.",
-            "Моя сестра читает газету и пьёт кофе.",
-            "Учитель пишет на доске три длинных слова.",
-            "Никто не знает, когда придёт поезд с севера.",
-            "Мы починили старый мост, но река снова поднялась.",
-            "Ночью лают собаки, и в окнах гаснет свет.",
-            "Она спросила: «Где ключ?»",
-        ),
-    ),
-    "Greek": Sample(
-        ("Grek",),
-        ("Πρωί", "Δουλειά", "Βράδυ"),
-        (
-            "Ο φούρναρης ανοίγει το μαγαζί πριν από την ανατολή.",
-            "Τα παιδιά φέρνουν ψωμί στο σπίτι από τον στενό δρόμο.",
-            "Η αδελφή μου διαβάζει την εφημερίδα και πίνει καφέ.",
-            "Ο δάσκαλος γράφει τρεις μεγάλες λέξεις στον πίνακα.",
-            "Κανείς δεν ξέρει πότε θα φτάσει το τρένο από τον βορρά.",
-            "Φτιάξαμε την παλιά γέφυρα, αλλά το ποτάμι φούσκωσε πάλι.",
-            "Τη νύχτα γαβγίζουν τα σκυλιά και σβήνουν τα φώτα.",
-            "Εκείνη ρώτησε: «Πού είναι το κλειδί;»",
-        ),
-    ),
-    "Arabic": Sample(
-        ("Arab",),
-        ("الصباح", "العمل", "المساء"),
-        (
-            "يفتح الخباز دكانه قبل شروق الشمس.",
-            "يحمل الأطفال الخبز إلى البيت عبر الشارع الضيق.",
-            "تقرأ أختي الجريدة وتشرب القهوة.",
-            "يكتب المعلم ثلاث كلمات طويلة على اللوح.",
-            "لا أحد يعرف متى يصل القطار من الشمال.",
-            "أصلحنا الجسر القديم، لكن النهر ارتفع مرة أخرى.",
-            "في الليل تنبح الكلاب وتنطفئ الأضواء.",
-            "سَأَلَتْ: أَيْنَ المِفْتَاحُ؟",
-        ),
-    ),
-    "Hebrew": Sample(
-        ("Hebr",),
-        ("בוקר", "עבודה", "ערב"),
-        (
-            "האופה פותח את החנות לפני הזריחה.",
-            "הילדים נושאים לחם הביתה ברחוב הצר.",
-            "אחותי קוראת עיתון ושותה קפה.",
-            "המורה כותב שלוש מילים ארוכות על הלוח.",
-            "איש אינו יודע מתי תגיע הרכבת מהצפון.",
-            "תיקנו את הגשר הישן, אבל הנהר עלה שוב.",
-            "בלילה הכלבים נובחים והאורות כבים.",
-            "הִיא שָׁאֲלָה: אֵיפֹה הַמַּפְתֵּחַ?",
-        ),
-    ),
-    "Devanagari": Sample(
-        ("Deva",),
-        ("सुबह", "काम", "शाम"),
-        (
-            "नानबाई सूरज निकलने से पहले दुकान खोलता है।",
-            "बच्चे तंग गली से रोटी घर ले जाते हैं।",
-            "मेरी बहन अख़बार पढ़ती है और कॉफ़ी पीती है।",
-            "शिक्षक तख़्ते पर तीन लंबे शब्द लिखते हैं।",
-            "कोई नहीं जानता कि उत्तर से रेलगाड़ी कब आएगी।",
-            "हमने पुराना पुल ठीक किया, पर नदी फिर बढ़ गई।",
-            "रात को कुत्ते भौंकते हैं और बत्तियाँ बुझ जाती हैं।",
-            "उसने पूछा: चाबी कहाँ है?",
-        ),
-    ),
-    "Thai": Sample(
-        ("Thai",),
-        ("ตอนเช้า", "การทำงาน", "ตอนเย็น"),
-        (
-            "คนทำขนมปังเปิดร้านก่อนพระอาทิตย์ขึ้น",
-            "เด็ก ๆ ถือขนมปังกลับบ้านผ่านถนนแคบ",
-            "พี่สาวของฉันอ่านหนังสือพิมพ์และดื่มกาแฟ",
-            "ครูเขียนคำยาวสามคำบนกระดาน",
-            "ไม่มีใครรู้ว่ารถไฟจากทางเหนือจะมาถึงเมื่อไร",
-            "เราซ่อมสะพานเก่าแล้ว แต่แม่น้ำก็สูงขึ้นอีก",
-            "ตอนกลางคืนสุนัขเห่าและไฟก็ดับ",
-            "เธอถามว่ากุญแจอยู่ที่ไหน",
-        ),
-    ),
-    "Chinese": Sample(
-        ("Hani",),
-        ("早上", "工作", "晚上"),
-        (
-            "面包师在日出之前打开店门。",
-            "孩子们穿过狭窄的街道把面包带回家。",
-            "我的姐姐一边看报纸一边喝咖啡。",
-            "老师在黑板上写了三个很长的词。",
-            "没有人知道北方来的火车什么时候到达。",
-            "我们修好了旧桥，可是河水又涨了。",
-            "夜里狗在叫，灯也灭了。",
-            "她问道：“钥匙在哪里？”",
-        ),
-    ),
-    "Japanese": Sample(
-        ("Hani", "Hira", "Kana"),
-        ("朝", "仕事", "夜"),
-        (
-            "パン屋は日の出の前に店を開けます。",
-            "子供たちは狭い道を通ってパンを家に運びます。",
-            "姉は新聞を読みながらコーヒーを飲んでいます。",
-            "先生は黒板に長い言葉を三つ書きました。",
-            "北からの列車がいつ着くのか誰も知りません。",
-            "私たちは古い橋を直しましたが、川はまた増水しました。",
-            "夜になると犬がほえて、明かりが消えます。",
-            "彼女は「鍵はどこですか」と聞きました。",
-        ),
-    ),
-    "Korean": Sample(
-        ("Hang",),
-        ("아침", "일", "저녁"),
-        (
-            "빵집 주인은 해가 뜨기 전에 가게 문을 연다.",
-            "아이들은 좁은 길을 지나 빵을 집으로 가져간다.",
-            "누나는 신문을 읽으면서 커피를 마신다.",
-            "선생님은 칠판에 긴 낱말 세 개를 썼다.",
-            "북쪽에서 오는 기차가 언제 도착할지 아무도 모른다.",
-            "우리는 낡은 다리를 고쳤지만 강물이 다시 불어났다.",
-            "밤에는 개들이 짖고 불이 꺼진다.",
-            "그녀가 물었다. “열쇠는 어디에 있어요?”",
-        ),
-    ),
+    name: build(Sample, content, "samples.json")
+    for name, content in json.loads(files(__package__).joinpath("samples.json").read_text(encoding="utf-8")).items()
 }
+"""Everyday sentences in ten scripts, eight of each."""
 TRAPS = ("👩‍👩‍👧‍👦 🎉🎉 ❤️", "\u200f\u202b \u202c\u200e", "cafe\u0301 nai\u0308ve")
 """Emoji, marks of direction, and decomposed letters, one of which ends some of the documents."""
 DOCUMENTS = 16

@@ -26,12 +26,11 @@ from momus.files import file_digest
 from momus.outputs import new_folder, replacing, write_bytes
 from momus.redact import redacted_value
 from momus.schema import read_json, refuse_special
+from momus.version import CRITIC_FORMAT, __version__
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
 
-FORMAT = 2
-"""Another format is refused: another version of Momus wrote it."""
 JSON_NAME, ARRAYS_NAME = "critic.json", "arrays.safetensors"
 DIGESTS = "sha256"
 AGAIN = "fit and save the critic again, with this version of momus"
@@ -68,11 +67,9 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
     StoreError
         A parameter or fitted attribute has a type that cannot be stored.
     """
-    from momus.version import __version__
-
     arrays: Arrays = {}
     content = {
-        "format": FORMAT,
+        "format": CRITIC_FORMAT,
         "momus": __version__,
         "critic": critic.name,
         "class": f"{type(critic).__module__}:{type(critic).__qualname__}",

@@ -251,7 +251,7 @@ def paths_block(against: Against, every: bool = True) -> Block:
     lines = [(p.axis, path_words(p, against)) for p in shown]
     note = f"Trend: Page's test over prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
     more = "" if len(shown) == len(against.paths) else f"; {len(against.paths) - len(shown)} more with --all"
-    return Block(f"From {joined(names)}".replace(" and ", ", "), lines, note=f"{note}{more}.")
+    return Block(f"From {' to '.join(names)}", lines, note=f"{note}{more}.")
 
 
 def path_words(p: Path, against: Against) -> str:

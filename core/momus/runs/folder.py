@@ -172,16 +172,15 @@ class RunFolder:
         """
         self._complete()
         path = self.path / RUN
-        try:
-            content = read_json(path, RunRecord, AGAIN)
-        except FileNotFoundError as error:
+        if not path.exists():
             hint = "name a folder that `momus compare --out` wrote"
             if (self.path / "calibration.json").exists():
                 hint = "this is a calibration: open its report.html, or run `momus calibrate` again"
             elif (self.path / NEXT).exists():
                 hint = "the run was interrupted: resume it with `momus compare … --resume`"
-            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
+            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint)
         check_manifest(self.path)
+        content = read_json(path, RunRecord, AGAIN)
         wrong = contradiction(content)
         if wrong:
             raise StoreError(f"{path}: {wrong}", hint=AGAIN)

@@ -14,10 +14,9 @@ from momus.files import file_digest, write_json
 from momus.ownership import RUN
 from momus.runs.row_folder import is_row_file
 from momus.schema import build, read_json
+from momus.version import RUN_FORMAT, __version__
 
 MANIFEST = "manifest.json"
-FORMAT = 1
-"""Of run folders; raised when a reader of an older version would misunderstand a file."""
 DERIVED = ("report.html",)
 """Files that can be written again from the others, and that readers never read."""
 ROWS = "rows"
@@ -43,7 +42,7 @@ class _Manifest(TypedDict):
 def write_manifest(folder: Path) -> None:
     """Record every file of a finished run; temporary and derived files are left out."""
     files = {str(p.relative_to(folder).as_posix()): _entry(p) for p in _files(folder)}
-    write_json(folder / MANIFEST, {"format": FORMAT, "files": dict(sorted(files.items()))})
+    write_json(folder / MANIFEST, {"format": RUN_FORMAT, "files": dict(sorted(files.items()))})
 
 
 def check_manifest(folder: Path) -> None:
@@ -103,9 +102,9 @@ def read_entries(path: Path) -> dict[str, Entry]:
         raise StoreError(
             f"{folder}: no {MANIFEST}: an older version of Momus wrote this run, or it was not copied whole", hint=AGAIN
         ) from None
-    if content.get("format", FORMAT) != FORMAT:
+    if content.get("format") != RUN_FORMAT:
         raise StoreError(
-            f"{folder}: run folder of format {content['format']!r}; this version of Momus reads format {FORMAT}",
+            f"{folder}: run folder of format {content.get('format')!r}; Momus {__version__} reads format {RUN_FORMAT}",
             hint="read it with the version that wrote it, or run `momus compare` again",
         )
     files = build(_Manifest, content, str(path), AGAIN)["files"]

@@ -24,9 +24,8 @@ from momus.runs.row_folder import KIND, MANIFEST, write_record
 from momus.schema import build, read_json, seal
 from momus.text.counting import counted
 from momus.text.words import icu_version
-from momus.version import __version__
+from momus.version import ROWS_FORMAT, __version__
 
-FORMAT = 2
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow")
 """Packages whose version may change a score or the bytes of a part."""
 PART_BYTES = 4 << 20
@@ -91,7 +90,7 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
-        content = {"kind": KIND, "format": FORMAT, **asdict(self)}
+        content = {"kind": KIND, "format": ROWS_FORMAT, **asdict(self)}
         del content["digest"]
         plain: dict[str, Any] = json.loads(json.dumps(content))
         return plain
@@ -115,9 +114,9 @@ class Plan:
             raise StoreError(f"{path}: there are no rows of scores here", hint=SCORE) from None
         if content.get("kind") != KIND:
             raise StoreError(f"{path}: kind is {content.get('kind')!r}, expected {KIND!r}", hint=SCORE)
-        if content.get("format") != FORMAT:
+        if content.get("format") != ROWS_FORMAT:
             raise StoreError(
-                f"{path}: parts of format {content.get('format')!r}; this version of Momus reads format {FORMAT}",
+                f"{path}: parts of format {content.get('format')!r}; Momus {__version__} reads format {ROWS_FORMAT}",
                 hint="read them with the version that wrote them, or score again",
             )
         return build(cls, {**content, "digest": digest_of(content)}, str(path), SCORE)

@@ -1,0 +1,68 @@
+"""Files of earlier releases are read as they were, or refused with words; those of this one hold what they promise."""
+
+import csv
+import json
+import math
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import momus
+from momus.errors import StoreError
+from momus.version import __version__
+
+KEPT = Path(__file__).parents[1] / "data" / "formats"
+VERDICT = {
+    *("critic", "statistic", "unit", "generated", "real_value", "generated_value", "difference", "low", "high"),
+    *("effect", "p", "p_adjusted", "n_real", "n_generated", "unscored_real", "unscored_generated"),
+}
+"""Keys of ``verdicts.jsonl`` that other tools rely on; so are those below."""
+DOCUMENT = {"corpus", "id", "critic", "nll", "states", "reason"}
+RUN = {"momus", "command", "seed", "critics", "corpora", "started"}
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    """The folder of a release, unpacked."""
+    root = tmp_path_factory.mktemp("formats")
+
+    def unpacked(version):
+        if not (root / version).exists():
+            with zipfile.ZipFile(KEPT / f"{version}.zip") as kept:
+                kept.extractall(root)
+        return root / version
+
+    return unpacked
+
+
+def scores_of(folder):
+    """Latent NLL of each document by the critic of the release, and as the release printed it."""
+    with (folder / "scores.csv").open(encoding="utf-8", newline="") as file:
+        printed = {row[1]: float(row[3]) for row in list(csv.reader(file))[1:]}
+    scores = momus.load_critic(folder / "critic").score(momus.read_corpus(folder / "mine.jsonl"))
+    return dict(zip(scores.ids, scores.nll.tolist(), strict=True)), printed
+
+
+@pytest.mark.parametrize("version", sorted(p.stem for p in KEPT.glob("*.zip")))
+def test_saved_critics_of_every_release_score_as_they_did(release, version):
+    now, then = scores_of(release(version))
+    assert now.keys() == then.keys()
+    assert all(math.isclose(now[k], then[k], rel_tol=1e-9) for k in then)
+
+
+def test_runs_of_the_first_release_are_refused_with_words(release):
+    with pytest.raises(StoreError, match=rf"run folder of format 1; Momus {__version__} reads format 2") as error:
+        momus.read_comparison(release("0.1.0") / "run")
+    assert "run `momus compare` again" in error.value.hint
+
+
+def test_a_run_of_this_release_holds_the_promised_names(release):
+    run = release(__version__) / "run"
+    rows = [json.loads(line) for line in (run / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(row.keys() >= VERDICT for row in rows)
+    assert set(pq.read_schema(run / "documents.parquet").names) >= DOCUMENT
+    assert json.loads((run / "run.json").read_text(encoding="utf-8")).keys() >= RUN
+    assert {"report.html", "critics"} <= {p.name for p in run.iterdir()}
+    assert [json.loads(json.dumps(v.row())) for v in momus.read_comparison(run).verdicts] == rows
