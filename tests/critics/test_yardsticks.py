@@ -7,10 +7,10 @@ import pytest
 from arpa import KneserNey
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import shuffle_corpus
 
 import momus
 from momus import Corpus
-from momus.controls import shuffle_corpus
 from momus.errors import MomusError
 from momus.text.tokens import get_tokenizer
 from momus_adapters.language_models.kenlm import KenlmScorer
