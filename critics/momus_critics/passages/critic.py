@@ -13,8 +13,8 @@ from scipy.special import softmax
 from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
-from momus.critic.tools import adapter_names, make_adapter
-from momus.errors import FittingError, UsageError
+from momus.critic.tools import make_adapter
+from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
@@ -172,9 +172,6 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
 
     def fit(self, real: Corpus) -> Self:
         """Learn embedding, features of place, states and transitions from real documents."""
-        if self.embedder not in (*OWN, *adapter_names("embedder")):
-            names = ", ".join((*OWN, *adapter_names("embedder")))
-            raise UsageError(f"passages: embedder is {self.embedder!r}", hint=f"choose one of {names}")
         pieces, offsets = corpus_pieces(real, self.piece_length)
         if np.median(np.diff(offsets)) < LEAST:
             raise FittingError(
