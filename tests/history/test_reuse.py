@@ -106,7 +106,7 @@ def test_what_differs_is_fitted_again_and_named(runs):
 def test_without_fit_there_is_an_error_that_says_so(runs):
     with pytest.raises(UsageError, match="fitted on a separate text") as error:
         momus.compare(runs.real, {"g": runs.real}, reuse=runs.folder / "near")
-    assert "--fit" in error.value.hint
+    assert "fit=" in error.value.hint
 
 
 def test_kept_texts_are_those_of_the_corpora(runs):
