@@ -294,9 +294,9 @@ class Folders(RuleBasedStateMachine):
         how = f"-f texts/fit.jsonl {FEW}" if fitted else FEW
         self.step(f"compare -r {real} -g m={generated} {how} -o {out} {mode}", "run", out)
 
-    @rule(run=RUN, out=PAGE, mode=st.sampled_from(("", "--overwrite")))
-    def report(self, run, out, mode):
-        self.step(f"show {run} --html -o {out} {mode}", "report", out)
+    @rule(run=RUN, out=PAGE)
+    def report(self, run, out):
+        self.step(f"show {run} --html -o {out}", "report", out)
 
     @rule(run=RUN)
     @precondition(lambda self: self.tried["report"] < 4)
