@@ -9,7 +9,9 @@ from momus.version import install_command
 
 _VALUE = re.compile(r"--(field|format|encoding|include|language|multiplicity) (?!could|of |or )('[^']*'|[\w./:-]*\w)")
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
-_READING = ("field", "format", "encoding", "keep", "include", "turns", "prompt", "language", "max-document")
+_READING = (
+    *("field", "format", "encoding", "keep", "include", "turns", "prompt", "language", "max-document", "normalise"),
+)
 _WORDS = {"unpaired": "paired=False", "paired": "paired=True", "skip-bad-lines": "ReadingOptions(skip_bad_lines=True)"}
 _WORDS |= {name: f"{name}=True" for name in ("pairwise", "resume", "overwrite", "chain")}
 _NAMES = {"format": "fmt", "max-document": "limits"}
