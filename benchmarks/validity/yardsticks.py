@@ -15,10 +15,10 @@ import pandas as pd
 from scipy import stats
 
 from momus.numeric.types import Floats, Ints
-from momus_adapters.study.axis import pearson, within
-from momus_adapters.study.axis import spearman as spearman
-from momus_adapters.study.excerpts import YARDSTICKS as YARDSTICKS
-from momus_adapters.study.excerpts import yardsticks as yardsticks
+from momus_people.axis import pearson, within
+from momus_people.axis import spearman as spearman
+from momus_people.excerpts import YARDSTICKS as YARDSTICKS
+from momus_people.excerpts import yardsticks as yardsticks
 
 
 def data() -> Path:
