@@ -34,11 +34,11 @@ import numpy as np
 from hierarchical_pitman_yor import PitmanYor, PitmanYorModel
 from katz import Katz
 from numpy.typing import NDArray
+from processes import pitman_yor, simon
 from running_text import running_text
 from scaling import data, numbered
 from treebank_sentences import SentenceSampler
 
-from momus.controls import pitman_yor, simon
 from momus.laws.test import standard_error
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel

@@ -10,11 +10,11 @@ Run:  python benchmarks/validity/version_pairs.py [--data DATA] [--out DIR] [--f
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 from pathlib import Path
 
 import numpy as np
-from causes import read
 
 import momus
 from momus import Corpus
@@ -42,7 +42,9 @@ PAIRS = {
 
 def answers(folder: Path, model: str) -> dict[str, str]:
     """The texts of a model by prompt."""
-    return {row["prompt_id"]: row["text"] for row in read(folder / f"{model}.jsonl.gz") if row["text"].strip()}
+    with gzip.open(folder / f"{model}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return {row["prompt_id"]: row["text"] for row in rows if row["text"].strip()}
 
 
 def compared(folder: Path, before: str, after: str, prompts: int) -> list[str]:

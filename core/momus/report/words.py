@@ -118,9 +118,9 @@ def _blocks(m: Method) -> str:
 
 def _interval_method(verdict: Verdict) -> str:
     m = verdict.method
-    if m.flat == "none":
+    if m.zero_variance == "none":
         return "no interval, since the documents of neither text differ from each other"
-    if m.flat == "share":
+    if m.zero_variance == "share":
         return "interval from the probability that every document of a text has the same share, 0 or 1"
     if verdict.low is None:
         return "no interval"
@@ -184,7 +184,7 @@ def floors(verdicts: Sequence[Verdict], multiplicity: str) -> str:
     largest = max(v.method.floor for v in at_floor)
     times = axes_together(leading, multiplicity)
     text = (
-        f"The p of {len(at_floor)} of {len(leading)} axes is the smallest that their relabellings allow: adjusted, "
+        f"The p-values of {len(at_floor)} of {len(leading)} axes are at the permutation minimum: adjusted, "
         f"{p_value(min(times * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
     )
     deciding = [v for v in at_floor if times * v.method.floor > v.alpha]
