@@ -35,6 +35,7 @@ NOT_RUN = {
     "titles.md": 1,
     "topic-shares.md": 1,
     "unlikely-mentions.md": 1,
+    "against.md": 1,
 }
 """How many blocks of a page may be marked as not run; each says why on the page."""
 
