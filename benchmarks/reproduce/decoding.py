@@ -6,7 +6,7 @@ compare each file with held-out paragraphs. The result has the columns of the pa
 permutation p, and the paper's claims about decoding, each with the models for which it holds.
 
     python benchmarks/reproduce/decoding.py --out RUN                   # an interrupted run resumes
-    python benchmarks/reproduce/decoding.py --out RUN --write docs/results/decoding.md   # tables of a finished run
+    python benchmarks/reproduce/decoding.py --out RUN --write benchmarks/results/decoding.md  # tables of a finished run
 
 Data: the folder ``wikitext-2`` under MOMUS_DATA, else ../shared/data.
 """

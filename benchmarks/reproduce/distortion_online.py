@@ -5,8 +5,8 @@ twice. After 1,000, 2,000, … sequences, each scores the same test samples.
 
     python benchmarks/reproduce/distortion_online.py --folder RUN                  # resumes; an hour on one core
     python benchmarks/reproduce/distortion_online.py --folder RUN --only "LSTM 48" --minutes 10 --up-to 64000
-    python benchmarks/reproduce/distortion_online.py --folder RUN --write docs/results/distortion.md \\
-        --figures docs/figures                                                     # the tables and figures of RUN
+    python benchmarks/reproduce/distortion_online.py --folder RUN --write benchmarks/results/distortion.md \\
+        --figures FOLDER                                                     # the tables and figures of RUN
 """
 
 from __future__ import annotations

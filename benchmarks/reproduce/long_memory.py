@@ -8,8 +8,8 @@ words with ``<eos>`` at the end of each line, as in the paper.
     python benchmarks/reproduce/long_memory.py --folder RUN --only HPYLM
     python benchmarks/reproduce/long_memory.py --folder RUN --only LSTM --minutes 6      # resumes from a checkpoint
     python benchmarks/reproduce/long_memory.py --folder RUN --evaluate                   # of all texts, by the LSTM
-    python benchmarks/reproduce/long_memory.py --folder RUN --table --write docs/tendencies.md \\
-        --figure docs/figures/long-memory.svg
+    python benchmarks/reproduce/long_memory.py --folder RUN --table --write benchmarks/results/tendencies.md \\
+        --figure long-memory.svg
 
 RUN keeps the texts (NAME.npz), exponents (NAME.json) and networks, so that an interrupted run resumes.
 
@@ -34,11 +34,11 @@ import numpy as np
 from hierarchical_pitman_yor import PitmanYor, PitmanYorModel
 from katz import Katz
 from numpy.typing import NDArray
+from processes import pitman_yor, simon
 from running_text import running_text
 from scaling import data, numbered
 from treebank_sentences import SentenceSampler
 
-from momus.controls import pitman_yor, simon
 from momus.laws.test import standard_error
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel

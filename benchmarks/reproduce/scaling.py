@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from processes import pitman_yor, shuffle_ngrams, simon
 
 import momus
-from momus.controls import pitman_yor, shuffle_ngrams, simon
 from momus.laws.test import standard_error
 from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer

@@ -8,7 +8,7 @@ number and the segmentation; and a transformer.
     python benchmarks/reproduce/synthetic.py --folder RUN                           # under an hour on one core
     python benchmarks/reproduce/synthetic.py --folder RUN --transformer gpt         # 2 layers of 128, few steps
     python benchmarks/reproduce/synthetic.py --folder RUN --transformer gpt --full --device cuda
-    python benchmarks/reproduce/synthetic.py --read FILE.json … --write docs/results/hidden-states.md --figure F.svg
+    python benchmarks/reproduce/synthetic.py --read FILE.json … --write benchmarks/results/hidden-states.md
 
 The process and its 51,200 sequences are the paper's. The default transformer (`symbols_transformer`) reads n-grams and
 each sequence once; it resumes from RUN, and its kept networks show word PPL and Latent PPL along the training.

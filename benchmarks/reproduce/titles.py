@@ -12,7 +12,7 @@ write 200 documents by ancestral sampling and 200 by nucleus sampling; generated
     python benchmarks/reproduce/titles.py --folder RUN criticise         # each posterior and expectation
     python benchmarks/reproduce/titles.py --folder RUN topics            # the same texts under a topic model
     python benchmarks/reproduce/titles.py --folder RUN table \
-        --write docs/results/titles.md --figure docs/figures/titles.svg
+        --write benchmarks/results/titles.md --figure titles.svg
 
 Each step does what is missing in RUN and resumes where it was interrupted.
 """

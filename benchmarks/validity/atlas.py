@@ -205,7 +205,7 @@ def content(rows: Sequence[dict[str, Any]], registers: dict[str, Any]) -> dict[s
 def main() -> None:
     """Measure what is missing, and write the atlas."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--critics", default=",".join((*CRITICS, *LAWS)))
+    parser.add_argument("--critics", default=",".join((*CRITICS, *LAWS)), help="rows of others are left as they are")
     parser.add_argument("--out", type=Path, default=Path("runs/atlas"))
     parser.add_argument("--write", type=Path, help="write the atlas here: core/momus/verdicts/atlas.json")
     a = parser.parse_args()
@@ -236,7 +236,11 @@ def main() -> None:
             kept = json.loads(path.read_text())
             rows += [] if isinstance(kept, str) else kept
     if a.write:
-        a.write.write_text(json.dumps(content(rows, registers), indent=1) + "\n", encoding="utf-8")
+        atlas = content(rows, registers)
+        if set(a.critics.split(",")) < {*CRITICS, *LAWS}:  # the others stay, and so do the medians over statistics
+            kept = json.loads(a.write.read_text(encoding="utf-8"))
+            atlas = {**kept, "bands": {**kept["bands"], **atlas["bands"]}}
+        a.write.write_text(json.dumps(atlas, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

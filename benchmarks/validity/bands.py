@@ -1,7 +1,9 @@
 """Human bands: the gap of one generator and the findings, against K = 8 … 256 human authors, through `judge`.
 
 * ``simulated``: authors with normal or skewed effects, ten documents each, an intraclass correlation of 0.25. A
-  generator of 200 documents at gaps 0, 0.5, 1, 1.5 and 2; other human text: one new author, or 25 of eight documents.
+  generator of 200 documents whose mean is at gaps 0, 0.5, 1, 1.5 and 2 (its words and its distribution of values are at
+  other ones, which ``distances`` gives for words); other human text: one new author, or 25 of eight documents.
+* ``distances``: the total variation distance between K authors and a generator, in bands, beside the true one.
 * ``novels``: K novels of ten passages; other human text: passages of one other novel or of 20; a generator: sections of
   20 proposals.
 * ``families``: null splits of single chapters of different novels, tested by all statistics of four critics; how often
@@ -9,8 +11,8 @@
 
 Each replication is a line of JSON in --out, and a run resumes behind the last one.
 
-Run:  python benchmarks/validity/bands.py [--studies simulated,novels,families] [--replications 1000] [--out DIR]
-      [--write benchmarks/validity/TABLES.md]
+Run:  python benchmarks/validity/bands.py [--studies simulated,distances,novels,families] [--replications 1000]
+      [--out DIR] [--write benchmarks/validity/TABLES.md]
 Data: ``litbank`` and ``sectioned`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -33,6 +35,9 @@ from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
+from momus.inference import Design
+from momus.inference.influence import cross_fitted, tvd_witness
+from momus.inference.samples import Samples
 from momus.inference.spread import PAIR
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands
@@ -43,6 +48,7 @@ from momus.verdicts.verdict import Verdict
 SIZES = (8, 16, 32, 64, 128, 256)
 SKEWED = (8, 32, 128)
 GAPS = (0.0, 0.5, 1.0, 1.5, 2.0)
+TILTS = (1.0, 1.5, 3.0)
 EACH, CORRELATION, BINS, COLUMNS = 10, 0.25, 20, 300
 GENERATED, LENGTH = 200, 100
 PROSE = ("stopword-share", "symbol-share", "type-token", "rhythm", "unigram")
@@ -136,6 +142,42 @@ def simulated(k: int, law: str, replication: int) -> Row:
 def _tilted(gap: float) -> Floats:
     tilted = ZIPF * np.exp(gap * np.linspace(-1, 1, COLUMNS))
     return np.asarray(tilted / tilted.sum())
+
+
+def true_band() -> float:
+    """The total variation distance that 95 % of pairs of simulated authors do not exceed."""
+    rng = np.random.default_rng(0)
+    shares = words(rng, 2000)
+    one, other = rng.permutation(2000), rng.permutation(2000)
+    distances = np.abs(shares[one] - shares[other]).sum(axis=1)[one != other] / 2
+    return float(np.quantile(distances, 0.95))
+
+
+def distance_gaps(k: int, replication: int) -> Row:
+    """Gap of a generator at each tilt of the words, without a test."""
+    rng = np.random.default_rng([replication, k])
+    author = np.repeat(np.arange(k), EACH)
+    real = rng.multinomial(LENGTH, words(rng, k)[author]).astype(float)
+    statistic = CRITIC.statistics()[-1]
+    band = HumanBands([str(a) for a in author], replication).of(statistic, real)
+    design = Design.clusters(author, None, n_generated=GENERATED)
+    row: Row = {}
+    for tilt in TILTS:
+        other = rng.multinomial(LENGTH, np.tile(_tilted(tilt), (GENERATED, 1))).astype(float)
+        distance = cross_fitted(Samples.of(real, other, design), tvd_witness, replication)
+        row[f"{tilt:g}"] = None if band is None else max(distance, 0.0) / band.value
+    return row
+
+
+def table_of_distances(rows: dict[int, list[Row]]) -> list[str]:
+    """Median gap by number of authors, beside the true one."""
+    lines = [f"| true gap (TVD) | {' | '.join(f'K = {k}' for k in rows)} |", "|---:|" + "---:|" * len(rows)]
+    band = true_band()
+    for tilt in TILTS:
+        true = float(np.abs(_tilted(tilt) - ZIPF).sum()) / 2 / band
+        medians = [np.median([r[f"{tilt:g}"] for r in found if r[f"{tilt:g}"] is not None]) for found in rows.values()]
+        lines.append(f"| {true:.2f} | " + " | ".join(f"{m:.2f}" for m in medians) + " |")
+    return [*lines, "", f"{min(map(len, rows.values())):,} replications."]
 
 
 def of_pair(critic: Critic[Any], real: Scores, other: Scores, bands: HumanBands, seed: int) -> dict[str, Any]:
@@ -287,7 +329,7 @@ def table_of_novels(rows: dict[int, list[Row]], critics: Sequence[Critic[Any]]) 
 def main() -> None:
     """Measure all, print the tables, and write them into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--studies", default="simulated,novels,families")
+    parser.add_argument("--studies", default="simulated,distances,novels,families")
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--real", type=int, default=200, help="replications on novels")
     parser.add_argument("--out", type=Path, default=Path("runs/bands"))
@@ -301,6 +343,12 @@ def main() -> None:
             for k in sizes
         }
         lines += tables_of_simulations(found)
+    if "distances" in studies:
+        sizes = {
+            k: resumed(a.out / f"distances-{k}.jsonl", a.replications, lambda i, k=k: distance_gaps(k, i))
+            for k in SIZES
+        }
+        lines += ["", *table_of_distances(sizes)]
     if "novels" in studies:
         critics, tables = of_novels()
         of_size = {

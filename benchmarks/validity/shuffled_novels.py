@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from grouped_texts import CHAPTERS, WORDS, first_chapters, pool_of
 from null_and_power import write_between
+from processes import shuffle_corpus
 
 from momus import Corpus
-from momus.controls.processes import shuffle_corpus
 from momus.critic import Critic
 from momus.critic.registry import make_critics
 from momus.numeric.types import Ints

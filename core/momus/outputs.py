@@ -111,6 +111,21 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def writing(place: object, hint: str) -> Iterator[None]:
+    """Word errors of the disk while a file or folder is written.
+
+    Raises
+    ------
+    StoreError
+        The disk is full, rights are missing, …; ``hint`` is the way out.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{place}: cannot be written ({error.strerror or error})", hint=hint) from error
+
+
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
     """Write a file in one step."""
     with replacing(path) as temporary:
@@ -125,11 +140,9 @@ def write_text(path: Path, text: str, hint: str = "name another file") -> Path:
     StoreError
         The file cannot be written, or is a link; ``hint`` is the way out.
     """
-    try:
+    with writing(path, hint):
         make_folder(path.parent)
         write_bytes(path, text.encode("utf-8"))
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint=hint) from error
     return path
 
 

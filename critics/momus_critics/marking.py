@@ -118,10 +118,10 @@ def _spelled(text: str, words: Sequence[str], start: int, stop: int) -> list[str
     source = text if len(lowered) == len(text) else lowered
     begins, ends, at = [], [], 0
     for word in words[:stop]:
-        found = lowered.find(word.lower(), at)
-        begin = found if found >= 0 else at
+        place = lowered.find(word.lower(), at)
+        begin = place if place >= 0 else at
         begins.append(begin)
-        at = begin + len(word) if found >= 0 else at
+        at = begin + len(word) if place >= 0 else at
         ends.append(at)
     last = ends[-1] if ends else 0
     following = [*begins[1:], len(source) if stop == len(words) else last]

@@ -110,17 +110,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         self.per = per
 
     def fit(self, real: Corpus) -> Self:
-        """Count n-grams; other scorers are opened but not fitted.
-
-        Raises
-        ------
-        UsageError
-            ``per`` is neither ``words`` nor ``tokens``.
-        """
-        from momus.errors import UsageError
-
-        if self.per not in ("words", "tokens"):
-            raise UsageError(f"perplexity: per is {self.per!r}", hint="choose words or tokens")
+        """Count n-grams; other scorers are opened but not fitted."""
         if self.scorer == "ngram":
             model = NGramText(self.order, self.tokenizer).fit_corpus(real)
             self.vocabulary_ = model.vocabulary

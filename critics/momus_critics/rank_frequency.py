@@ -66,6 +66,7 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
     question = "Do frequent and rare words share the text as in real text? z is the rank of each token, P_c Zipf's law."
     reporting = Reporting(
         headline="ks",
+        general=True,
         directions={
             "latent_nll": ("more probable word by word", "less probable word by word"),
             "latent_ppl": ("written in commoner words", "written in rarer words"),

@@ -84,6 +84,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     question = "Do documents have as many different words as real ones of their length? z is the number of types."
     reporting = Reporting(
         headline="ks",
+        general=True,
         directions={"latent_nll": ("more usual in diversity", "less usual in diversity")},
         limits="It cannot see which words are used, nor how often each is: only how many are different.",
     )

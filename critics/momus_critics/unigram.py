@@ -69,6 +69,7 @@ class Unigram(
     question = "Are words used as often as in real text? z is the word, P_c its relative frequency in real text."
     reporting = Reporting(
         headline="tvd",
+        general=True,
         directions={
             "latent_nll": ("more probable word by word", "less probable word by word"),
             "latent_ppl": ("written in commoner words", "written in rarer words"),

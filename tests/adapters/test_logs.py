@@ -356,7 +356,7 @@ def test_broken_inspect_logs(tmp_path):
 
 def test_inspect_without_its_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "inspect_ai.log", None)
-    with pytest.raises(MissingExtraError, match=r"inspect-ai, which is not installed(.|\n)*momus\[logs\]"):
+    with pytest.raises(MissingExtraError, match=r"inspect-ai, which is not installed(.|\n)*\[logs\]"):
         read_corpus(f"inspect:{EXPLAIN}")
 
 

@@ -94,7 +94,7 @@ def test_a_callback_without_texts_is_refused(critics, real):
     state = type("State", (), {"global_step": 3, "epoch": 0.5, "log_history": [], "max_steps": 3})()
     with pytest.warns(UserWarning, match="no completions since the last look: none at step-3"):
         assert callback.look(None, state) == []
-    assert callback.sequences == {}, "no look is spent"
+    assert callback.repeated.sequences == {}, "no look is spent"
 
 
 # A real training with TRL
@@ -186,7 +186,7 @@ def test_online_trainers_are_watched_without_a_second_generation(kind, critics, 
     headline = frame[frame["critic"].eq("length") & frame["statistic"].eq("ks")]
     assert (headline["n_generated"] + headline["unscored_generated"]).sum() == len(rollouts) == 48
     assert headline["p_always"].notna().all()
-    assert {looks.number for looks in callback.sequences.values()} == {3}
+    assert {looks.number for looks in callback.repeated.sequences.values()} == {3}
     steps = [row["step"] for row in watched.state.log_history if "momus/length/ks" in row]
     assert steps == [2, 4, 6]
     events = EventAccumulator(str(tmp_path / "a" / "runs" / "momus")).Reload()

@@ -21,7 +21,9 @@ from sklearn.preprocessing import StandardScaler
 import momus
 from momus import Corpus
 from momus.conformance import check_critic
+from momus.critic.saved import _content_digest
 from momus.errors import FittingError, StoreError, UsageError
+from momus.files import file_digest
 from momus_adapters.chains.classes import DocumentClasses, SectionClasses
 from momus_adapters.chains.posterior import PairedStates
 from momus_adapters.saved.estimators import SavedEstimator
@@ -134,24 +136,25 @@ def test_trees_are_scored_and_refused_by_saving(tmp_path):
         critic.save(tmp_path)
 
 
-def as_forged(text):
-    """The text of a changed ``critic.json`` without the digests that would give the change away."""
-    content = json.loads(text)
-    del content["sha256"]
-    return json.dumps({**content, "format": 1})
+def forge(folder, content):
+    """Write a changed ``critic.json`` with the digests that belong to it."""
+    content["sha256"] = {
+        "arrays": file_digest(folder / "arrays.safetensors"),
+        "content": _content_digest(content),
+    }
+    (folder / "critic.json").write_text(json.dumps(content))
 
 
 def test_a_folder_cannot_have_a_function_called_with_options(classifier, tmp_path):
     critic = DocumentClasses(classifier=classifier).fit(Corpus.from_texts(["ape bear", "red"] * 5))
     critic.save(tmp_path)
-    path = tmp_path / "critic.json"
-    content = json.loads(path.read_text())
+    content = json.loads((tmp_path / "critic.json").read_text())
     del content["state"]["estimator_"]
     content["params"] |= {"classifier": "numpy:load", "classifier_options": {"file": "x.npy", "allow_pickle": True}}
-    path.write_text(as_forged(json.dumps(content)))
     arrays = load_file(tmp_path / "arrays.safetensors")
     kept = {name: value for name, value in arrays.items() if not name.startswith("estimator_.")}
     save_file(kept, tmp_path / "arrays.safetensors")
+    forge(tmp_path, content)
     with pytest.raises(StoreError, match="not called with options"):
         DocumentClasses.load(tmp_path, trust=True).score(Corpus.from_texts(["ape"]))
 
@@ -159,12 +162,11 @@ def test_a_folder_cannot_have_a_function_called_with_options(classifier, tmp_pat
 def test_a_folder_cannot_name_another_class(classifier, tmp_path):
     critic = DocumentClasses(classifier=classifier).fit(Corpus.from_texts(["ape bear", "red"] * 5))
     critic.save(tmp_path)
-    path = tmp_path / "critic.json"
-    whole = path.read_text()
-    path.write_text(as_forged(whole.replace("sklearn.linear_model._logistic:LogisticRegression", "subprocess:Popen")))
+    whole = (tmp_path / "critic.json").read_text()
+    forge(tmp_path, json.loads(whole.replace("sklearn.linear_model._logistic:LogisticRegression", "subprocess:Popen")))
     with pytest.raises(StoreError, match="no scikit-learn estimator"):
         DocumentClasses.load(tmp_path, trust=True).score(Corpus.from_texts(["ape"]))
-    path.write_text(as_forged(whole.replace('"classifier": ""', '"classifier": "os:system"')))
+    forge(tmp_path, json.loads(whole.replace('"classifier": ""', '"classifier": "os:system"')))
     again = DocumentClasses.load(tmp_path, trust=True)  # what was saved is used, and the name never called
     assert again.score(Corpus.from_texts(["ape"])).nll == pytest.approx(critic.score(Corpus.from_texts(["ape"])).nll)
     with pytest.raises(UsageError, match="Python's own library"):

@@ -100,7 +100,7 @@ def test_training_is_watched_and_not_disturbed(tokenizer, critics, real, tmp_pat
     frame = callback.frame()
     assert sorted(set(frame["step"])) == [0, 4, 8, 12]
     assert callback.repeated.planned == 4
-    assert {looks.number for looks in callback.sequences.values()} == {4}
+    assert {looks.number for looks in callback.repeated.sequences.values()} == {4}
     assert set(frame["critic"]) == {"unigram", "length"}
     assert (frame["n_real"] == 60).all()
     assert (frame["n_generated"] + frame["unscored_generated"] == 24).all()
@@ -178,7 +178,7 @@ def test_looks_that_cannot_alarm_are_named(tokenizer, critics, real, monkeypatch
     callback = CriticCallback(critics[:1], real, lambda model, step: nonsense, permutations=99, resamples=9, looks=20)
     with pytest.warns(UserWarning, match=r"with 99 permutations p ≥ 0\.01; the level of this look is 0\.0023"):
         callback.look(network(tokenizer), state_at(1))
-    assert not callback.sequences["unigram"].alarmed
+    assert not callback.repeated.sequences["unigram"].alarmed
 
 
 def test_looks_are_planned_resumed_or_left_out(tokenizer, critics, real):
@@ -188,13 +188,13 @@ def test_looks_are_planned_resumed_or_left_out(tokenizer, critics, real):
     assert callback.repeated.planned == 2  # steps 5 and 10 of 12
     kept = Looks(planned=2)
     kept.add(p=0.3)
-    callback.sequences = {"length": Looks.from_json(kept.to_json())}
+    callback.repeated.sequences = {"length": Looks.from_json(kept.to_json())}
     callback.look(network(tokenizer), state_at(5))
-    assert callback.sequences["length"].number == 2
+    assert callback.repeated.sequences["length"].number == 2
     plain = CriticCallback(critics[1:], real, lambda model, step: [LINE] * 4, always_valid=False, **options)
     plain.look(network(tokenizer), state_at(5))
     assert plain.frame()[["p_always", "alarm"]].isna().all(axis=None)
-    assert plain.sequences == {}
+    assert plain.repeated.sequences == {}
 
 
 def test_mistakes_are_named(tokenizer, critics, real):

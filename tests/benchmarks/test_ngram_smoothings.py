@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from processes import pitman_yor
 from scipy.special import gammaln
 
-from momus.controls import pitman_yor
 from momus.errors import UsageError
 from momus.sequences import Sequences
 from momus.sequences.levels import Level

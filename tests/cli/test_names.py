@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from momus.cli import renamed
-from momus.cli.app import OWN, PANELS, app
+from momus.cli.app import OWN, PANELS, Commands, app
 from momus.cli.help import PANELS as OPTION_PANELS
 from momus.cli.help import READING
 from momus.errors import UsageError
@@ -87,3 +87,13 @@ def test_several_critics_are_fitted_into_folders_of_one(tmp_path):
     assert scored.exit_code == 0, scored.exception
     assert "unigram: Latent NLL" in scored.stdout
     assert "length: Latent NLL" in scored.stdout
+
+
+def test_panels_of_options_hold_what_there_is():
+    commands = [Commands().get_command(None, name) for name in OWN if name != "critics"]
+    reading = [c for c in commands if any(p.name == "fmt" for p in c.params)]
+    names = {p.name for c in reading for p in c.params if p.param_type_name == "option"}
+    held = {name for panel in OPTION_PANELS.values() for name in panel}
+    assert held <= names, "an option of a panel is gone"
+    compare = {p.name for p in Commands().get_command(None, "compare").params}
+    assert compare <= {*held, "help_all"}, "an option of compare has no panel"

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks" / "reproduce"))
 from papers import paper_tables  # noqa: E402
 
-PAGE = (ROOT / "docs" / "paper-tables.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 TABLES = paper_tables()
 RUN = [t for t in TABLES.values() if t.columns]
 ID = re.compile(r"`((?:deng|meister|takahashi|lebrun)-[a-z0-9]+)`")

@@ -35,7 +35,7 @@ from momus_adapters.study import read_study
 FEW = "--permutations 99 --resamples 99 --quiet -c length"
 PARTS = "--part-size 5 --jobs 1 --quiet"
 TEMPLATE = (
-    "fit length -r texts/fit.jsonl -o critic",
+    "fit length -f texts/fit.jsonl -o critic",
     f"compare -f texts/fit.jsonl -r texts/real.jsonl -g m=texts/gen.jsonl {FEW} -o run",
     f"score critic texts/real.jsonl -o rows {PARTS}",
     "study new run -r texts/real.jsonl -g m=texts/gen.jsonl --items 6 --raters 2 --judgements 1 --words 5 -o study",
@@ -242,7 +242,7 @@ class Folders(RuleBasedStateMachine):
     def step(self, line, kind, *asked, beside=()):
         """Run a command that may write ``asked`` as files of a kind, or as folders, and files ``beside`` these."""
         done = call(line)
-        self.tried[line.split()[0]] += 1
+        self.tried[kind] += 1
         COUNTS["steps"] += 1
         COUNTS["done" if done else "refused"] += 1
         COUNTS[line.split()[0] + (" done" if done else " refused")] += 1
@@ -278,7 +278,7 @@ class Folders(RuleBasedStateMachine):
 
     @rule(text=TEXT, out=FOLDER)
     def fit(self, text, out):
-        self.step(f"fit length -r {text} -o {out}", "critic", out)
+        self.step(f"fit length -f {text} -o {out}", "critic", out)
 
     @rule(critic=CRITIC, text=TEXT, out=TABLE)
     def score(self, critic, text, out):
@@ -294,9 +294,9 @@ class Folders(RuleBasedStateMachine):
         how = f"-f texts/fit.jsonl {FEW}" if fitted else FEW
         self.step(f"compare -r {real} -g m={generated} {how} -o {out} {mode}", "run", out)
 
-    @rule(run=RUN, out=PAGE, mode=st.sampled_from(("", "--overwrite")))
-    def report(self, run, out, mode):
-        self.step(f"show {run} --html -o {out} {mode}", "report", out)
+    @rule(run=RUN, out=PAGE)
+    def report(self, run, out):
+        self.step(f"show {run} --html -o {out}", "report", out)
 
     @rule(run=RUN)
     @precondition(lambda self: self.tried["report"] < 4)
@@ -389,9 +389,9 @@ class Folders(RuleBasedStateMachine):
         self.step(f"study read {study} rater-1.json rater-2.json -o {out}", "result", out)
 
     @rule(out=FOLDER)
-    @precondition(lambda self: "new" not in self.tried)
+    @precondition(lambda self: "package" not in self.tried)
     def new_critic(self, out):
-        self.step(f"new critic some-thing -o {out}", "package", out)
+        self.step(f"critics new some-thing -o {out}", "package", out)
 
 
 def walk(examples, steps):

@@ -35,7 +35,7 @@ from momus.runs.manifest import write_manifest
 from momus.runs.packing import SHARED
 from momus.runs.row_plan import digest_of
 from momus.runs.row_store import StoredText
-from momus.runs.scores_file import read_scores
+from momus.runs.scores_file import KEPT, read_scores
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_adapters.commands.study import _pilot
@@ -108,7 +108,7 @@ def change(path, rng):
     if path.suffix == ".parquet":
         table = pq.read_table(path)
         metadata = dict(table.schema.metadata)
-        key = rng.choice([k for k in (SHARED, METADATA, b"momus-ordered") if k in metadata])
+        key = rng.choice([k for k in (SHARED, METADATA, KEPT, b"momus-ordered") if k in metadata])
         metadata[key] = json.dumps(mutated(json.loads(metadata[key]), rng)).encode()
         pq.write_table(table.replace_schema_metadata(metadata), path)
     elif path.suffix == ".jsonl":
@@ -225,7 +225,7 @@ def targets(tmp_path_factory):
         momus.compare(paths["real"], generated, fit=paths["fit"], out=folder / "runs" / name, pairwise=True, **options)
     run, other, found = folder / "runs" / "run", folder / "runs" / "other", {}
     files = [p for p in run.rglob("*.json*") if p.name not in ("manifest.json", "critic.json")]
-    files += [run / "texts.parquet"]
+    files += [run / "texts.parquet", *run.rglob("real.parquet")]
     found["run"] = Target(run, files, lambda: refit_run(run), lambda i: read_run(run, other, i // 2))
     files = [run / "manifest.json"]
     found["manifest"] = Target(run, files, lambda: None, lambda i: read_comparison(run))

@@ -36,7 +36,7 @@ def test_no_page_is_written_through_a_link(kind, finished, texts, tmp_path):
     out = link.parent if kind in ("calibrate", "figures") else link
     calibrated = ("-r", texts / "real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", out)
     words = {
-        "report": ("show", finished, "--html", "-o", out, "--overwrite"),
+        "report": ("show", finished, "--html", "-o", out),
         "calibrate": ("calibrate", *calibrated),
         "history": ("history", finished.parent, "-o", out),
         "plan": ("plan", finished, "--difference", 0.5, "-o", out),

@@ -165,8 +165,8 @@ def read(
 
     Next: plan a larger study with `momus study new --pilot study.json`.
     """
-    from momus.errors import StoreError
     from momus.files import write_json
+    from momus.outputs import writing
     from momus.ownership import check_output, marked
     from momus_adapters.study.answers import read_answers
     from momus_adapters.study.result import analysed
@@ -180,10 +180,8 @@ def read(
         drawn, read_answers(drawn, answers), max_failed=max_failed, exclude=tuple(exclude or ()), seed=seed
     )
     if out is not None:
-        try:
+        with writing(f"--out {out}", "name another file"):
             write_json(out, result.to_json())
-        except OSError as error:
-            raise StoreError(f"--out {out}: cannot be written ({error.strerror})", hint="name another file") from error
     if as_json:
         print_json(result.to_json())
     else:

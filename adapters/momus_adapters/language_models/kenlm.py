@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,11 +45,6 @@ class KenlmScorer:
         except (OSError, RuntimeError) as error:
             raise ReadingError(f"{path} is no ARPA file or KenLM model ({str(error).splitlines()[0]})") from error
 
-    @property
-    def order(self) -> int:
-        """n, the length of the n-grams."""
-        return int(self._model.order)
-
     def log_probabilities(self, tokens: Sequence[str], begin: bool = True, end: bool = True) -> Floats:
         """log p of each token given those before it, and of the end of the sequence, in nats.
 
@@ -80,11 +75,3 @@ class KenlmScorer:
 
     def _words(self, text: str) -> list[str]:
         return self._tokenizer.split(text.lower() if self._tokenizer.lower else text)
-
-    def perplexity(self, sequences: Iterable[Sequence[str]]) -> float:
-        """exp of the negative mean log-probability per token, ends of sequences included."""
-        total, count = 0.0, 0
-        for tokens in sequences:
-            values = self.log_probabilities(tokens)
-            total, count = total + float(values.sum()), count + len(values)
-        return float(np.exp(-total / max(count, 1)))

@@ -200,23 +200,8 @@ def _of_corpora(x: Floats, y: Floats, names: Strings) -> float:
     if len(known) < FEWEST // 2:
         return float("nan")
     means = np.array([(x[names == n].mean(), y[names == n].mean()) for n in known])
-    return spearman(means[:, 0], means[:, 1])
-
-
-def spearman(x: Floats, y: Floats) -> float:
-    """Rank correlation (ties get mean ranks); NaN where either is constant.
-
-    >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([1.0, 8.0, 9.0]))
-    1.0
-    """
-    return pearson(stats.rankdata(x), stats.rankdata(y))
-
-
-def pearson(x: Floats, y: Floats) -> float:
-    """Correlation of products of moments; NaN where either is constant."""
-    dx, dy = x - x.mean(), y - y.mean()
-    scale = float(np.sqrt((dx @ dx) * (dy @ dy)))
-    return float(dx @ dy) / scale if scale > 1e-9 else float("nan")
+    varies = (np.ptp(means, axis=0) > 0).all()
+    return float(stats.spearmanr(means).statistic) if varies else float("nan")
 
 
 def within(values: Floats, strata: Ints, weights: Floats) -> Floats:

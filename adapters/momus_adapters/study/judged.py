@@ -124,15 +124,6 @@ def with_others(unit: Ints, value: Ints, rater: Ints, one: int, seed: int = 0, t
     return WithOthers(float(x @ y) / scale, (beyond + 1) / (times + 1), len(x))
 
 
-def repeated_share(first: Sequence[object], again: Sequence[object]) -> tuple[int, int]:
-    """How many repeated items got the same answer, and how many there are.
-
-    >>> repeated_share([1, "left"], [1, "right"])
-    (1, 2)
-    """
-    return sum(a == b for a, b in zip(first, again, strict=True)), len(first)
-
-
 def counted_answers(answers: Answers, raters: Collection[int]) -> list[Answer]:
     """Answers to items, without checks, repeats and training, of these raters."""
     return [a for r in sorted(raters) for a in answers.by_rater.get(r, ()) if a.trial.role == "item"]

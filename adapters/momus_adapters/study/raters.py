@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from momus_adapters.study.answers import Answer, Answers
-from momus_adapters.study.judged import choice, counted_answers, repeated_share, values_of_units, with_others
+from momus_adapters.study.judged import choice, counted_answers, values_of_units, with_others
 from momus_adapters.study.models import Estimate
 from momus_adapters.study.store import Study, rater_name
 
@@ -89,7 +89,7 @@ def rater_rows(
     for r, mine in sorted(answers.by_rater.items()):
         again = [(chosen[r].get(a.trial.unit), choice(study, a)) for a in mine if a.trial.role == "repeat"]
         again = [pair for pair in again if pair[0] is not None]
-        same, repeats = repeated_share([a for a, _ in again], [b for _, b in again])
+        same, repeats = sum(a == b for a, b in again), len(again)
         bad, checks = failed_checks(mine)
         odd: dict[Flag, bool] = {
             "failed checks": checks > 0 and bad / checks >= FAILED,

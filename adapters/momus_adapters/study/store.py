@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from momus.errors import MomusError, StoreError
 from momus.files import plain, write_sealed
-from momus.outputs import new_folder
+from momus.outputs import new_folder, writing
 from momus.ownership import check_place
 from momus.parameters import Range
 from momus.schema import read_json, seal
@@ -103,13 +103,10 @@ def study_folder(study: Study, folder: Path, record: Mapping[str, Any]) -> Itera
         The folder cannot be written, or is not empty.
     """
     check_free(folder)
-    try:
-        with new_folder(folder) as temporary:
-            yield temporary
-            write_sealed(temporary / KEY, plain(_key(study)))
-            write_sealed(temporary / STUDY, plain({**_public(study), **record}))
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder") from error
+    with writing(folder, "name another folder"), new_folder(folder) as temporary:
+        yield temporary
+        write_sealed(temporary / KEY, plain(_key(study)))
+        write_sealed(temporary / STUDY, plain({**_public(study), **record}))
 
 
 def _public(study: Study) -> _StudyRecord:

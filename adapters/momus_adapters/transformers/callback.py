@@ -13,7 +13,7 @@ from momus.critic import Critic
 from momus.critic.hooks import check_fitted, overlap
 from momus.critic.scores import Scores
 from momus.errors import UsageError
-from momus.inference.sequential import Look, Looks
+from momus.inference.sequential import Look
 from momus.outputs import write_text
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -79,6 +79,10 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
 
     Attributes
     ----------
+    repeated
+        The tests over all looks. Its ``sequences`` hold the looks so far by critic, see
+        `momus.inference.sequential.Looks`: to go on with their count in another process, save each with ``to_json`` and
+        set them there; without this a resumed training counts anew.
     history
         One dict per look, critic and statistic: step, epoch, values, difference, interval, p, p_always and alarm (None
         for other than headline statistics), and the numbers of scored and unscored documents.
@@ -215,18 +219,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         looks = self.repeated.add(self.critics, self._scores, scored, verdicts) if self.always_valid else {}
         self._record(verdicts, looks, state)
         return verdicts
-
-    @property
-    def sequences(self) -> dict[str, Looks]:
-        """The looks so far by critic, see `momus.inference.sequential.Looks`; it can be set, to continue their count.
-
-        To continue in another process, save each with ``to_json``; without this a resumed training counts anew.
-        """
-        return self.repeated.sequences
-
-    @sequences.setter
-    def sequences(self, looks: dict[str, Looks]) -> None:
-        self.repeated.sequences = looks
 
     def _record(self, verdicts: Sequence[Verdict], looks: dict[str, Look], state: Any) -> None:
         """Add a look to `history`, and write its numbers to the logs of the training."""

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.controls import pitman_yor, shuffle_corpus, simon
+from processes import pitman_yor, shuffle_corpus, simon
+
 from momus.demo import demo_path
 from momus.engine.compare import compare
 from momus.errors import UsageError

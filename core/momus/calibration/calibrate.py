@@ -21,11 +21,11 @@ from momus.critic.hooks import DeviceMixin, row_unit
 from momus.critic.powers import headline_of
 from momus.critic.splitting import usable_documents
 from momus.engine.chosen import absent_warnings, chosen_critics
-from momus.errors import FittingError, StoreError, UsageError
+from momus.errors import FittingError, UsageError
 from momus.estimator import json_params
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
-from momus.outputs import make_folder, write_bytes
+from momus.outputs import make_folder, write_bytes, writing
 from momus.ownership import CALIBRATION, MARK, check_folder, check_place, refuse_irregular
 from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
@@ -184,14 +184,12 @@ def _folder(out: str | Path | None, stack: ExitStack) -> tuple[Path, Lock | None
         return stack.enter_context(temporary_folder()), None
     path = Path(out)
     check_folder(path, CALIBRATION, leftovers=[LOCK])
-    try:
+    with writing(path, "name another --out"):
         make_folder(path)
         lock = Lock(path / LOCK, str(path)).acquire()
         stack.callback(lock.release)
         write_bytes(path / MARK, CALIBRATION.name.encode("ascii"))
         make_folder(path / CELLS)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another --out") from error
     return path, lock
 
 

@@ -15,10 +15,9 @@ import numpy as np
 
 from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, Units, draw, split
-from momus.errors import StoreError
 from momus.files import write_sealed
 from momus.numeric.types import Bools
-from momus.outputs import make_folder
+from momus.outputs import make_folder, writing
 from momus.schema import read_json
 
 MISSING = "the statistic is undefined for texts of this size"
@@ -206,10 +205,6 @@ class CellFolder:
     def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
         """Write a cell, finished or not."""
         path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
-        try:
+        with writing(path, "name another folder with --out"):
             make_folder(path.parent)
             write_sealed(path, asdict(cell))
-        except OSError as error:
-            raise StoreError(
-                f"{path}: cannot be written ({error.strerror})", hint="name another folder with --out"
-            ) from error

@@ -24,7 +24,7 @@ from momus.calibration.view import on_axis
 from momus.errors import StoreError
 from momus.files import write_json, write_table
 from momus.locking import Lock
-from momus.outputs import delete_folder, write_text
+from momus.outputs import delete_folder, write_text, writing
 from momus.runs.folder import REPORT
 
 
@@ -72,16 +72,12 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
     """
     from momus.calibration.page import render_calibration
 
-    try:
+    with writing(folder, "name another folder with --out"):
         rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)
         write_table(rates, folder / RATES)
         write_table(p_values(calibration), folder / P_VALUES)
         write_text(folder / REPORT, render_calibration(calibration))
         write_json(folder / CALIBRATION, as_json(calibration))
-    except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot be written ({error.strerror})", hint="name another folder with --out"
-        ) from error
 
 
 RATE_SCHEMA = pa.schema(

@@ -23,7 +23,7 @@ from momus.cli.options import (
     named_paths,
 )
 from momus.cli.outputs import new_run
-from momus.cli.printing import Printed, echo
+from momus.cli.printing import Printed, echo, exclusive, needed
 from momus.limits import MOST_RESAMPLES
 
 
@@ -140,7 +140,8 @@ def compare(
 
     without_pandas()
     paths = named_paths(generated)
-    _check_folder(out, no_out, resume or overwrite)
+    exclusive({"--no-out": no_out, "--out": out is not None})
+    needed("--out", out is not None, {"--resume": resume, "--overwrite": overwrite})
     folder = None if no_out else out or new_run(list(paths))
     try:
         comparison = m.compare(
@@ -191,18 +192,6 @@ def _checked_chain(chain: bool, against: str | None, texts: int) -> bool:
             hint="e.g. -g sft=b.jsonl -g dpo=c.jsonl",
         )
     return chain
-
-
-def _check_folder(out: Path | None, no_out: bool, existing: bool) -> None:
-    """Raise UsageError if the options on the run folder contradict each other."""
-    from momus.errors import UsageError
-
-    if no_out and out is not None:
-        raise UsageError("--no-out and --out exclude each other", hint="leave one of them out")
-    if existing and out is None:
-        raise UsageError(
-            "--resume and --overwrite need the folder of the earlier run", hint="name it with --out, e.g. --out run"
-        )
 
 
 def _remove_unfinished(folder: Path) -> None:

@@ -35,7 +35,7 @@ PANELS = {
         *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
         *("kept", "dropped", "scores", "csv_as_is", "jobs", "rank", "world_size", "part_size", "engine", "address"),
     ),
-    READING: ("fmt", "encoding", "skip_bad_lines", "max_document", "include", "turns", "language"),
+    READING: ("fmt", "encoding", "skip_bad_lines", "max_document", "include", "turns", "language", "normalise"),
 }
 """Panels of the options of commands that read texts, with the parameters in each; the others are *Options*."""
 

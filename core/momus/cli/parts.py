@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.printing import echo
+from momus.cli.printing import echo, exclusive
 from momus.errors import UsageError
 from momus.text.counting import counted
 
@@ -108,8 +108,7 @@ def score_into_folder(
 
     from momus.engine.scoring import score_parts
 
-    if share.resume and share.overwrite:
-        raise UsageError("--resume and --overwrite exclude each other", hint="leave one of them out")
+    exclusive({"--resume": share.resume, "--overwrite": share.overwrite})
     critics, texts = split_paths(paths)
     try:
         run = score_parts(

@@ -24,7 +24,7 @@ from momus.cli.parts import (
     score_into_folder,
     tell_left_out,
 )
-from momus.cli.printing import echo
+from momus.cli.printing import echo, exclusive
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
 from momus.ownership import CRITIC, check_folder, check_output, check_place
@@ -94,8 +94,7 @@ def fit(
     from momus.progress import Silent, default_reporter, reporting
 
     check_place(out, [text, config])
-    if jobs is not None and sample is not None:
-        raise UsageError("--jobs and --sample exclude each other", hint="leave one of them out")
+    exclusive({"--jobs": jobs is not None, "--sample": sample is not None})
     models = make_critics([named(critic) for critic in critics], config_tables(config))
     folders = [out if len(models) == 1 else out / model.name for model in models]
     for folder in folders:

@@ -20,9 +20,6 @@ def show(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="With --html: file to write; default: report.html of the run.")
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="With --html: replace the page in --out even if it is no report.")
-    ] = False,
     card: Annotated[
         bool, typer.Option("--card", help="Print a section for the data card of a generated text instead.")
     ] = False,
@@ -54,23 +51,23 @@ def show(
     from momus.runs.folder import read_comparison
 
     exclusive({"--html": html, "--card": card, "--json": printed.as_json, **printed.tables})
-    needed("--html", html, {"--out": out, "--overwrite": overwrite})
+    needed("--html", html, {"--out": out})
     needed("--card", card, {"--text": text, "--into": into})
     folder = run_folder(run)
     if html:
-        _write_report(folder, out, overwrite)
+        _write_report(folder, out)
     elif card:
         _write_card(folder, text, into)
     else:
         printed.show(read_comparison(folder), folder)
 
 
-def _write_report(folder: Path, out: Path | None, overwrite: bool) -> None:
+def _write_report(folder: Path, out: Path | None) -> None:
     from momus.ownership import check_output
-    from momus.report.page import ANY_PAGE, REPORT_PAGE, write_report
+    from momus.report.page import REPORT_PAGE, write_report
     from momus.runs.folder import REPORT, read_comparison
 
-    check_output(out or folder / REPORT, ANY_PAGE if overwrite else REPORT_PAGE, kept_by=None if out else folder)
+    check_output(out or folder / REPORT, REPORT_PAGE, kept_by=None if out else folder)
     echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
 
 

@@ -19,7 +19,7 @@ from momus.numeric.types import Bools
 from momus.text.corpus import Corpus, Document
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,6 @@ class Planted:
     def count(self) -> int:
         """Number of changed places in the whole corpus."""
         return sum(c.count for c in self.changes)
-
-    def table(self) -> pa.Table:
-        """The changes as an Arrow table: id, defect, what, count, places."""
-        import pyarrow as pa
-
-        types = {
-            "id": pa.string(),
-            "defect": pa.string(),
-            "what": pa.string(),
-            "count": pa.int64(),
-            "places": pa.list_(pa.int64()),
-        }
-        return pa.table({k: pa.array([getattr(c, k) for c in self.changes], t) for k, t in types.items()})
 
 
 @dataclass(frozen=True)

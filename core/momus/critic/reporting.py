@@ -24,6 +24,9 @@ class Reporting:
     layout
         What of the layout of texts the critic reads, of ``breaks`` and ``spacing`` (`momus.checks.layout`): where texts
         differ in it, the answer names the axis.
+    general
+        Whether it reads all words or characters, so that what a narrower axis finds moves it too: the answer then
+        places it behind narrower axes that differ (`momus.report.answer`).
     stepless
         The reason given for documents whose latents have no scored step (M = 0).
     aggregated
@@ -35,6 +38,7 @@ class Reporting:
     directions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     limits: str = ""
     layout: tuple[str, ...] = ()
+    general: bool = False
     stepless: str = "no scored step"
     aggregated: bool = True
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from momus.checks.layout import KINDS, layout_sentence
 from momus.checks.notes import mixed_prompts_warnings
@@ -23,7 +24,7 @@ from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
 from momus.engine.large import critics_of_rows, large_texts, preview
 from momus.engine.reuse import Reuse
-from momus.errors import FittingError, MissingExtraError, UsageError
+from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
 from momus.joint.analyses import analyse
 from momus.joint.versions import Nearer
 from momus.numeric.devices import resolve_device
@@ -52,10 +53,27 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 
+P = ParamSpec("P")
 MANY_CRITICS, MANY_CHARACTERS = 4, 1_000_000
 """From so many critics and characters of text on, several processes pay."""
 
 
+def _speaking_python(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
+    """Let errors name arguments, not options, unless a command line is recorded."""
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Comparison:
+        try:
+            return function(*args, **kwargs)
+        except MomusError as error:
+            if kwargs.get("command") is None:
+                error.message, error.hint = in_python(error.message), in_python(error.hint)
+            raise
+
+    return called
+
+
+@_speaking_python
 def compare(
     real: TextSource | None = None,
     generated: Mapping[str, TextSource] | None = None,
@@ -215,9 +233,12 @@ def compare(
                 reporter=reporter,
                 jobs=jobs,
                 trust=trust,
+                command=command,
             )
             comparison.joint = replace(comparison.joint, nearer=nearer_of(both, settings.against))
             comparison.warnings += [f"With real text: {w}" for w in both.warnings if w not in comparison.warnings]
+        if command is None:
+            comparison.warnings = [in_python(warning) for warning in comparison.warnings]
         comparison.signature = _signature(comparison, texts, chosen, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)

@@ -250,6 +250,7 @@ def _result(
         distribution=None if shown is None else distribution(critic, shown, real.corpus),
         parts=parts_of(critic, sampled[0], sampled[1:], settings),
         limits=critic.reporting.limits,
+        general=critic.reporting.general,
         unscored=count_unscored(scored),
         notes=[
             *notes_of(critic),

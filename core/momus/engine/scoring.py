@@ -22,11 +22,11 @@ from momus.engine.interface import Done, Engine, Job, done_of
 from momus.engine.pool import Pool
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
-from momus.outputs import make_folder, write_bytes
+from momus.outputs import make_folder, write_bytes, writing
 from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
-from momus.runs.row_folder import RowFolder, writing
+from momus.runs.row_folder import ROOM, RowFolder
 from momus.runs.row_plan import Plan, critic_digest, differences, make_plan
 from momus.text.documents import LeftOut
 
@@ -322,7 +322,7 @@ def _split_otherwise(folder: Path) -> str:
 
 def _copy_critic(source: Path, target: Path, digest: str) -> None:
     """Copy the two files of a fitted critic, unless they are there, and check that they can be read."""
-    with writing(target):
+    with writing(target, ROOM):
         try:
             same = critic_digest(target) == digest
         except StoreError:

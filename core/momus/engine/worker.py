@@ -18,11 +18,11 @@ from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
 from momus.numeric.types import Ints
-from momus.outputs import make_folder, write_bytes
+from momus.outputs import make_folder, write_bytes, writing
 from momus.processes import return_memory
 from momus.reading.parts import read_part
 from momus.runs.packing import pack, rows_to_json, summary_to_json
-from momus.runs.row_folder import RowFolder, write_record, writing
+from momus.runs.row_folder import ROOM, RowFolder, write_record
 from momus.runs.row_plan import Plan
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch, sample_size
@@ -66,7 +66,7 @@ class PartScorer:
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
-        with writing(self.folder.path):
+        with writing(self.folder.path, ROOM):
             make_folder(self.folder.rows(number).parent)
             write_bytes(self.folder.rows(number), content)
         record = {

@@ -12,7 +12,7 @@ from typing import Literal
 from momus.errors import StoreError, UsageError
 from momus.files import write_json
 from momus.history.kept import KeptRun
-from momus.outputs import make_folder
+from momus.outputs import make_folder, writing
 from momus.ownership import check_output, marked
 from momus.schema import read_json
 
@@ -107,12 +107,10 @@ class Baselines:
             datetime.now(UTC).isoformat(timespec="seconds"),
             FORMAT,
         )
-        try:
+        with writing(path, "name another --registry"):
             make_folder(self.folder)
             check_output(path, BASELINE)
             write_json(path, asdict(baseline))
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another --registry") from error
         return baseline
 
     def names(self) -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from momus.errors import GateFailed, StoreError, UsageError
+from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
 from momus.history.baselines import Baselines
 from momus.history.checks import Check, Status, decide_changes, decide_distances
@@ -25,7 +25,7 @@ from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
-from momus.outputs import make_folder
+from momus.outputs import make_folder, writing
 from momus.ownership import marked
 from momus.schema import read_json
 
@@ -122,11 +122,8 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
 @contextmanager
 def _locked(state: Path) -> Iterator[None]:
     """Be the only process that looks; others wait."""
-    try:
+    with writing(state, "name another --sequential file"):
         make_folder(state.parent)
-    except OSError as error:
-        hint = "name another --sequential file"
-        raise StoreError(f"{state}: cannot be written ({error.strerror})", hint=hint) from error
     lock = Lock(state.with_name(f".{state.name}.lock"), str(state)).wait()
     try:
         yield
@@ -273,10 +270,6 @@ class GateLooks:
             "looks": json.loads(self.looks.to_json()),
             "last": {"identity": identity, "before": before},
         }
-        try:
+        with writing(self.path, "name another --sequential file"):
             write_sealed(self.path, content)
-        except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot be written ({error.strerror})", hint="name another --sequential file"
-            ) from error
         return look

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from momus.errors import StoreError
 from momus.files import plain
 from momus.history.checks import Check
 from momus.history.diff_view import input_line, run_name, signed
 from momus.history.rules import WITHIN, WITHIN_ITSELF
-from momus.outputs import appending, write_text
+from momus.outputs import appending, write_text, writing
 from momus.ownership import check_output, marked
 from momus.report.format import markdown, markdown_table, number, text_table
 from momus.report.safe import clean
@@ -209,8 +208,5 @@ def append_summary(result: GateResult, path: Path) -> None:
     StoreError
         The file cannot be written.
     """
-    try:
-        with appending(path) as file:
-            file.write((gate_markdown(result) + "\n").encode("utf-8"))
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror})", hint="name another file") from error
+    with writing(path, "name another file"), appending(path) as file:
+        file.write((gate_markdown(result) + "\n").encode("utf-8"))

@@ -17,7 +17,8 @@ def hedges_factor(tables: Sequence[Rows], weights: Sequence[Floats]) -> tuple[fl
 
     g is the difference in pooled standard deviations of documents, with the small-sample factor 1 − 3/(4·df − 1)
     (Hedges 1981). Of a ratio of totals Σx/Σw = θ, a document deviates by (x − θw) over the mean of w. NaN where a
-    standard deviation does not exist, or is 0 and the means differ; 0 where all is equal.
+    standard deviation does not exist; 0 where all is equal. Where the documents of each text are equal and the texts
+    differ, as a title before every generated document, it is as if one document lay on the other side.
 
     Parameters
     ----------
@@ -42,7 +43,10 @@ def hedges_factor(tables: Sequence[Rows], weights: Sequence[Floats]) -> tuple[fl
     deviation = math.sqrt(squares / freedom)
     scale = max(abs(m) for m in means)
     if deviation <= 1e-12 * scale:  # rounding
-        return (0.0 if abs(means[1] - means[0]) <= 1e-9 * scale else math.nan), freedom
+        gap = abs(means[1] - means[0])
+        if gap <= 1e-9 * scale:
+            return 0.0, freedom
+        deviation = gap / math.sqrt(count)
     return (1 - 3 / (4 * freedom - 1)) / deviation, freedom
 
 

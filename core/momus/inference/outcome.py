@@ -77,7 +77,7 @@ def outcome(
         fields = _distance(contrast, samples, null, exact, noise, errors, question)
     else:
         fields = _value(contrast, samples, null, exact, errors, question)
-    flat, critical = fields.pop("flat", ""), fields.pop("critical", None)
+    zero_variance, critical = fields.pop("zero_variance", ""), fields.pop("critical", None)
     return TestResult(
         statistic=s.name,
         effect_kind="distance" if s.kind == "distance" else s.effect,
@@ -86,7 +86,7 @@ def outcome(
         n_pairs=d.n_real if d.kind == "pairs" else 0,
         left_out_real=d.left_out[0],
         left_out_generated=d.left_out[1],
-        method=replace(method, flat=flat, critical=critical),
+        method=replace(method, zero_variance=zero_variance, critical=critical),
         **fields,
     )
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.inference.weights import Weights
-from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 
 Rows: TypeAlias = Any
@@ -146,28 +145,3 @@ def of_columns(columns: Rows, weights: Weights | Floats) -> Floats:
 def total(rows: Rows) -> Floats:
     """Sum of rows over documents: (1, V)."""
     return np.asarray(rows.sum(axis=0, dtype=np.float64)).reshape(1, -1)
-
-
-def merged(tables: Tables) -> Tables:
-    """Merge the columns that only one document has into one column per document.
-
-    Such columns are always relabelled together, so distances that add up over columns do not change. Most words of a
-    text occur in one document only.
-
-    >>> both = sparse.csr_array(np.array([[1.0, 2.0, 0, 1], [0, 0, 3.0, 1]]))
-    >>> merged(Tables(both[:1], both[1:])).both().toarray().tolist()
-    [[1.0, 3.0, 0.0], [1.0, 0.0, 3.0]]
-    """
-    both = sparse.csr_array(tables.both())
-    # documents[v]: how many documents have column v, (V,); columns that two or more share come first, in order
-    n, documents = both.shape[0], np.bincount(both.indices, minlength=both.shape[1])
-    shared = documents > 1
-    n_shared = int(shared.sum())
-    new_column = np.cumsum(shared) - 1
-    # the other entries go to the column n_shared + i of their document i
-    indices = np.where(shared[both.indices], new_column[both.indices], n_shared + owners_of(both.indptr))
-    arrays = both.data.copy(), indices.astype(np.int32), both.indptr.copy()
-    compact = sparse.csr_array(arrays, shape=(n, n_shared + n))
-    compact.sum_duplicates()
-    real, generated = rows_between(compact, [0, tables.real.shape[0], n])
-    return Tables(real, generated, compact)

@@ -11,7 +11,7 @@ from momus.inference.intervals import NONE, Interval
 Test = Literal["permutation", "multipliers", "squares", "relabelled groups", "welch", "none"]
 Unit = Literal["documents", "pairs", "prompts", "clusters", "bins", "blocks", "groups"]
 Family = Literal["value", "distance", "law"]
-Flat = Literal["", "share", "none"]
+ZeroVariance = Literal["", "share", "none"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Method:
     skewness
         Standardised third cumulant of the difference, where T is transformed for it (`momus.inference.studentised`);
         0 elsewhere.
-    flat
+    zero_variance
         Where texts differ although the documents of neither vary: ``share``, the interval of two shares of 0 and 1
         (`momus.inference.without_variance`), or ``none``, no interval. Empty where documents vary.
     critical
@@ -77,7 +77,7 @@ class Method:
     error: str = ""
     tokens: int = 0
     reason: str = ""
-    flat: Flat = ""
+    zero_variance: ZeroVariance = ""
     block: int = 1
     critical: float | None = None
     skewness: float = 0.0

@@ -25,7 +25,7 @@ def spent(alpha: float, look: int, planned: int | None = None) -> float:
     Looks are counted from 1. The levels add up to α. By Bonferroni's inequality, any false alarm at any look has
     probability at most α, for p-values that are valid at each look and depend on each other in any way: cumulative
     looks, or fresh samples against one real sample. Of the schedules k⁻ˢ − (k + 1)⁻ˢ, 6/(πk)² and 1/(k log² k), the
-    one with s = 1/2 had the highest power over 20 to 100 looks, or nearly so (docs/looks.md).
+    one with s = 1/2 had the highest power over 20 to 100 looks, or nearly so (benchmarks/validity/looks.py).
 
     Parameters
     ----------

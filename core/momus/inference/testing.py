@@ -6,25 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
-from momus.critic.statistic import Statistic, jensen_shannon, total_variation
+from momus.critic.statistic import Statistic
 from momus.inference.contrast import Contrast, contrast_of
 from momus.inference.design import Design
 from momus.inference.influence import Errors, cross_fitted, witness_of
 from momus.inference.multiplicity import family_test
 from momus.inference.multipliers import chance_distance
 from momus.inference.outcome import Question, outcome
-from momus.inference.pooling import NARROW, Rows, Tables, merged
+from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, Nulls
 from momus.inference.result import TestResult
 from momus.inference.samples import Samples
 from momus.inference.weights import CHUNK
 from momus.numeric.types import Floats
 from momus.processes import usable_threads
-
-ADDITIVE = (total_variation, jensen_shannon)
-"""Distances to which columns that are empty in one text contribute in proportion to their sum."""
 
 
 def compare_rows(
@@ -135,19 +131,12 @@ def compare_rows(
     return [results[i] for i in range(len(statistics))]
 
 
-def _samples(
-    real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None, merge: bool = False
-) -> Samples:
-    """The rows of the documents that take part in the test under a key, or of the units of another design.
-
-    ``merge`` merges the columns that one document has alone (`momus.inference.pooling.merged`).
-    """
+def _samples(real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None) -> Samples:
+    """The rows of the documents that take part in the test under a key, or of the units of another design."""
     design = other or design
     if design is not None and design.rows is not None:
         real, generated = real[design.rows[0]], generated[design.rows[1]]
     tables = Tables.of(real, generated)
-    if merge and sparse.issparse(tables.real):
-        tables = merged(tables)
     sizes = tables.real.shape[0], tables.generated.shape[0]
     if not all(sizes):
         raise ValueError("each side needs at least one document")
@@ -213,8 +202,7 @@ def axis_test(
     of_key: dict[str, Samples] = {}
     try:
         for key in dict.fromkeys(s.rows for s in statistics):
-            additive = all(s.function in ADDITIVE and s.prepare is s.ties is None for s in statistics if s.rows == key)
-            of_key[key] = _samples(real[key], generated[key], key, design, None, merge=additive)
+            of_key[key] = _samples(real[key], generated[key], key, design, None)
         contrasts = [contrast_of(s, of_key[s.rows]) for s in statistics]
     except ValueError:  # a statistic is not finite
         return float("nan"), first, float("nan")

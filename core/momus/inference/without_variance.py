@@ -100,8 +100,8 @@ def apart(contrast: Contrast, samples: Samples, p: float, effect: float, levels:
             low, high = separation_interval(real, generated, units, samples.design.together, level)
             shown[i] = (low, high) if p <= 1 - level else (min(low, 0.0), max(high, 0.0))
     effects = shown if s.effect == "difference" else (NONE, NONE)
-    flat = "share" if math.isfinite(shown[0][0]) else "none"
-    return {**numbers((real, generated), effect, p, shown[0], effects), "flat": flat}
+    zero_variance = "share" if math.isfinite(shown[0][0]) else "none"
+    return {**numbers((real, generated), effect, p, shown[0], effects), "zero_variance": zero_variance}
 
 
 def share_units(s: Statistic, samples: Samples) -> tuple[int, int] | None:

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 from momus.errors import StoreError, UsageError
 from momus.files import columns_of
 from momus.numeric.types import Ints
-from momus.outputs import make_folder, open_temporary, replacing
+from momus.outputs import make_folder, open_temporary, replacing, writing
 from momus.ownership import Kind, check_output, check_place
 from momus.reading.originals import Originals
-from momus.runs.row_folder import writing
+from momus.runs.row_folder import ROOM
 
 SUFFIXES = (".jsonl", ".parquet")
 RECORDS = Kind("a file of records", lambda path: bool(columns_of(path)))
@@ -110,7 +110,7 @@ def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter
     for path in (keep, drop):
         make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
-    with writing(keep.parent), replacing(keep) as kept, replacing(drop) as dropped:
+    with writing(keep.parent, ROOM), replacing(keep) as kept, replacing(drop) as dropped:
         both = [(Lines if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
         try:
             yield both[0], both[1]

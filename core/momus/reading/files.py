@@ -300,5 +300,7 @@ def _similar_names(location: Location) -> str:
     path = location.path
     if path is None or not path.parent.is_dir():
         return "check the path" if path is None else f"the folder {str(path.parent)!r} does not exist: check the path"
+    if path.is_symlink():
+        return f"it is a link to {os.readlink(path)}, where nothing is: correct the link"
     near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=3)
     return "did you mean " + ", ".join(str(path.parent / n) for n in near) + "?" if near else "check the path"

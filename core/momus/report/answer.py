@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from momus.runs.result import Comparison, CriticResult
 
 Sign = Literal[-1, 0, 1]
+GENERAL = 0.4
+"""What a gap of a general axis counts where axes are put in order: it moves with whatever narrower axes find."""
 OVERUSED, NAMED = 6, 3
 """Largest number of lines on what texts say too often, and of things that a line names."""
 
@@ -97,6 +99,7 @@ class AxisAnswer:
     critic: str
     axis: str
     cells: tuple[Cell, ...]
+    general: bool = False
 
     @property
     def size(self) -> float:
@@ -104,6 +107,16 @@ class AxisAnswer:
         gaps = [c.row.gap or 0.0 for c in self.cells if c.differs]
         tested = any(c.row.p_adjusted is not None for c in self.cells)
         return max(gaps, default=0.0 if tested else -1.0)
+
+    @property
+    def weight(self) -> float:
+        """What axes are put in order by: the largest gap of a finding; of a general axis, `GENERAL` of it counts."""
+        return self.counted(self.worst) if self.size > 0 else self.size
+
+    def counted(self, cell: Cell) -> float:
+        """What the largest gap of a cell's findings counts."""
+        largest = max(v.gap or 0.0 for v in (cell.row, *cell.also))
+        return largest * (GENERAL if self.general else 1.0)
 
     @property
     def worst(self) -> Cell:
@@ -139,7 +152,7 @@ class Answer:
     corpora
         Nearest to human text first: by their rank over all axes, else by the number of axes beyond human variation.
     axes
-        Largest gap first; axes that were not tested last.
+        Largest gap first, general axes behind narrower ones (`AxisAnswer.weight`); axes that were not tested last.
     ranked_axes
         Number of axes that count for the mean distance and the ranks.
     layout
@@ -164,9 +177,9 @@ class Answer:
 
     @property
     def largest(self) -> Cell | None:
-        """The largest gap of all; None if nothing differs."""
-        cells = [a.worst for a in self.axes if a.worst.differs and a.worst.row.gap is not None]
-        return max(cells, key=lambda c: c.row.gap or 0.0, default=None)
+        """The largest gap of all, where general axes count less (`AxisAnswer.weight`); None if nothing differs."""
+        axes = [a for a in self.axes if a.worst.differs and a.worst.row.gap is not None]
+        return max(axes, key=lambda a: a.weight).worst if axes else None
 
     def axis(self, critic: str) -> AxisAnswer:
         """The axis of a critic."""
@@ -179,8 +192,9 @@ def answer_of(comparison: Comparison) -> Answer:
     for v in comparison.verdicts:
         by_axis.setdefault(v.critic, {}).setdefault(v.generated, []).append(v)
     cells = {critic: tuple(map(Cell.of, by_text.values())) for critic, by_text in by_axis.items()}
-    axes = [AxisAnswer(critic, of_axis[0].row.axis, of_axis) for critic, of_axis in cells.items()]
-    axes.sort(key=lambda a: -a.size)  # stable: axes of one size stay in the order of the critics
+    general = {r.name for r in comparison.results if r.general}
+    axes = [AxisAnswer(name, of_axis[0].row.axis, of_axis, name in general) for name, of_axis in cells.items()]
+    axes.sort(key=lambda a: -a.weight)  # stable: axes of one size stay in the order of the critics
     ranking = comparison.joint.ranking
     corpora = _corpora(comparison, [cell.row for of_axis in cells.values() for cell in of_axis])
     layout = str(comparison.signature.get("layout", ""))

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_text
-from momus.ownership import marked
+from momus.ownership import Kind, holds
 from momus.report.against import first_sentences as against_sentences
 from momus.report.against import legend as against_legend
 from momus.report.against_view import against_page
@@ -49,9 +49,8 @@ if TYPE_CHECKING:
     from momus.runs.result import Comparison
 
 
-REPORT_PAGE = marked("a report of Momus", b"<title>Momus: real and generated text compared")
-VERSIONS_PAGE = marked("a report of Momus", b"<title>Momus: versions of a model compared")
-ANY_PAGE = marked("a page of HTML", b"<html")
+TITLES = (b"<title>Momus: real and generated text compared", b"<title>Momus: versions of a model compared")
+REPORT_PAGE = Kind("a report of Momus", lambda path: any(holds(path, title) for title in TITLES))
 
 
 def write_report(comparison: Comparison, path: Path) -> Path:

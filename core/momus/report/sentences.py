@@ -166,7 +166,8 @@ def _largest(answer: Answer, cell: Cell) -> str:
     axis = answer.axis(cell.row.critic)
     shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
     all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
-    whose = f"Largest gap of {all_of_them}" if shared else f"Largest gap: {cell.generated} in"
+    size = "Largest" if (cell.row.gap or 0.0) >= max(a.size for a in answer.axes) else "Main"
+    whose = f"{size} gap of {all_of_them}" if shared else f"{size} gap: {cell.generated} in"
     one_way = len({c.direction for c in axis.cells}) == 1
     name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared and not one_way else ""
     what = f"{name}{says_what(cell)}"
@@ -175,8 +176,8 @@ def _largest(answer: Answer, cell: Cell) -> str:
 
 def _largest_axis(answer: Answer, generated: str) -> str | None:
     """The critic on whose axis a corpus has its largest gap."""
-    cells = [c for a in answer.axes for c in a.cells if c.generated == generated and c.differs]
-    return max(cells, key=lambda c: c.row.gap or 0.0).row.critic if cells else None
+    cells = [(a, c) for a in answer.axes for c in a.cells if c.generated == generated and c.differs]
+    return max(cells, key=lambda x: x[0].counted(x[1]))[0].critic if cells else None
 
 
 def axes(n: int) -> str:

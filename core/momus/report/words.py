@@ -118,9 +118,9 @@ def _blocks(m: Method) -> str:
 
 def _interval_method(verdict: Verdict) -> str:
     m = verdict.method
-    if m.flat == "none":
+    if m.zero_variance == "none":
         return "no interval, since the documents of neither text differ from each other"
-    if m.flat == "share":
+    if m.zero_variance == "share":
         return "interval from the probability that every document of a text has the same share, 0 or 1"
     if verdict.low is None:
         return "no interval"

@@ -21,7 +21,7 @@ from momus import ownership
 from momus.errors import StoreError
 from momus.files import write_json
 from momus.locking import Lock
-from momus.outputs import delete, make_folder, replacing, write_bytes
+from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
 from momus.runs.axis_file import read_axis, write_axis
@@ -80,10 +80,8 @@ class RunFolder:
                     hint="resume it with --resume, replace it with --overwrite, or name another folder with --out",
                 )
             check_strangers(self.path)
-        try:
+        with writing(self.path, "name another --out"):
             make_folder(self.path)
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written ({error.strerror})", hint="name another --out") from error
         self.lock.acquire()
 
     def begin(self, *, resume: bool) -> None:
@@ -97,12 +95,8 @@ class RunFolder:
             The folder cannot be written.
         """
         generation = Generation(self.path)
-        try:
+        with writing(self.path, "name another folder with --out"):
             generation.begin(keep=resume)
-        except OSError as error:
-            raise StoreError(
-                f"{self.path}: cannot be written ({error})", hint="name another folder with --out"
-            ) from error
         self.work = generation.path
 
     def publish(self) -> None:

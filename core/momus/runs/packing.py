@@ -46,6 +46,20 @@ def pack(corpus: Corpus, scored: Mapping[str, Scores], sketch: TextSketch | None
     columns: dict[str, pa.Array | pa.ChunkedArray] = {name: corpus.table[name] for name in ("id", "prompt", "group")}
     columns |= {"hash": pa.array(corpus.hashes), "characters": pa.array(corpus.characters)}
     columns["fields"] = corpus.table["fields"]
+    more, metadata = scored_columns(scored)
+    columns |= more
+    if sketch is not None:
+        table = sketch.to_table()
+        metadata |= table.schema.metadata
+        columns |= {f"{SKETCH}{name}": table[name] for name in table.column_names if name not in columns}
+    return pa.table(columns).replace_schema_metadata(metadata)
+
+
+def scored_columns(
+    scored: Mapping[str, Scores],
+) -> tuple[dict[str, pa.Array | pa.ChunkedArray], dict[bytes, bytes]]:
+    """The columns of scores under several critics, and the metadata that reading them needs."""
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     shared: dict[str, str] = {}
     seen: list[tuple[str, Counted]] = []
     for name, scores in scored.items():
@@ -59,12 +73,7 @@ def pack(corpus: Corpus, scored: Mapping[str, Scores], sketch: TextSketch | None
             else:
                 seen.append((column, rows))
                 columns[f"{column}.labels"], columns[f"{column}.counts"] = _counts(rows)
-    metadata = {SHARED: json.dumps(shared, sort_keys=True).encode()}
-    if sketch is not None:
-        table = sketch.to_table()
-        metadata |= table.schema.metadata
-        columns |= {f"{SKETCH}{name}": table[name] for name in table.column_names if name not in columns}
-    return pa.table(columns).replace_schema_metadata(metadata)
+    return columns, {SHARED: json.dumps(shared, sort_keys=True).encode()}
 
 
 def sketch_columns(schema: pa.Schema) -> list[str]:

@@ -61,6 +61,8 @@ class CriticResult:
         The parts of log P(x) of each text; None if the critic does not decompose it.
     limits
         What the critic cannot see.
+    general
+        Whether it reads all words or characters, see `momus.critic.reporting.Reporting`.
     notes
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
     versions
@@ -85,6 +87,7 @@ class CriticResult:
     distribution: Chart | None = None
     parts: Parts | None = None
     limits: str = ""
+    general: bool = False
     unscored: Sequence[Unscored] = ()
     notes: Sequence[Note] = ()
     versions: Versions | None = None
@@ -109,6 +112,7 @@ class CriticResult:
             "distribution": None if self.distribution is None else to_json(self.distribution),
             "parts": None if self.parts is None else self.parts.to_json(),
             "limits": self.limits,
+            "general": self.general,
             "unscored": [asdict(u) for u in self.unscored],
             "notes": [asdict(n) for n in self.notes],
             "versions": None if self.versions is None else asdict(self.versions),
@@ -299,10 +303,9 @@ class Comparison:
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
         from momus.ownership import check_output
-        from momus.report.page import REPORT_PAGE, VERSIONS_PAGE, write_report
+        from momus.report.page import REPORT_PAGE, write_report
 
-        page = REPORT_PAGE if self.against is None else VERSIONS_PAGE
-        check_output(Path(path), page, kept_by=self.folder)
+        check_output(Path(path), REPORT_PAGE, kept_by=self.folder)
         return write_report(self, Path(path))
 
     def log_to(

@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypedDict
 from momus.errors import StoreError
 from momus.files import file_digest, write_sealed
 from momus.locking import Lock
-from momus.outputs import delete, delete_leftovers, make_folder, sync, write_bytes
+from momus.outputs import delete, delete_leftovers, make_folder, sync, write_bytes, writing
 from momus.ownership import MARK, PART, ROWS, check_folder
 from momus.parameters import Range
 from momus.schema import read_json
@@ -124,7 +124,7 @@ class RowFolder:
             The path is a file or holds other files, or another process has this rank.
         """
         check_folder(self.path, ROWS, leftovers=[p.name for p in self.path.glob(f"{LOCK}-*")])
-        with writing(self.path):
+        with writing(self.path, ROOM):
             make_folder(self.path)
             if not (self.path / MARK).exists():  # whose it is, until and if ever the manifest says so
                 write_bytes(self.path / MARK, ROWS.name.encode("ascii"))
@@ -144,7 +144,7 @@ class RowFolder:
         """
         for lock in self.path.glob(f"{LOCK}-*[!0]"):
             Lock(lock, str(self.path)).acquire().release()
-        with writing(self.path):
+        with writing(self.path, ROOM):
             delete(self.manifest)
             below = sorted(self.path.glob("*/**/*"), reverse=True)
             delete(*(p for p in below if p.is_dir() or FILES.fullmatch(p.relative_to(self.path).as_posix())))
@@ -207,27 +207,13 @@ def is_row_file(path: Path) -> bool:
 AGAIN = "delete the file, and run `momus score … -o … --resume` again: only this part is computed"
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Word errors of the file system.
-
-    Raises
-    ------
-    StoreError
-        A full disk, missing rights, …
-    """
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(
-            f"{path}: cannot be written ({error.strerror or error})",
-            hint="make room or name another folder; finished parts stay, and --resume scores the others",
-        ) from error
+ROOM = "make room or name another folder; finished parts stay, and --resume scores the others"
+"""The way out where rows cannot be written."""
 
 
 def write_record(path: Path, content: dict[str, Any]) -> None:
     """Write a sealed JSON file, and sync the folder that names it."""
-    with writing(path):
+    with writing(path, ROOM):
         make_folder(path.parent)
         write_sealed(path, content)
         sync(path.parent)

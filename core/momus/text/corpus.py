@@ -8,38 +8,20 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from momus.errors import UsageError
-from momus.numeric.ragged import group_sums, offsets_of
-from momus.numeric.types import Bools, Ints
+from momus.numeric.types import Ints
+from momus.text.columns import SCHEMA, Columns
 from momus.text.counting import counted
-from momus.text.digests import canonical_order, fingerprint_of, hashes_of, identity_of
+from momus.text.digests import canonical_order
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.splitting import Units, run_rows, split_rows, units_of
 from momus.text.tokens import Tokenizer, TokenTable, tokenize
-from momus.text.words import MINOR, ORDINARY_RE2, UNSPACED_RE2
 
 __all__ = ["SCHEMA", "Corpus", "Document", "Section"]
 
-SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("sections", pa.list_(pa.large_string())),
-        ("titles", pa.list_(pa.string())),
-        ("sectioned", pa.bool_()),
-        ("prompt", pa.string()),
-        ("problem", pa.string()),
-        ("group", pa.string()),
-        ("fields", pa.map_(pa.string(), pa.string())),
-    ]
-)
-"""Columns of a corpus. Running text is one section of an unsectioned document; ``problem`` says why a record could not
-be read as a document (the record keeps its row, and every critic reports it as unscored); ``group`` is what a document
-shares with others of the corpus (an author, a novel); ``fields`` holds the metadata that the reader was asked for."""
 
-
-class Corpus:
+class Corpus(Columns):
     """An immutable, ordered collection of documents with unique ids, stored as an Arrow table.
 
     Slices share the memory and the tokens of the corpus they come from: text is split once per tokenizer (`tokens`),
@@ -116,18 +98,7 @@ class Corpus:
         groups: Sequence[str | None] | None = None,
     ) -> Corpus:
         """Make a corpus of running texts; ids default to ``name:1``, ``name:2`` and so on."""
-        return cls.from_documents(
-            (
-                Document.plain(
-                    ids[i] if ids else f"{name}:{i + 1}",
-                    text,
-                    prompts[i] if prompts else None,
-                    groups[i] if groups else None,
-                )
-                for i, text in enumerate(texts)
-            ),
-            name,
-        )
+        return cls._of(((Section(text),) for text in texts), False, ids, prompts, name, groups)
 
     @classmethod
     def from_sections(
@@ -139,18 +110,30 @@ class Corpus:
         groups: Sequence[str | None] | None = None,
     ) -> Corpus:
         """Make a corpus of sectioned documents, each a sequence of (title or None, text)."""
-        return cls.from_documents(
-            (
-                Document(
-                    ids[i] if ids else f"{name}:{i + 1}",
-                    tuple(Section(text, title) for title, text in sections),
-                    prompt=prompts[i] if prompts else None,
-                    group=groups[i] if groups else None,
-                )
-                for i, sections in enumerate(documents)
-            ),
-            name,
+        sections = (tuple(Section(text, title) for title, text in document) for document in documents)
+        return cls._of(sections, True, ids, prompts, name, groups)
+
+    @classmethod
+    def _of(
+        cls,
+        documents: Iterable[tuple[Section, ...]],
+        sectioned: bool,
+        ids: Sequence[str] | None,
+        prompts: Sequence[str | None] | None,
+        name: str,
+        groups: Sequence[str | None] | None,
+    ) -> Corpus:
+        rows = (
+            Document(
+                ids[i] if ids else f"{name}:{i + 1}",
+                sections,
+                sectioned,
+                prompts[i] if prompts else None,
+                group=groups[i] if groups else None,
+            )
+            for i, sections in enumerate(documents)
         )
+        return cls.from_documents(rows, name)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -169,92 +152,10 @@ class Corpus:
     def __iter__(self) -> Iterator[Document]:
         return (self[i] for i in range(len(self)))
 
-    @cached_property
-    def ids(self) -> list[str]:
-        """Document ids, in order."""
-        return list(self.table["id"].to_pylist())
-
-    @cached_property
-    def prompts(self) -> list[str | None]:
-        """The prompt id of each document, or None."""
-        return list(self.table["prompt"].to_pylist())
-
-    @cached_property
-    def groups(self) -> list[str | None]:
-        """The group of each document (its author, novel, site …), or None."""
-        return list(self.table["group"].to_pylist())
-
     @property
     def units(self) -> Units:
         """What `split` keeps together: groups, documents of one prompt, or single documents."""
         return units_of(self.ids, self.groups, self.prompts)
-
-    def field(self, name: str) -> list[str | None]:
-        """Return a metadata field of each document; None where a document lacks it.
-
-        >>> Corpus.from_documents([Document("a", (), fields={"topic": "ships"}), Document("b", ())]).field("topic")
-        ['ships', None]
-        """
-        return list(pc.map_lookup(self.table["fields"], pa.scalar(name), "first").to_pylist())
-
-    @property
-    def languages(self) -> list[str | None]:
-        """Language of each document, by its metadata field ``language``: ISO 639 code without a region; else None.
-
-        >>> documents = [Document("a", (), fields={"language": "zh_Hans"}), Document("b", ())]
-        >>> Corpus.from_documents(documents).languages
-        ['zh', None]
-        """
-        return [code.replace("_", "-").partition("-")[0].lower() if code else None for code in self.field("language")]
-
-    @cached_property
-    def problems(self) -> list[str | None]:
-        """Why each record could not be read as a document, or None."""
-        return list(self.table["problem"].to_pylist())
-
-    @cached_property
-    def sectioned(self) -> Bools:
-        """Whether each document has sections: bool (documents,)."""
-        return np.asarray(self.table["sectioned"].to_numpy(), dtype=bool)
-
-    @cached_property
-    def section_counts(self) -> Ints:
-        """Number of sections per document: int64 (documents,)."""
-        return np.asarray(pc.list_value_length(self.table["sections"]).to_numpy(), dtype=np.int64)
-
-    @property
-    def section_texts(self) -> pa.ChunkedArray:
-        """Texts of all sections, in document order; ``section_counts`` says how many belong to each document."""
-        return pc.list_flatten(self.table["sections"])
-
-    @property
-    def section_titles(self) -> list[str | None]:
-        """Titles of all sections, in document order; ``section_counts`` says how many belong to each document."""
-        return list(pc.list_flatten(self.table["titles"]).to_pylist())
-
-    @cached_property
-    def blank(self) -> Bools:
-        """Whether each document holds nothing but white space: bool (documents,)."""
-        filled = pc.match_substring_regex(self.section_texts, r"\S").to_numpy(zero_copy_only=False)
-        offsets = offsets_of(self.section_counts)
-        return np.asarray(group_sums(np.asarray(filled, dtype=np.int64), offsets) == 0)
-
-    @cached_property
-    def unspaced(self) -> Bools:
-        """Whether each document has a section that ICU splits (`momus.text.words.UNSPACED`): bool (documents,)."""
-        texts = self.section_texts
-        found = np.asarray(pc.match_substring_regex(texts, UNSPACED_RE2).to_numpy(zero_copy_only=False), dtype=bool)
-        if found.any():  # in a section of Latin text, strays are no reason
-            others = pc.count_substring_regex(texts.filter(pa.array(found)), ORDINARY_RE2).to_numpy()
-            lengths = pc.utf8_length(texts.filter(pa.array(found))).to_numpy()
-            found[found] = others >= MINOR * lengths
-        return np.asarray(group_sums(found.astype(np.int64), offsets_of(self.section_counts)) != 0)
-
-    @cached_property
-    def characters(self) -> Ints:
-        """Number of characters per document: int64 (documents,)."""
-        lengths = np.asarray(pc.utf8_length(self.section_texts).to_numpy(), dtype=np.int64)
-        return np.asarray(group_sums(lengths, offsets_of(self.section_counts)))
 
     def slice(self, start: int, stop: int) -> Corpus:
         """Return documents ``start:stop``, without copying."""
@@ -339,8 +240,6 @@ class Corpus:
         >>> len(first), len(second)
         (3, 7)
         """
-        if not 0 < share < 1:
-            raise UsageError(f"share must lie between 0 and 1, got {share}")
         first, second = split_rows(self.ids, self.units, share, seed, self.name)
         names = names or (self.name, self.name)
         return self.take(first, names[0]), self.take(second, names[1])
@@ -354,8 +253,6 @@ class Corpus:
         >>> first.ids[:6], len(first), len(second)
         (['x:3', 'x:4', 'x:5', 'x:6', 'x:15', 'x:16'], 20, 20)
         """
-        if not 0 < share < 1:
-            raise UsageError(f"share must lie between 0 and 1, got {share}")
         first, second = run_rows(self.characters, share, seed)
         names = names or (self.name, self.name)
         return self.take(first, names[0]), self.take(second, names[1])
@@ -380,38 +277,6 @@ class Corpus:
         if len(table) != len(self):
             raise UsageError(f"{self.name}: {len(table)} token lists for {len(self)} documents")
         self._tokens[tokenizer.signature] = table
-
-    @cached_property
-    def hashes(self) -> NDArray[np.uint64]:
-        """A 64-bit BLAKE2 hash of each document's text, without titles: uint64 (documents,).
-
-        Equal texts have equal hashes, which is how a critic recognises the documents it was fitted on.
-
-        >>> a, b = Corpus.from_texts(["x"]), Corpus.from_sections([[("Title", "x")]])
-        >>> bool(a.hashes[0] == b.hashes[0])
-        True
-        """
-        return hashes_of(self.section_texts, offsets_of(self.section_counts))
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that identify the texts, regardless of their order."""
-        return fingerprint_of(self.hashes)
-
-    @cached_property
-    def identity(self) -> str:
-        """Thirty-two hexadecimal digits that identify all that a critic can see, in order.
-
-        Texts with their section boundaries, titles, ids, prompts, groups, metadata, and what could not be read.
-
-        >>> a, b = Corpus.from_texts(["x", "y"]), Corpus.from_texts(["y", "x"])
-        >>> a.fingerprint == b.fingerprint, a.identity == b.identity
-        (True, False)
-        """
-        lengths = pc.binary_length(self.section_texts).to_numpy(zero_copy_only=False)
-        return identity_of(
-            self.table.drop_columns("sections"), (self.section_counts, lengths, self.hashes.view(np.int64))
-        )
 
 
 def _ascending(rows: Ints) -> bool:

@@ -76,6 +76,12 @@ def units_of(ids: Sequence[str], groups: Sequence[str | None], prompts: Sequence
     return Units(codes, kinds["group"], kinds["prompt"], kinds["document"])
 
 
+def check_share(share: float) -> None:
+    """Raise `UsageError` unless a share lies between 0 and 1."""
+    if not 0 < share < 1:
+        raise UsageError(f"share must lie between 0 and 1, got {share}")
+
+
 def split_rows(ids: Sequence[str], units: Units, share: float, seed: int, name: str) -> tuple[Ints, Ints]:
     """Choose the rows of two sides, each ascending; whole units fall on one side.
 
@@ -91,6 +97,7 @@ def split_rows(ids: Sequence[str], units: Units, share: float, seed: int, name: 
     >>> [side.tolist() for side in split_rows(list("abcd"), units, 0.5, 0, "c")]
     [[0, 2], [1, 3]]
     """
+    check_share(share)
     n, count = len(ids), units.count
     together = count < n
     if together and count == 1:
@@ -122,6 +129,7 @@ def run_rows(sizes: Ints, share: float, seed: int, runs: int = RUNS) -> tuple[In
     >>> [side.tolist() for side in run_rows(np.ones(8, np.int64), 0.5, 0, runs=4)]
     [[0, 1, 4, 5], [2, 3, 6, 7]]
     """
+    check_share(share)
     n = len(sizes)
     runs = min(runs, n)
     # the run of each document by the middle of its text, shape (n,): runs hold about the same amount of text

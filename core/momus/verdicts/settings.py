@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
 from momus.parameters import OneOf, Range, check_values
+
+ARGUMENTS = ("fit", "critics", "config", "out", "overwrite", "resume", "reading", "reuse", "jobs", "trust")
+"""Arguments of `momus.compare` beside the settings."""
+RENAMED = {"adjustment": "multiplicity", "adjust": "control_for", "critics_from": "reuse"}
 
 
 @dataclass(frozen=True)
@@ -87,15 +92,22 @@ def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings
 
     >>> with_options(None, {"seed": 3}).seed
     3
+    >>> with_options(None, {"adjust": "length"})
+    Traceback (most recent call last):
+    momus.errors.UsageError: compare: there is no argument 'adjust'
+      → did you mean 'control_for'? Arguments: fit, critics, ...
     >>> with_options(None, {"permutations": 10**9})
     Traceback (most recent call last):
     momus.errors.UsageError: compare: permutations is 1000000000, expected a number of at least 1 and at most 1,000,000
       → correct permutations; it is 9999 by default
     """
-    try:
-        settings = replace(settings or Settings(), **options)
-    except TypeError as error:
-        known = ", ".join(Settings.__dataclass_fields__)
-        raise UsageError(f"compare: {error}", hint=f"options are: {known}") from error
+    own = [field.name for field in fields(Settings)]
+    known = [*ARGUMENTS, *own]
+    for name in options:
+        if name not in own:
+            near = [RENAMED[name]] if name in RENAMED else get_close_matches(name, known, n=1)
+            guess = f"did you mean {near[0]!r}? " if near else ""
+            raise UsageError(f"compare: there is no argument {name!r}", hint=f"{guess}Arguments: {', '.join(known)}")
+    settings = replace(settings or Settings(), **options)
     check_values(Settings, vars(settings), "compare")
     return settings

@@ -27,7 +27,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
 from momus.critic.reporting import Reporting
-from momus.errors import FittingError, UsageError
+from momus.errors import FittingError
 from momus.estimator import reset
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
@@ -157,10 +157,6 @@ class CodeMixing(
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit φ and α by Gibbs sampling."""
-        if self.n_topics < 2:
-            raise UsageError(
-                f"code-mixing: n_topics is {self.n_topics}", hint="give the number of languages, 2 or more"
-            )
         table = real.tokens(self.tokenizer)
         rules = VocabularyRules(self.min_count, most_documents=1.0, without=())
         self.vocabulary_ = build_vocabulary(table, rules)

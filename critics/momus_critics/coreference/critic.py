@@ -24,7 +24,7 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
 from momus.critic.reporting import Reporting
-from momus.critic.tools import adapter_names, make_adapter
+from momus.critic.tools import make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import Evidence, MarkedDocument
@@ -152,11 +152,6 @@ class Coreference(
 
     def fit(self, real: Corpus) -> Self:
         """Resolve real documents, and count the windows of their mentions."""
-        if self.classes not in ("gender", "form"):
-            raise UsageError(f"coreference: classes is {self.classes!r}", hint="choose one of gender, form")
-        if self.resolver not in (*OWN, *adapter_names("resolver")):
-            names = ", ".join((*OWN, *adapter_names("resolver")))
-            raise UsageError(f"coreference: resolver is {self.resolver!r}", hint=f"choose one of {names}")
         return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:

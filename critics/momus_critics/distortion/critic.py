@@ -14,7 +14,7 @@ from momus.critic.hooks import ParameterRolesMixin, ScriptsMixin
 from momus.critic.reporting import Reporting
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
-from momus.numeric.types import Floats
+from momus.numeric.ragged import on_grid
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
@@ -23,8 +23,6 @@ from momus_critics.figures import rounded
 
 BINS = 20
 """Bins of log p under the language."""
-GRID = 2.0**20
-"""Log-probabilities are rounded to multiples of 1 / GRID nats."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +34,6 @@ class ScoredTwice:
 
     def __len__(self) -> int:
         return len(self.language)
-
-
-def _on_grid(values: Floats) -> Floats:
-    """Round to about a millionth of a nat, which makes sums exact in any order and bins reproducible."""
-    return np.asarray(np.round(values * GRID) / GRID)
 
 
 class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMixin, ParameterRolesMixin):
@@ -91,7 +84,7 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
         UsageError
             A scorer is not named, or cannot be opened.
         """
-        values = _on_grid(self._scorer("language_scorer").score_texts([d.text for d in real]).totals)
+        values = on_grid(self._scorer("language_scorer").score_texts([d.text for d in real]).totals)
         self._scorer("model_scorer")
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
@@ -128,9 +121,9 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
 
     def sufficient_statistics(self, latents: ScoredTwice) -> Mapping[str, Rows]:
         """The error of each document, and its bin of log p_L."""
-        errors = _on_grid(latents.model.totals - latents.language.totals)
+        errors = on_grid(latents.model.totals - latents.language.totals)
         # (n, bins); sums of the columns give the total error and the number of documents per bin
-        one_hot = np.eye(len(self.edges_) + 1)[np.searchsorted(self.edges_, _on_grid(latents.language.totals))]
+        one_hot = np.eye(len(self.edges_) + 1)[np.searchsorted(self.edges_, on_grid(latents.language.totals))]
         return {
             "error": np.column_stack([errors, np.ones(len(errors))]),
             "bins": np.hstack([one_hot * errors[:, None], one_hot]),

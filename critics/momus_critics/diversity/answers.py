@@ -42,14 +42,14 @@ def by_prompt(corpus: Corpus) -> Corpus:
     >>> [(d.id, [s.text for s in d.sections]) for d in by_prompt(answers)]
     [('corpus:3', ['c']), ('p', ['a', 'b'])]
     """
-    found: defaultdict[tuple[str, bool], list[tuple[int, str, str | None]]] = defaultdict(list)
+    texts: defaultdict[tuple[str, bool], list[tuple[int, str, str | None]]] = defaultdict(list)
     usable = usable_documents(corpus)
     grouped = baseline_of(usable) == GROUPS
     for document, key in zip(usable, usable.hashes.tolist(), strict=True):
         source = document.group if grouped else document.prompt
-        found[document.id if source is None else source, source is None].append((key, document.text, document.group))
+        texts[document.id if source is None else source, source is None].append((key, document.text, document.group))
     documents = []
-    for (name, alone), answers in sorted(found.items()):
+    for (name, alone), answers in sorted(texts.items()):
         groups = {group for _, _, group in answers}
         documents.append(
             Document(

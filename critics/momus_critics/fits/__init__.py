@@ -1,1 +1,1 @@
-"""Maximum-likelihood fits that several critics share: Zipf, Heaps, clusters."""
+"""Maximum-likelihood fits of critics: Zipf, Heaps, shares, clusters."""

@@ -76,6 +76,7 @@ class Keyness(
     )
     reporting = Reporting(
         headline="higher_criticism",
+        general=True,
         directions={"latent_nll": ("more usual in wording", "less usual in wording")},
         limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
     )

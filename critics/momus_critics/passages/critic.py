@@ -13,8 +13,7 @@ from scipy.special import softmax
 from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
-from momus.critic.tools import adapter_names, make_adapter
-from momus.errors import FittingError, UsageError
+from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
@@ -29,7 +28,7 @@ from momus_critics.chains.posterior import ChainLatents
 from momus_critics.passages.pieces import MOST, corpus_pieces, returning, split_pieces, state_names
 from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.segmenter import Segmenter
-from momus_critics.passages.tfidf import LsaEmbedder, WordPairs
+from momus_critics.passages.tfidf import LsaEmbedder, WordPairs, make_embedder
 from momus_critics.passages.typed import TypedSections, type_names
 
 OWN = ("words", "lsa")
@@ -155,9 +154,8 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         if attribute == "embedder_":
             if self.embedder == "words":
                 return construct(WordPairs, self.options or {}, "embedder 'words'")
-            if self.embedder == "lsa":
-                return LsaEmbedder(**{"seed": self.seed, **(self.options or {})})
-            return make_adapter("embedder", self.embedder, {"model": self.model, **(self.options or {})}, builtin=OWN)
+            model = {"model": self.model} if self.model else {}
+            return make_embedder(self.embedder, {**model, **(self.options or {})}, {"seed": self.seed}, OWN)
         if attribute == "places_":
             return PlaceFeatures(seed=self.seed)
         if attribute == "segmenter_":
@@ -172,9 +170,6 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
 
     def fit(self, real: Corpus) -> Self:
         """Learn embedding, features of place, states and transitions from real documents."""
-        if self.embedder not in (*OWN, *adapter_names("embedder")):
-            names = ", ".join((*OWN, *adapter_names("embedder")))
-            raise UsageError(f"passages: embedder is {self.embedder!r}", hint=f"choose one of {names}")
         pieces, offsets = corpus_pieces(real, self.piece_length)
         if np.median(np.diff(offsets)) < LEAST:
             raise FittingError(

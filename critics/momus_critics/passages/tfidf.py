@@ -143,8 +143,10 @@ class LsaEmbedder(Estimator):
         return np.asarray(weigh(texts, _words, self.vocabulary_, self.idf_) @ self.directions_)
 
 
-def make_embedder(name: str, options: Mapping[str, Any] | None, defaults: Mapping[str, Any]) -> Estimator:
-    """An unfitted embedder: ``lsa`` with these default parameters, or an adapter.
+def make_embedder(
+    name: str, options: Mapping[str, Any] | None, defaults: Mapping[str, Any], builtin: Sequence[str] = ("lsa",)
+) -> Estimator:
+    """An unfitted embedder: ``lsa`` with these default parameters, or an adapter; ``builtin`` are named in errors.
 
     Raises
     ------
@@ -153,7 +155,7 @@ def make_embedder(name: str, options: Mapping[str, Any] | None, defaults: Mappin
     """
     if name == "lsa":
         return construct(LsaEmbedder, {**defaults, **(options or {})}, place="embedder 'lsa'")
-    embedder: Any = make_adapter("embedder", name, options or {}, builtin=("lsa",))
+    embedder: Any = make_adapter("embedder", name, options or {}, builtin=builtin)
     if not isinstance(embedder, Embedder):
         raise UsageError(f"embedder {name!r} gives {type(embedder).__name__}, not a momus.critic.tools.Embedder")
     return embedder  # type: ignore[return-value]

@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
 from momus.critic.reporting import Reporting
 from momus.evidence import Axis, Chart, Evidence, Series, both
-from momus.numeric.ragged import Ragged, float_sums, group_sums
+from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
 from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
@@ -26,8 +26,6 @@ from momus_critics.pcfg.trees import Rules, read_trees
 
 EDGES = np.array([0, 5, 10, 15, 20, 25, 30, 40])
 """Sentence lengths, in words, above which the classes of length begin."""
-GRID = 2.0**20
-"""log p is rounded to multiples of 1 / GRID nats."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +130,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         """log p of each sentence."""
         split, offsets = self._sentences(batch)
         grammar = Grammar(self.labels_, self.words_, self.top_, self.binary_, self.lexical_)
-        values = grammar.log_likelihood([grammar.encode(s) for s in split], self.device)
-        values = np.round(values * GRID) / GRID  # makes sums exact in any order
+        values = on_grid(grammar.log_likelihood([grammar.encode(s) for s in split], self.device))
         return ParsedSentences(values, np.array([len(s) for s in split], dtype=np.int64), offsets)
 
     def log_prior(self, latents: ParsedSentences) -> LogPrior:

@@ -13,8 +13,8 @@ from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, OddityMixin, ScriptsMixin, SettlingMixin, TokenizerMixin
 from momus.critic.statistic import perplexity
-from momus.critic.tools import SectionPosterior, adapter_names, make_adapter
-from momus.errors import FittingError, UsageError
+from momus.critic.tools import SectionPosterior, make_adapter
+from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
@@ -167,18 +167,8 @@ class Sections(
             seed=self.seed,
         )
 
-    def _check_parameters(self) -> None:
-        posteriors = ("linear", "titles", *adapter_names("posterior"))
-        for name, value, allowed in (
-            ("posterior", self.posterior, posteriors),
-            ("expectation", self.expectation, ("chain", "exact", "map")),
-        ):
-            if value not in allowed:
-                raise UsageError(f"sections: {name} is {value!r}", hint=f"choose one of {', '.join(allowed)}")
-
     def fit(self, real: Corpus) -> Self:
         """Learn section types, smoothed transitions and the posterior from titled real documents."""
-        self._check_parameters()
         titled = _titled(real)
         titles, documents = _normalized(titled)
         self.titles_ = [*frequent_titles(titles, documents, self.min_count), OTHER]

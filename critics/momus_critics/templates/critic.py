@@ -24,7 +24,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import total_variation
-from momus.critic.tools import adapter_names, make_adapter
+from momus.critic.tools import make_adapter
 from momus.errors import UsageError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
@@ -129,9 +129,6 @@ class Templates(
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of tags, and the openings of sentences."""
-        if self.tagger not in adapter_names("tagger"):
-            names = ", ".join(adapter_names("tagger"))
-            raise UsageError(f"templates: tagger is {self.tagger!r}", hint=f"choose one of {names}")
         z = self.project(real)
         ngrams = DenseNGrams(symbols=len(TAGS), order=self.order).count(z.states, z.sentences)
         openings = Counts.of_values(openings=z.openings[z.openings >= 0])

@@ -120,6 +120,9 @@ class Topics(
 
     ranges: ClassVar[Mapping[str, Range | OneOf]] = {
         "n_topics": Range(0, 2000),
+        "expectation": OneOf("full", "mean"),
+        "covariance": OneOf("laplace", "variational"),
+        "word_posterior": OneOf("auto", "dirichlet", "point"),
         "min_count": Range(1, 10**9),
         "max_share": Range(0, 1, above=True),
         "vocabulary_size": Range(0, 10**9),
@@ -169,13 +172,6 @@ class Topics(
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
-        for value, name, known in (
-            (self.expectation, "expectation", ("full", "mean")),
-            (self.covariance, "covariance", ("laplace", "variational")),
-            (self.word_posterior, "word_posterior", ("auto", "dirichlet", "point")),
-        ):
-            if value not in known:
-                raise UsageError(f"topics: {name} is {value!r}", hint=f"choose one of {', '.join(known)}")
         if self.n_topics == 1:
             raise UsageError(
                 "topics: n_topics is 1", hint="give 2 or more topics, or 0 for a number that suits the text"

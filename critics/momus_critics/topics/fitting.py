@@ -18,10 +18,9 @@ from scipy import sparse
 from scipy.special import digamma, gammaln, softmax
 from torch import Tensor
 
-from momus.errors import StoreError
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
-from momus.outputs import make_folder, replacing
+from momus.outputs import make_folder, replacing, writing
 from momus_critics.fits.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
@@ -298,12 +297,8 @@ def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
     """
     from safetensors.numpy import save_file
 
-    try:
+    with writing(f"topics: checkpoint {folder}", "name another folder"):
         make_folder(folder)
-    except OSError as error:
-        raise StoreError(
-            f"topics: checkpoint {folder} cannot be written ({error.strerror})", hint="name another folder"
-        ) from error
     arrays = {
         n: np.ascontiguousarray(getattr(model, n)) for n in ("phi", "weights", "mean", "covariance", "lam", "var")
     }

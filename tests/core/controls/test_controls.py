@@ -5,10 +5,10 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+from processes import pitman_yor, shuffle_corpus, shuffle_ngrams, simon
 from scipy import stats
 
 from momus import Corpus, MomusError
-from momus.controls import pitman_yor, shuffle_corpus, shuffle_ngrams, simon
 from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
 from momus_critics.laws import LongRange, Taylor

@@ -269,8 +269,8 @@ def test_equal_constants_do_not_differ_and_unequal_ones_do():
         assert math.isnan(same.p), "there is nothing to test"
         assert apart.p <= 0.01
         assert math.isnan(apart.low), "nothing bounds values that were not seen"
-        assert (apart.method.flat, apart.difference) == ("none", pytest.approx(0.2))
-        assert math.isnan(apart.effect), "in standard deviations it is infinite"
+        assert (apart.method.zero_variance, apart.difference) == ("none", pytest.approx(0.2))
+        assert apart.effect == pytest.approx((1 - 3 / 31) * math.sqrt(10)), "as if one of ten lay on the other side"
     two = one(MEAN, ones(np.full(2, 0.1)), ones(np.full(2, 0.3)))
     assert two.p == pytest.approx(1 / 3), "the observed labelling and its opposite, of six"
     assert math.isnan(two.low), "nothing is known of the spread"

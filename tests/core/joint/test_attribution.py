@@ -13,7 +13,6 @@ from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, compare_rows
 from momus.inference.adjustment import bin_codes, binned, quantile_codes
-from momus.inference.pooling import Tables, merged
 from momus.inference.relabelling import Budget
 from momus.inference.samples import Samples
 from momus.inference.weights import random_labels
@@ -124,19 +123,6 @@ def test_few_groups_are_refused():
 
 
 # Sums under shared relabellings
-
-
-def test_merging_leaves_the_total_variation_as_it_is():
-    rng = np.random.default_rng(0)
-    rows = sparse.csr_array(rng.poisson(0.05, (40, 300)).astype(float))
-    tables = merged(Tables(rows[:15], rows[15:]))
-    small = tables.real, tables.generated
-    assert len(np.unique(tables.both().indices)) < 300
-    labels = rng.random((40, 10))
-    before, after = (
-        total_variation((t.T @ labels).T, (t.T @ (1 - labels)).T) for t in (rows, sparse.vstack(small, format="csr"))
-    )
-    assert before == pytest.approx(after)
 
 
 @pytest.mark.parametrize("statistic", [MEAN, TVD, KS])

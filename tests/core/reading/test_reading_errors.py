@@ -218,6 +218,12 @@ def test_a_parquet_text_that_is_not_utf8_costs_its_row_alone(tmp_path):
     assert read_corpus(tmp_path / "a.parquet").problems == [None, "not valid UTF-8", None]
 
 
+def test_a_link_to_nothing_is_told_from_a_missing_file(tmp_path):
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "gone.jsonl")
+    with pytest.raises(ReadingError, match=r"it is a link to .*gone\.jsonl, where nothing is"):
+        read_corpus(tmp_path / "link.jsonl")
+
+
 def test_missing_files_name_the_similar_ones(tmp_path):
     (tmp_path / "stories.jsonl").write_bytes(GOOD)
     with pytest.raises(ReadingError, match=r"story.jsonl: no such file or folder\n.*did you mean .*stories.jsonl"):

@@ -166,7 +166,7 @@ def test_remote_errors_have_words(remote):
 
 def test_a_missing_transport_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "s3fs", None)
-    with pytest.raises(MissingExtraError, match=r"s3:// need a package(.|\n)*momus\[remote\]"):
+    with pytest.raises(MissingExtraError, match=r"s3:// need a package(.|\n)*\[remote\]"):
         read_corpus("s3://bucket/x.parquet")
 
 

@@ -331,7 +331,7 @@ def test_running_text_and_unknown_critics_are_refused(place, tmp_path):
     with pytest.raises(UsageError, match="running text"):
         score_parts([tmp_path / "heaps"], [place / "real.jsonl"], tmp_path / "out")
     with pytest.raises(StoreError, match=r"no critic\.json"):
-        score_parts([place], [place / "real.jsonl"], tmp_path / "out")
+        score_parts([tmp_path / "heaps" / "none"], [place / "real.jsonl"], tmp_path / "out")
 
 
 # The sample that all axes are analysed on together

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import shuffle_corpus
 
 from momus.controls import DEFECTS
-from momus.controls.processes import shuffle_corpus
 from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.reading import ReadingOptions, read_corpus

@@ -125,7 +125,7 @@ def test_a_vacuous_row_is_called_not_tested_and_does_not_count_in_the_family():
 def test_wholly_apart_shares_have_an_interval_and_other_values_have_none():
     apart = judged(SHARE, ones(np.zeros(30)), ones(np.ones(30)))
     assert apart.p < 0.001
-    assert apart.method.flat == "share"
+    assert apart.method.zero_variance == "share"
     assert (apart.low, apart.high) == (pytest.approx(2 * 0.025 ** (1 / 60) - 1), 1.0)
     assert apart.low < apart.equivalence_low < 1
     back = judged(SHARE, ones(np.ones(30)), ones(np.zeros(30)))
@@ -134,9 +134,9 @@ def test_wholly_apart_shares_have_an_interval_and_other_values_have_none():
         number = judged(statistic, ones(np.full(30, 2.0)), ones(np.full(30, 3.0)))
         assert number.p < 0.001
         assert np.isnan([number.low, number.high, number.standard_error, number.mde]).all()
-        assert number.method.flat == "none"
+        assert number.method.zero_variance == "none"
     weighted = judged(SHARE, np.column_stack([np.zeros(9), np.arange(1.0, 10)]), ones(np.ones(9)))
-    assert weighted.method.flat == "none", "a rare document with a large weight could hold much of the share"
+    assert weighted.method.zero_variance == "none", "a rare document with a large weight could hold much of the share"
 
 
 def test_the_interval_and_the_test_agree_at_every_number_of_documents():
@@ -176,7 +176,7 @@ def test_coverage_of_the_whole_procedure():
     for seed in range(150):
         x, y = rng.random(20) < 0.03, rng.random(20) < 0.97
         r = judged(SHARE, ones(x), ones(y), permutations=199, seed=seed)
-        apart += r.method.flat == "share"
+        apart += r.method.zero_variance == "share"
         held += r.low <= 0.94 <= r.high
     assert apart >= 15, "some are wholly apart"
     assert held / 150 >= 0.92
@@ -187,7 +187,7 @@ def test_pairs_whose_differences_are_all_one():
     r = judged(SHARE, ones(np.zeros(10)), ones(np.ones(10)), design=pairs)
     assert r.low == pytest.approx(2 * 0.025 ** (1 / 10) - 1)
     constant = judged(NUMBER, ones(np.arange(10.0)), ones(np.arange(10.0) + 1), design=pairs)
-    assert (constant.method.flat, constant.difference) == ("none", 1.0)
+    assert (constant.method.zero_variance, constant.difference) == ("none", 1.0)
     assert constant.effect > 0, "the documents vary, so Hedges' g exists"
 
 

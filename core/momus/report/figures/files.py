@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from momus.errors import StoreError, UsageError
+from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Role, Series
 from momus.joint.planning import Plan, power_at
 from momus.joint.ranks import ALL_AXES
 from momus.numeric.types import Floats
-from momus.outputs import make_folder, replacing, write_text
+from momus.outputs import make_folder, replacing, write_text, writing
 from momus.ownership import Kind, check_output, marked
 from momus.report.answer import answer_of
 from momus.report.cards import overlay
@@ -129,12 +129,10 @@ def write_figures(
     if unknown or not formats:
         raise UsageError(f"no format {unknown[0]!r}" if unknown else "no format is given", hint="pdf, svg or png")
     written: list[Path] = []
-    try:
+    with writing(folder, "name another folder"):
         make_folder(folder)
         for paper in papers(comparison, width, csv_as_is):
             written += _write(paper, folder, formats, width)
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written ({error.strerror})", hint="name another folder") from error
     return written
 
 

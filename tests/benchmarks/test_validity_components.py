@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from components import Cells, prompt_components, reml_components
 from scipy.stats import t
 
 from momus.critic.statistic import Statistic, mean
 from momus.joint.axes import Axis
-from momus.joint.components import Cells, prompt_components, reml_components
 
 MEAN = Statistic("mean", "x", "value", mean)
 
