@@ -231,12 +231,15 @@ class Wording:
         Unit of the value, in the plural, such as ``words``; empty for numbers without a unit.
     format
         ``share`` for numbers in [0, 1] that are shown in percent.
+    clause
+        A sentence with ``{}`` for the value, such as ``{} of documents loop``; empty: label and value.
     """
 
     label: str = ""
     direction: Direction = ()
     unit: str = ""
     format: Format = "number"
+    clause: str = ""
 
     def __post_init__(self) -> None:
         """Check the direction."""
@@ -245,6 +248,8 @@ class Wording:
                 f"direction is {self.direction!r}",
                 hint='give what a lower and a higher value mean, such as ("shorter", "longer")',
             )
+        if self.clause and self.clause.count("{}") != 1:
+            raise UsageError(f"clause is {self.clause!r}", hint="give one {} for the value")
         if self.format not in get_args(Format):
             raise UsageError(f"format is {self.format!r}", hint=f"choose one of {', '.join(get_args(Format))}")
 

@@ -246,8 +246,8 @@ class Mauve(
                 effective_number,
                 scale="log",
                 effect="log_ratio",
-                label="effective number of regions of all clusterings",
-                direction=("spread over fewer regions", "spread over more regions"),
+                label="effective number of kinds of text",
+                direction=("narrower in kinds of text", "wider in kinds of text"),
             ),
         )
 

@@ -124,6 +124,10 @@ def bars(table: Any) -> str:
     return canvas.svg()
 
 
+ROWS = 4
+"""Rows of a page's table: the headline and the first others; `measured.json` has all."""
+
+
 def summary(found: dict[str, Any]) -> str:
     """Say what was measured, in Markdown."""
     from momus.evidence import Wording
@@ -137,7 +141,7 @@ def summary(found: dict[str, Any]) -> str:
         "| statistic | real | generated | difference [95 %] | adjusted p |",
         "|---|---:|---:|---:|---:|",
     ]
-    for v in sorted(found["verdicts"], key=lambda v: not v["headline"]):
+    for v in sorted(found["verdicts"], key=lambda v: (not v["headline"], v["p_adjusted"] is None))[:ROWS]:
         wording = Wording(**{**v["wording"], "direction": tuple(v["wording"]["direction"])})
         name = statistic_name(v["statistic"], wording) + (f" ({wording.unit})" if wording.unit else "")
         name = f"**{name}**" if v["headline"] else name

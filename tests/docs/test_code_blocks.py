@@ -11,13 +11,12 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "```" in p.read_text("utf-8"))]
 NOT_RUN = {
     "README.md": 2,
-    "passages.md": 1,
     "install.md": 3,
     "languages.md": 1,
     "large.md": 2,
     "models-in-critics.md": 1,
     "quickstart.md": 1,
-    "models.md": 4,
+    "models.md": 5,
     "scale.md": 3,
     "structure.md": 5,
     "trackers.md": 1,

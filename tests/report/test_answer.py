@@ -121,7 +121,7 @@ def test_a_sentence_has_direction_values_unit_and_size():
     answer = answer_of(comparison([behind("length", "opt", 9.0), leading("length", "opt", -31.0)]))
     ((name, sentence),) = axis_sentences(answer.axes[0])
     assert name == "opt"
-    assert sentence == "shorter: length 141 words against 172 (−18 %), 3.0 human bands; also different: ks"
+    assert sentence == "shorter: length 141 words (human: 172, −18 %), 3.0 human bands; also different: ks"
 
 
 def test_shares_are_told_in_percent():
@@ -129,7 +129,7 @@ def test_shares_are_told_in_percent():
     share = {"real_value": 0.125, "generated_value": 0.25, "low": 0.1, "high": 0.2}
     rows = [behind("symbols", "opt", 3.0, p=0.2), leading("symbols", "opt", 0.125, wording=words, **share)]
     ((_, sentence),) = axis_sentences(answer_of(comparison(rows)).axes[0])
-    assert sentence == "more symbols: symbols 25 % against 12.5 %, 3.0 human bands"
+    assert sentence == "more symbols: symbols 25 % (human: 12 %), 3.0 human bands"
 
 
 def test_the_answer_names_the_nearest_text_and_the_largest_gap():
@@ -154,7 +154,7 @@ def test_ties_are_said_to_be_ties():
     answer = answer_of(comparison(rows, ranks))
     assert answer.nearest is None
     assert answer.tied == ("a", "b")
-    assert first_sentences(answer)[0].startswith("Which is nearest to human text is not sure (a and b)")
+    assert first_sentences(answer)[0].startswith("Too close to call: a or b;")
 
 
 def test_a_single_text_without_a_difference():

@@ -67,7 +67,7 @@ def named_on_the_terminal(comparison):
     text = lines(shown)
     assert re.search(r"loops: looping: “(\w+ )+.*× \d", text)
     assert re.search(
-        r"over-used words and phrases: chatty: “[^”]+” \(\d[\d.]* against 0 % of documents\), as in “.*«.*»", text
+        r"over-used words and phrases: chatty: “[^”]+” \(\d[\d.]* % of documents, human: 0 %\), as in “.*«.*»", text
     )
     assert any(phrase in text for phrase in ("at the end of the day", "it is worth noting", "world of endless"))
     openings = re.search(r"over-used openings of sentences: chatty: ([^;]+)", text)
@@ -116,12 +116,12 @@ def test_missing_words_are_named_where_they_differ_and_nowhere_else():
     )
     named = overuse_lines(overuse_of(found.results, answer_of(found)))
     [missing] = [s for what, s in named if what == "missing words and phrases"]
-    assert missing.startswith("lacking: “he said so” (5 against 80 % of documents)")
+    assert missing.startswith("lacking: “he said so” (5 % of documents, human: 80 %)")
     [added] = [s for what, s in named if what == "over-used words and phrases"]
-    assert added.startswith("adding: “in the end” (80 against 0 % of documents), as in “")
+    assert added.startswith("adding: “in the end” (80 % of documents, human: 0 %), as in “")
     assert lines(comparison_text(found)).count(f"missing words and phrases: {missing}") == 1
     words = [s for what, s in named if what == "over- and under-used words"]
-    assert any(re.search(r"^lacking: .*“said” \(\d[\d.]* against \d", s) for s in words)
+    assert any(re.search(r"^lacking: .*“said” \(\d[\d.]* per 1,000 tokens, human: \d", s) for s in words)
 
 
 def test_overuse_survives_a_run_folder_and_older_tables_have_none():

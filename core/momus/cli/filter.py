@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -167,7 +168,7 @@ def _notes(f: Filtered) -> Iterator[str]:
         )
     else:
         yield (
-            f"Those with p ≤ {f.p:.2g} go: on average, at most {f.expected:,.1f} of them are as real as the real text "
+            f"Those with p ≤ {f.p:.2g} go: expect at most {ceil(f.expected):,} false drops "
             f"(false-discovery rate {f.fdr:g})."
         )
     yield f"Real text: {counted(f.real, 'document')}, of which {f.calibrating:,} calibrate the p-values."

@@ -170,7 +170,7 @@ def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
 
     note = (
         "p: share of the real documents that are as odd under any of the critics. Of the documents listed for a "
-        "text, an expected share of at most the false-discovery rate are as real as the real text."
+        "text, expect at most a share as large as the false-discovery rate to be false alarms."
     )
     return _lists(
         [(c.corpus, head(c), list(map(flagged_line, c.documents[:top])), len(c.documents)) for c in corpora], note

@@ -65,7 +65,7 @@ class Statistic:
     decides
         Whether it is in the family by which the axis of its critic is tested (`momus.inference.multiplicity`), as the
         critic's headline always is. Others are reported beside it, and no finding is made of them.
-    label, direction, unit, format
+    label, direction, unit, format, clause
         How readers are told of it, see `Wording`.
 
     Raises
@@ -92,6 +92,7 @@ class Statistic:
     direction: Direction = ()
     unit: str = ""
     format: Format = "number"
+    clause: str = ""
     uneven: Literal["squares", "itself"] = "squares"
 
     @classmethod
@@ -121,7 +122,7 @@ class Statistic:
     @property
     def wording(self) -> Wording:
         """What sentences and figures call the statistic."""
-        return Wording(self.label, self.direction, self.unit, self.format)
+        return Wording(self.label, self.direction, self.unit, self.format, self.clause)
 
     def __post_init__(self) -> None:
         """Check the choices."""

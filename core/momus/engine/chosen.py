@@ -47,11 +47,20 @@ def absent_warnings(absent: Sequence[Absent]) -> list[str]:
         if each.error.requirement:
             critics.setdefault(each.error.requirement, []).append(repr(each.critic))
         else:
-            others.append(f"Critic {each.critic!r} was left out: {each.error.message} ({each.error.hint}).")
+            others.append(left_out_warning(each.critic, f"{each.error.message} ({each.error.hint})"))
     if not critics:
         return others
     parts = [f"{' and '.join(names)} ({install_command(requirement)})" for requirement, names in critics.items()]
     return [f"Left out, since packages are not installed: {', '.join(parts)}.", *others]
+
+
+def left_out_warning(critic: str, message: str) -> str:
+    """Say that a critic was left out, and why; its name is said once.
+
+    >>> left_out_warning("sections", "critic 'sections': no title recurs")
+    "Critic 'sections' was left out: no title recurs."
+    """
+    return f"Critic {critic!r} was left out: {message.removeprefix(f'critic {critic!r}: ')}."
 
 
 @dataclass
@@ -109,7 +118,7 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
         except PluginError as error:
             if critics is not None:
                 raise
-            warnings.append(f"Critic {c!r} was left out: {error.message}.")
+            warnings.append(left_out_warning(str(c), error.message))
     if critics is None:
         chosen = [c for c in chosen if not missing_params(c)]
     for c in chosen:

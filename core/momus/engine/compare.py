@@ -18,7 +18,7 @@ from momus.checks.scripts import claiming
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
 from momus.critic.splitting import icu_of
-from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics
+from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics, left_out_warning
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
@@ -35,12 +35,12 @@ from momus.reading import ReadingOptions, TextSource
 from momus.runs.folder import JOINT, REPORT, RunFolder
 from momus.runs.joint_file import write_joint
 from momus.runs.manifest import ROWS
-from momus.runs.result import Comparison, Outcome
+from momus.runs.result import Comparison, CriticResult, Outcome
 from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts, check_named, read_texts, read_versions
 from momus.runs.texts_file import write_texts
 from momus.text.corpus import Corpus
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted, joined, percentage
 from momus.verdicts.atlas import check_register
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
@@ -325,10 +325,10 @@ def _run_critics(
         elif isinstance(outcome, MissingExtraError):
             absent.append(Absent(critic.name, outcome))
         else:
-            comparison.warnings.append(f"Critic {critic.name!r} was left out: {outcome.message}.")
+            comparison.warnings.append(left_out_warning(critic.name, outcome.message))
     comparison.warnings += absent_warnings(absent)
     comparison.warnings += reuse.warnings if reuse is not None else []
-    comparison.warnings += [f"Critic {r.name!r}: {n.text}" for r in comparison.results for n in r.notes if n.warning]
+    comparison.warnings += _critics_warnings(comparison.results)
     if not comparison.results:
         raise FittingError(
             "no critic can be fitted on this text: " + " ".join(comparison.warnings),
@@ -359,6 +359,16 @@ def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     return warnings
 
 
+def _critics_warnings(results: Sequence[CriticResult]) -> list[str]:
+    """Warnings of critics; one that several of them have is said once."""
+    critics: dict[str, list[str]] = {}
+    for r in results:
+        for note in r.notes:
+            if note.warning:
+                critics.setdefault(note.text, []).append(repr(r.name))
+    return [f"Critic{'s' if len(names) > 1 else ''} {joined(names)}: {text}" for text, names in critics.items()]
+
+
 def _left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     """Say which documents take no part since the other side lacks their prompt; one warning for corpora alike in it."""
     alike: dict[str, list[str]] = {}
@@ -366,11 +376,11 @@ def _left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
         rows = [v for v in verdicts if v.generated == name and v.headline]
         worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
         if worst is not None and worst.left_out_real + worst.left_out_generated:
-            sides = ((worst.left_out_generated, "the generated text"), (worst.left_out_real, "the real text"))
-            alike.setdefault(" and ".join(f"{n:,} of {side}" for n, side in sides if n), []).append(repr(name))
+            sides = ((worst.left_out_real, "human"), (worst.left_out_generated, "generated"))
+            parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
+            alike.setdefault(parts, []).append(repr(name))
     return [
-        f"Scored documents without a partner of the same prompt or group take no part in the comparison with "
-        f"{', '.join(names)}: {parts} (--unpaired compares all)."
+        f"{parts} have no matching partner (same prompt or group) in the comparison with {', '.join(names)}; left out."
         for parts, names in alike.items()
     ]
 

@@ -3,8 +3,8 @@
 An effect against real text may have a sign: the distance is then its size |θ|, and the change |θ_after| − |θ_before|.
 It equals sign(uv) · min(|u|, |v|), where u = θ_after − θ_before and v = θ_after + θ_before. Intervals of u and v of all
 axes hold at once; the interval of a change is the range of that function over the box of both. So a change is sure
-exactly where `momus.inference.ranking` calls one of two models surely nearer. Distances have no sign, and their change
-is u.
+exactly where `momus.inference.ranking` calls one of two models significantly nearer. Distances have no sign, and
+their change is u.
 """
 
 from __future__ import annotations

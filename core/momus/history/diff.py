@@ -56,7 +56,7 @@ class AxisChange:
 
     @property
     def finding(self) -> Finding:
-        """Whether the later text is surely farther from real text, or surely nearer."""
+        """Whether the later text is significantly farther from real text, or nearer."""
         if self.low > 0:
             return "farther"
         return "nearer" if self.high < 0 else "not told apart"

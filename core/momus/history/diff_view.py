@@ -66,7 +66,7 @@ def change_cells(change: AxisChange) -> tuple[str, ...]:
 
 
 def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
-    """Say whether the later text is farther from real text, and on which axes surely."""
+    """Say whether the later text is farther from real text, and on which axes significantly."""
     name, earlier = _models(diff, pair)
     lines = []
     if pair.overall is not None:
@@ -75,15 +75,15 @@ def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
         says = {
             "farther": f"{name} is farther from real text than {earlier}",
             "nearer": f"{name} is nearer to real text than {earlier}",
-            "not told apart": f"no change in distance to real text is shown from {earlier} to {name}",
+            "not told apart": f"no overall change detected from {earlier} to {name}",
         }
         lines.append(f"Over all axes, {says[o.finding]} ({span}).")
-    for finding, words in (("farther", "Surely farther on"), ("nearer", "Surely nearer on")):
+    for finding, words in (("farther", "Significantly farther on"), ("nearer", "Significantly nearer on")):
         axes = [c.axis for c in pair.axes if c.finding == finding]
         if axes:
             lines.append(f"{words} {joined(axes)}.")
     if not any(c.finding != "not told apart" for c in pair.axes):
-        lines.append("No single axis changed for sure.")
+        lines.append("No single axis changed significantly.")
     return lines
 
 

@@ -100,7 +100,7 @@ def gate_notes(result: GateResult) -> list[str]:
     if result.strict:
         how = "A rule fails unless the interval lies at or below its limit (strict)"
     else:
-        how = "A rule fails if the interval lies above its limit"
+        how = "A rule fails if the interval lies wholly above its limit"
     notes.append(f"{how}. All intervals hold at once ({percentage(1 - result.level)}).")
     if any(c.rule == "require" for c in result.checks) and result.look is None:
         notes.append("Required findings are those of the run: its intervals, and p adjusted over its table.")

@@ -1,4 +1,4 @@
-"""`filter_text`: drop the documents of a text that are no real ones, at a stated false-discovery rate.
+"""`filter_text`: remove documents unlike real text, at a stated false-discovery rate.
 
 Real and new text are scored part by part; the real one calibrates (`momus.outliers.conformal`). A first pass over the
 scores of the new text gives each document the rank of its p-value, from whose counts the rank follows up to which

@@ -30,6 +30,29 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def rounded(value: float | None, *others: float | None) -> str:
+    """A number as sentences have it: whole from 10 on, else with two significant digits; more where others look alike.
+
+    >>> rounded(34.17, 40.73), rounded(2.188, 0.9999), rounded(1.209, 1.25), rounded(0.5, 0.5), rounded(None)
+    ('34', '2.2', '1.21', '0.5', '–')
+    """
+    if value is None:
+        return "–"
+    for digits in range(2, 5):
+        texts = [_digits(x, digits) for x in (value, *(o for o in others if o is not None and o != value))]
+        if len(set(texts)) == len(texts):
+            break
+    return texts[0]
+
+
+def _digits(value: float, digits: int) -> str:
+    """A number with so many significant digits; those of its whole part are not rounded away."""
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - len(str(int(abs(value))))) if abs(value) >= 10 else None
+    return f"{value:.{digits}g}" if decimals is None else f"{value:,.{decimals}f}"
+
+
 def p_value(p: float | None) -> str:
     """Format a p-value with two significant digits, None as a dash.
 

@@ -6,22 +6,22 @@ import re
 from collections.abc import Sequence
 
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import number, signed_percent
+from momus.report.format import number, rounded, signed_percent
 from momus.report.joint_words import count
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult
-from momus.text.counting import counted, joined, percentage
+from momus.text.counting import counted, joined
 from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
 
 
-def value(v: Verdict, x: float | None) -> str:
-    """A value of a row, in percent where it is a share."""
-    if x is None:
-        return "–"
-    return percentage(x) if v.wording.format == "share" else number(x)
+def value(v: Verdict, x: float | None, *others: float | None) -> str:
+    """A value of a row as sentences have it, in percent where it is a share, that differs from others of the row."""
+    if v.wording.format != "share" or x is None:
+        return rounded(x, *others)
+    return f"{rounded(100 * x, *(100 * o for o in others if o is not None))} %"
 
 
 def label(v: Verdict) -> str:
@@ -68,7 +68,7 @@ def _rounded(gap: float, differs: bool) -> str:
 def says_what(cell: Cell) -> str:
     """What a corpus does on an axis, without its name: direction, values and size.
 
-    For example ``shorter: length 141 words against 172 (−18 %), 2.3 human bands``.
+    For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``.
     """
     v = cell.row
     if v.p_adjusted is None:
@@ -86,14 +86,17 @@ def says_what(cell: Cell) -> str:
 
 
 def versus(cell: Cell) -> str:
-    """Values of both texts, such as ``length 141 words against 172 (−18 %)``; of a distance, it and its interval."""
+    """Values of both texts: ``mean length 141 words (human: 172, −18 %)``; of a distance, it and its interval."""
     v, change = cell.row, cell.change
     if v.method.family == "distance":
-        interval = "" if v.low is None or v.high is None else f" ({number(v.low)} to {number(v.high)})"
+        interval = "" if v.low is None or v.high is None else f" ({rounded(v.low, v.high)} to {rounded(v.high, v.low)})"
         return f"{label(v)} {value(v, v.difference)}{interval}"
+    generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
+    if v.wording.clause:
+        return f"{v.wording.clause.format(generated)} (human: {real})"
     unit = f" {v.wording.unit}" if v.wording.unit else ""
-    relative = "" if change is None or v.wording.format == "share" else f" ({signed_percent(change)})"
-    return f"{label(v)} {value(v, v.generated_value)}{unit} against {value(v, v.real_value)}{relative}"
+    relative = "" if change is None or v.wording.format == "share" else f", {signed_percent(change)}"
+    return f"{label(v)} {generated}{unit} (human: {real}{relative})"
 
 
 def axis_sentences(axis: AxisAnswer) -> list[tuple[str, str]]:
@@ -138,7 +141,7 @@ def _nearest(answer: Answer) -> str:
     if answer.nearest is not None:
         return f"{first.generated} is nearest to human text: {beyond}"
     if len(answer.tied) > 1:
-        return f"Which is nearest to human text is not sure ({joined(answer.tied)}); {first.generated} is {beyond}"
+        return f"Too close to call: {joined(answer.tied, 'or')}. {first.generated} is {beyond}"
     return f"{first.generated} is {beyond}"
 
 
@@ -150,7 +153,7 @@ def _nearest_on_one_axis(answer: Answer) -> str:
     if answer.nearest is not None:
         return f"{answer.nearest.generated} is nearest to human text on the only axis; {where} on it."
     if len(answer.tied) > 1:
-        return f"Which is nearest to human text is not sure ({joined(answer.tied)}); {where} on the only axis."
+        return f"Too close to call: {joined(answer.tied, 'or')}; {where} on the only axis."
     return f"On the only axis, {where}."
 
 
@@ -271,18 +274,21 @@ def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
     >>> from momus.evidence import Overuse, Overused
     >>> said = Overused("so it was", 0.0, 12.5, "and «so it was» , then")
     >>> overuse_lines([CorpusOveruse("a", Overuse("over-used phrases", "% of documents", (said,)))])
-    [('over-used phrases', 'a: “so it was” (12.5 against 0 % of documents), as in “and «so it was», then”')]
+    [('over-used phrases', 'a: “so it was” (12 % of documents, human: 0 %), as in “and «so it was», then”')]
     """
     lines = []
     for f in overused:
-        things = [
-            f"“{_spaced(i.text, 160)}” ({number(i.generated)} against {number(i.real)} {f.overuse.unit})"
-            for i in f.overuse.items
-        ]
+        things = [f"“{_spaced(i.text, 160)}” ({_rate(i.generated, i.real, f.overuse.unit)})" for i in f.overuse.items]
         example = f.overuse.items[0].example
         also = f", as in “{_spaced(example, 160)}”" if example else ""
         lines.append((f.overuse.what, f"{f.generated}: {things[0]}{also}{_others(things[1:])}"))
     return lines
+
+
+def _rate(generated: float, real: float, unit: str) -> str:
+    """How often generated text has a thing, and human text."""
+    percent = " %" if unit.startswith("%") else ""
+    return f"{rounded(generated, real)} {unit}, human: {rounded(real, generated)}{percent}"
 
 
 def _others(things: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ GAP = 2
 """Cells between two columns: one of padding, and one where other boxes have a line."""
 LINES = 3
 """Lines of a warning that are shown; `--all` and the report show all of it."""
-WARNINGS = 8
+WARNINGS = 3
 
 
 def comparison_view(comparison: Comparison, every: bool = False, wide: bool = False) -> RenderableType:

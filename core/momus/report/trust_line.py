@@ -68,7 +68,7 @@ def _documents(corpora: list[dict[str, Any]]) -> TrustItem:
 
 def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:
     fit = next(c for c in corpora if c["role"] == "fit")
-    how = "half of the real text, set apart" if signature["split"] else "a text given with --fit"
+    how = "half of the real text, set apart" if signature["split"] else "the --fit text"
     bad = any(c["warns"] for c in checks if c["kind"] in ("fitted", "leaked"))
     known = " (real text of the test is among it)" if bad else ""
     return TrustItem("fitted on", f"{counted(fit['documents'], 'document')}: {how}{known}", not bad)
@@ -100,7 +100,7 @@ def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
         return
     warned = [c for c in copies if c["warns"]]
     if not warned:
-        yield TrustItem("copies", "none within or between the texts worth a warning")
+        yield TrustItem("copies", "none of concern")
     for kind in dict.fromkeys(c["kind"] for c in warned):
         rows = [c for c in warned if c["kind"] == kind]
         worst = max(rows, key=lambda c: c["documents"] / max(c["total"], 1))

@@ -184,7 +184,7 @@ def floors(verdicts: Sequence[Verdict], multiplicity: str) -> str:
     largest = max(v.method.floor for v in at_floor)
     times = axes_together(leading, multiplicity)
     text = (
-        f"The p of {len(at_floor)} of {len(leading)} axes is the smallest that their relabellings allow: adjusted, "
+        f"The p-values of {len(at_floor)} of {len(leading)} axes are at the permutation minimum: adjusted, "
         f"{p_value(min(times * largest, 1.0))} ({1 / largest:,.0f} relabellings) or less."
     )
     deciding = [v for v in at_floor if times * v.method.floor > v.alpha]

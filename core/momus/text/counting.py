@@ -25,10 +25,10 @@ def percentage(share: float, digits: int | None = None) -> str:
     return f"{100 * share:.3g} %" if abs(share) >= 1e-6 or not share else f"{100 * share:.1g} %"
 
 
-def joined(names: Sequence[str]) -> str:
+def joined(names: Sequence[str], word: str = "and") -> str:
     """Names with commas, and a word before the last.
 
-    >>> joined(["a"]), joined(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> joined(["a"]), joined(["a", "b", "c"]), joined(["a", "b"], "or")
+    ('a', 'a, b and c', 'a or b')
     """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

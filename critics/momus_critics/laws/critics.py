@@ -96,7 +96,7 @@ class Ebeling(ScalingLaw):
     """Ebeling's law: the variance of character counts in windows of length l grows as l^η (η = 1: no memory)."""
 
     name = "ebeling"
-    axis = "fluctuation of characters"
+    axis = "evenness over long stretches"
     question = "Do character counts fluctuate over long windows as in real text? η = 1 means no memory."
     reporting = replace(
         ScalingLaw.reporting,

@@ -175,6 +175,7 @@ class Repetition(
                 "copied",
                 "copied words, relative to real text",
                 ("less repetitive", "more repetitive"),
+                clause="copies {} times the expected words",
             ),
             *(
                 Statistic.share(
@@ -186,7 +187,13 @@ class Repetition(
                 )
                 for where, source in wheres
             ),
-            Statistic.share("looping_share", "loops", "documents with a loop", ("poorer in loops", "richer in loops")),
+            Statistic.share(
+                "looping_share",
+                "loops",
+                "documents with a loop",
+                ("poorer in loops", "richer in loops"),
+                clause="{} of documents loop",
+            ),
             Statistic.ratio(
                 "longest_copy",
                 "longest",

@@ -296,6 +296,7 @@ class Sections(
                 "faults",
                 "share of documents with a fault of order",
                 ("less often out of order", "more often out of order"),
+                clause="{} of documents have sections out of order",
             ),
         )
         if getattr(self, "reads_", BODIES) == BODIES:
