@@ -367,6 +367,8 @@ def run(collection: str, strength: str, options: argparse.Namespace) -> list[dic
         changed = sum(a != b for a, b in zip(side, other, strict=True))
         if name in DEFECTS and not changed:
             continue
+        if options.kept and name not in kept:
+            continue
         digest = hashlib.sha256("\0".join(side).encode()).hexdigest()[:16]
         if kept.get(name, {}).get("digest") != digest:
             kept[name] = {"digest": digest, "critics": {}}
@@ -474,6 +476,7 @@ def main() -> None:
     parser.add_argument("--permutations", type=int, default=999)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", default="", help="critics to compute again in kept results, comma-separated")
+    parser.add_argument("--kept", action="store_true", help="tell what is kept, and start no further defect")
     parser.add_argument("--write", type=Path, help="write the table here: benchmarks/results/causes.md")
     options = parser.parse_args()
     options.again = options.again.split(",")

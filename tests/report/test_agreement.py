@@ -7,7 +7,7 @@ import pytest
 
 import momus
 from momus.report.answer import answer_of
-from momus.report.format import number
+from momus.report.format import rounded
 from momus.report.sentences import label, says_what, short, value
 
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ala", "elo", "iru", "ome", "unat")]
@@ -69,16 +69,16 @@ def agree(found):
             if v.gap is not None and v.gap_interval is not None:
                 assert v.gap == pytest.approx(abs(v.effect) / v.band)
                 assert v.gap_interval[0] <= v.gap <= v.gap_interval[1]
-            assert label(v) in said
+            assert label(v) in said or v.wording.clause.partition("{}")[2] in said
             if v.method.family == "distance":
                 assert cell.sign == 0
-                assert f"{value(v, v.difference)} ({number(v.low)} to {number(v.high)})" in said
+                assert f"{value(v, v.difference)} ({rounded(v.low, v.high)} to {rounded(v.high, v.low)})" in said
             else:
                 assert v.difference == pytest.approx(v.generated_value - v.real_value)
                 assert cell.sign == np.sign(v.difference) == np.sign(v.effect)
                 assert said.startswith(v.wording.direction[v.difference > 0])
-                assert value(v, v.generated_value) in said
-                assert value(v, v.real_value) in said
+                assert value(v, v.generated_value, v.real_value) in said
+                assert value(v, v.real_value, v.generated_value) in said
     return differing
 
 
