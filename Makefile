@@ -19,7 +19,7 @@ COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|models|testing)/' $(
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[dev]' --editable ./examples/people
 	$(COMPILE)
 	@touch $@ $(CORE)
 

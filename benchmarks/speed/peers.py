@@ -32,7 +32,7 @@ from scipy.stats import spearmanr
 
 from momus import Corpus
 from momus.critic.registry import make_critics
-from momus_adapters.study.excerpts import yardsticks
+from momus_people.excerpts import yardsticks
 
 WORDS = 1000
 CRITICS = ("repetition", "rhythm", "keyness", "discourse", "type-token")

@@ -85,13 +85,17 @@ def scored_rows(data: Path) -> tuple[dict, dict]:
     return rows, {m: (c.prompts, [d.text for d in c]) for m, c in texts.items()}
 
 
+HEADLINES = False
+"""Whether headline statistics alone are tested, as `momus compare --pairwise` does for many texts."""
+
+
 def told_apart(by_critic: dict, one: str, other: str, chosen: tuple, settings: Settings, names: tuple) -> list:
     """Verdicts of all axes on some rows of two models."""
     verdicts = []
     for critic, scored in by_critic.values():
         a = scored[one].take(chosen[0], names[0])
         b = scored[other].take(chosen[1], names[1])
-        verdicts += judge(critic, a, b, settings, economy=MANY_PAIRS, family=len(by_critic))
+        verdicts += judge(critic, a, b, settings, economy=MANY_PAIRS, family=len(by_critic), only_headline=HEADLINES)
     return adjust(verdicts)
 
 
@@ -234,7 +238,10 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=1000)
     parser.add_argument("--most", type=int, default=406, help="pairs, drawn at random")
     parser.add_argument("--n", type=int, default=150, help="prompts of `causes`")
+    parser.add_argument("--headlines", action="store_true", help="test headline statistics alone: many times quicker")
     a = parser.parse_args()
+    global HEADLINES
+    HEADLINES = a.headlines
     rows, texts = scored_rows(a.data) if {"pairs", "null"} & set(a.what) else ({}, {})
     if "pairs" in a.what:
         pairs(rows, texts, a.out, a.most)

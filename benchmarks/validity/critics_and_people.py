@@ -34,9 +34,6 @@ from momus import Corpus
 from momus.critic import Critic
 from momus.inference import holm
 from momus.numeric.types import Floats
-from momus_adapters.study.axis import AxisRow, axis_rows
-from momus_adapters.study.judged import counted_answers, scores_of
-from momus_adapters.study.store import Study
 from momus_critics.coreference import Coreference
 from momus_critics.discourse import Discourse
 from momus_critics.keyness import Keyness
@@ -48,6 +45,9 @@ from momus_critics.rhythm import Rhythm
 from momus_critics.shares import StopwordShare, SymbolShare
 from momus_critics.type_token import TypeToken
 from momus_critics.unigram import Unigram
+from momus_people.axis import AxisRow, axis_rows
+from momus_people.judged import counted_answers, scores_of
+from momus_people.store import Study
 
 FOLDS, MOST = 10, 2000
 Make = Callable[[], Critic[Any]]

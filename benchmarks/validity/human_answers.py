@@ -25,14 +25,14 @@ from typing import Any
 
 from yardsticks import data, yardsticks
 
-from momus_adapters.study.answers import Answers, read_answers
-from momus_adapters.study.design import Design, Trial
-from momus_adapters.study.excerpts import Excerpt
-from momus_adapters.study.judged import Agreement, Level, agreement, counted_answers, values_of_units
-from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.result import analysed
-from momus_adapters.study.store import Study, name_of, read_study, study_folder
-from momus_adapters.study.view import finding_sentences
+from momus_people.answers import Answers, read_answers
+from momus_people.design import Design, Trial
+from momus_people.excerpts import Excerpt
+from momus_people.judged import Agreement, Level, agreement, counted_answers, values_of_units
+from momus_people.protocol import Protocol
+from momus_people.result import analysed
+from momus_people.store import Study, name_of, read_study, study_folder
+from momus_people.view import finding_sentences
 
 VOTES = {"system a is more": "left", "system b is more": "right", "two systems are ": "equal"}
 PUBLISHED_SHARES = {"wikinews": (68.5, 2.0, 29.5), "wikitext": (65.0, 2.0, 33.0), "book": (67.0, 1.0, 32.0)}

@@ -15,9 +15,9 @@ import numpy as np
 
 from momus.files import write_json
 from momus.numeric.types import Floats
-from momus_adapters.study.design import Trial
-from momus_adapters.study.label_studio import ANSWERS
-from momus_adapters.study.store import Study, read_study
+from momus_people.design import Trial
+from momus_people.label_studio import ANSWERS
+from momus_people.store import Study, read_study
 
 SIDES = ("right", "equal", "left")
 

@@ -24,17 +24,17 @@ from typing import Any
 import numpy as np
 from simulated_raters import Truth, simulated_answers
 
-from momus_adapters.study.answers import Answers, _joined
-from momus_adapters.study.axis import axis_rows
-from momus_adapters.study.design import drawn
-from momus_adapters.study.excerpts import YARDSTICKS, Excerpt
-from momus_adapters.study.judged import counted_answers, judgements_of, scores_of
-from momus_adapters.study.models import estimate
-from momus_adapters.study.power import logits_of, needs
-from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.raters import rater_rows
-from momus_adapters.study.result import MOST_FAILED
-from momus_adapters.study.store import Study, name_of
+from momus_people.answers import Answers, _joined
+from momus_people.axis import axis_rows
+from momus_people.design import drawn
+from momus_people.excerpts import YARDSTICKS, Excerpt
+from momus_people.judged import counted_answers, judgements_of, scores_of
+from momus_people.models import estimate
+from momus_people.power import logits_of, needs
+from momus_people.protocol import Protocol
+from momus_people.raters import rater_rows
+from momus_people.result import MOST_FAILED
+from momus_people.store import Study, name_of
 
 SETTINGS = {
     "ratings of five": (Protocol(items=60, raters=5), 3, Truth({}, 0.8, 0.3, 0.5)),

@@ -15,9 +15,9 @@ import pandas as pd
 from scipy import stats
 
 from momus.numeric.types import Floats, Ints
-from momus_adapters.study.axis import within
-from momus_adapters.study.excerpts import YARDSTICKS as YARDSTICKS
-from momus_adapters.study.excerpts import yardsticks as yardsticks
+from momus_people.axis import within
+from momus_people.excerpts import YARDSTICKS as YARDSTICKS
+from momus_people.excerpts import yardsticks as yardsticks
 
 
 def data() -> Path:

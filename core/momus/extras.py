@@ -24,7 +24,6 @@ MODULES = {
     "accelerate": "train",
     "gguf": "gguf",
     "ray": "ray",
-    "krippendorff": "study",
     "icu4py": "languages",
     "stopwordsiso": "languages",
     "lingua": "detect",

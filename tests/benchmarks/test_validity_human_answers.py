@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from momus_adapters.study.judged import counted_answers, values_of_units
-from momus_adapters.study.raters import same_answers
-from momus_adapters.study.result import analysed
+from momus_people.judged import counted_answers, values_of_units
+from momus_people.raters import same_answers
+from momus_people.result import analysed
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "validity"))
 

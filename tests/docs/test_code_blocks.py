@@ -22,6 +22,7 @@ NOT_RUN = {
     "trackers.md": 1,
     "validity.md": 2,
     "which-critic.md": 1,
+    "against.md": 1,
 }
 """How many blocks of a page may be marked as not run; each says why on the page."""
 

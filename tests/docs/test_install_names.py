@@ -9,9 +9,8 @@ from momus.version import DISTRIBUTION, __version__, extra, install_command
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("README.md", "docs", "examples", "core", "critics", "adapters", "benchmarks", "tests")
-RIGHT = re.compile(
-    r"pip install (?:(?:-e|--editable) \.(?![\w/])|-e '?\.\[[\w,]+\]|'momus-criticism\[[\w,]+\]'|dist/momus_criticism)"
-)
+PLACE = r"(?:-e|--editable) (?:\.|examples/people)(?![\w/])|-e '?\.\[[\w,]+\]"
+RIGHT = re.compile(rf"pip install (?:{PLACE}|'momus-criticism\[[\w,]+\]'|momus-criticism(?![\w[])|dist/momus_)")
 
 
 def pages():

@@ -49,9 +49,7 @@ def forked(work, after=None):
 def main(name, kills, seed, folder):
     import matplotlib.figure  # noqa: F401  what commands import when they run is imported once, before the forks
 
-    import momus_adapters.generating
-    import momus_adapters.preparing
-    import momus_adapters.study  # noqa: F401
+    import momus_people  # noqa: F401
 
     points.command_line()
     case, place = points.CASES[name], points.Place(Path(folder))

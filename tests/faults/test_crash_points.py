@@ -20,7 +20,7 @@ from typer.main import get_command
 from momus.cli.app import app
 from momus.errors import MomusError
 from momus.files import write_json
-from momus_adapters.study import read_study
+from momus_people import read_study
 
 _spec = importlib.util.spec_from_file_location("faults_crashes", Path(__file__).with_name("crashes.py"))
 assert _spec is not None

@@ -14,7 +14,7 @@ from momus.cli.app import app
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError, UsageError
 from momus.files import write_json
-from momus_adapters.study import read_study
+from momus_people import read_study
 
 FEW = ("--permutations", 99, "--resamples", 99, "-c", "length", "--quiet")
 PARTS = ("--part-size", 5, "--jobs", 1, "--quiet")

@@ -30,7 +30,7 @@ from momus.files import write_json
 from momus.runs.folder import RunFolder
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import Plan
-from momus_adapters.study import read_study
+from momus_people import read_study
 
 FEW = "--permutations 99 --resamples 99 --quiet -c length"
 PARTS = "--part-size 5 --jobs 1 --quiet"

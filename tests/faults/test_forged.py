@@ -38,12 +38,12 @@ from momus.runs.row_store import StoredText
 from momus.runs.scores_file import KEPT, read_scores
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
-from momus_adapters.commands.study import _pilot
-from momus_adapters.study.answers import read_answers
-from momus_adapters.study.build import make_study
-from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.result import analysed
-from momus_adapters.study.store import read_study, study_folder
+from momus_people.answers import read_answers
+from momus_people.build import make_study
+from momus_people.command import _pilot
+from momus_people.protocol import Protocol
+from momus_people.result import analysed
+from momus_people.store import read_study, study_folder
 
 from .mutations import ODD, _spots
 from .test_sealed import CELL, CRITIC

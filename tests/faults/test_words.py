@@ -17,12 +17,12 @@ from momus.cli.app import app
 from momus.errors import MomusError, StoreError, UsageError
 from momus.history.rules import read_rules
 from momus.schema import SEAL, seal
-from momus_adapters.study.answers import Answers, read_answers
-from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.result import analysed
-from momus_adapters.study.store import read_study, study_folder
+from momus_people.answers import Answers, read_answers
+from momus_people.protocol import Protocol
+from momus_people.result import analysed
+from momus_people.store import read_study, study_folder
 
-from ..adapters.study.studies import study
+from ..examples.people.studies import study
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ PANELS = {
     "Versions": ("diff", "gate", "history"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),
-    "Research": ("plan", "calibrate", "prepare", "generate", "study"),
+    "Research": ("plan", "calibrate", "prepare", "generate"),
 }
 """Panels of ``--help`` with their commands; commands of other packages come after them."""
 

@@ -22,8 +22,8 @@ from momus.files import write_json
 from momus.outputs import write_text
 from momus.schema import build
 from momus.text.corpus import Corpus
-from momus_adapters.study.design import Trial
-from momus_adapters.study.store import LABEL_STUDIO, Study
+from momus_people.design import Trial
+from momus_people.store import LABEL_STUDIO, Study
 
 _ENDS = re.compile(r"(?<=[.!?])\s+")
 

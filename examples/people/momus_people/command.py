@@ -13,7 +13,7 @@ from momus.cli.printing import echo, print_json, print_view
 from momus.parameters import Range
 
 if TYPE_CHECKING:
-    from momus_adapters.study.protocol import Protocol
+    from momus_people.protocol import Protocol
 
 study = typer.Typer(
     name="study",
@@ -82,8 +82,8 @@ def new(
     """
     from momus.cli.options import comma_separated, named_paths
     from momus.reading import as_corpus
-    from momus_adapters.study.build import create
-    from momus_adapters.study.view import made_view
+    from momus_people.build import create
+    from momus_people.view import made_view
 
     labels = comma_separated(scale)
     protocol = _protocol(preset, config).updated(
@@ -109,8 +109,8 @@ def new(
 def _protocol(preset: str | None, config: Path | None) -> Protocol:
     """The protocol that the other options change."""
     from momus.errors import UsageError
-    from momus_adapters.study.protocol import Protocol, read_protocol
-    from momus_adapters.study.protocol import preset as preset_of
+    from momus_people.protocol import Protocol, read_protocol
+    from momus_people.protocol import preset as preset_of
 
     if preset is not None and config is not None:
         raise UsageError("--preset and --config exclude each other", hint="copy the preset into the file")
@@ -168,10 +168,10 @@ def read(
     from momus.files import write_json
     from momus.outputs import writing
     from momus.ownership import check_output, marked
-    from momus_adapters.study.answers import read_answers
-    from momus_adapters.study.result import analysed
-    from momus_adapters.study.store import read_study
-    from momus_adapters.study.view import result_view
+    from momus_people.answers import read_answers
+    from momus_people.result import analysed
+    from momus_people.store import read_study
+    from momus_people.view import result_view
 
     if out is not None:
         check_output(out, marked("the result of a study", b'"study"', b'"contrasts"', b'"sds"'), answers)

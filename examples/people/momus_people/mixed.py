@@ -17,7 +17,7 @@ from scipy.sparse import linalg as sparse_linalg
 
 from momus.errors import FittingError
 from momus.numeric.types import Floats
-from momus_adapters.study.likelihood import Likelihood
+from momus_people.likelihood import Likelihood
 
 PRIOR_SD = 5.0
 """Standard deviation of the normal prior of the fixed effects that have one, in logits: it matters only where answers

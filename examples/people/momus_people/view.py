@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from momus.report.format import p_value, text_table
 from momus.report.safe import one_line
 from momus.text.counting import counted, percentage
-from momus_adapters.study.axis import AxisRow
-from momus_adapters.study.build import Made
-from momus_adapters.study.power import DIFFERENCE, Need
-from momus_adapters.study.raters import RaterRow
-from momus_adapters.study.result import REAL, ContrastRow, CorpusRow, StudyResult
+from momus_people.axis import AxisRow
+from momus_people.build import Made
+from momus_people.power import DIFFERENCE, Need
+from momus_people.raters import RaterRow
+from momus_people.result import REAL, ContrastRow, CorpusRow, StudyResult
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -23,9 +23,9 @@ from momus.outputs import new_folder, writing
 from momus.ownership import check_place
 from momus.parameters import Range
 from momus.schema import read_json, seal
-from momus_adapters.study.design import Design, Trial
-from momus_adapters.study.excerpts import LONGEST, Excerpt
-from momus_adapters.study.protocol import Protocol, protocol_of
+from momus_people.design import Design, Trial
+from momus_people.excerpts import LONGEST, Excerpt
+from momus_people.protocol import Protocol, protocol_of
 
 STUDY, KEY, RATERS, LABEL_STUDIO = "study.json", "key.json", "raters", "label-studio"
 FORMAT: Literal["momus-study-1"] = "momus-study-1"

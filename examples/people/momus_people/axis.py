@@ -11,8 +11,8 @@ from scipy import stats
 
 from momus.inference import holm
 from momus.numeric.types import Bools, Floats, Ints
-from momus_adapters.study.excerpts import YARDSTICKS
-from momus_adapters.study.judged import Scores
+from momus_people.excerpts import YARDSTICKS
+from momus_people.judged import Scores
 
 Strings = np.ndarray[Any, np.dtype[np.str_]]
 RESAMPLES = 999

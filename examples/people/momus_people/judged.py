@@ -13,9 +13,9 @@ import numpy as np
 from scipy import stats
 
 from momus.numeric.types import Floats, Ints
-from momus_adapters.study.answers import Answer, Answers
-from momus_adapters.study.models import Judgements
-from momus_adapters.study.store import Study
+from momus_people.answers import Answer, Answers
+from momus_people.models import Judgements
+from momus_people.store import Study
 
 Level = Literal["nominal", "ordinal", "interval"]
 RESAMPLES = 1000
@@ -142,7 +142,7 @@ def choice(study: Study, answer: Answer) -> tuple[int, ...]:
 
 
 def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
-    """Answers to items, for `momus_adapters.study.models.estimate`; corpora without any are left out."""
+    """Answers to items, for `momus_people.models.estimate`; corpora without any are left out."""
     passages, items = study.design.passages, study.design.items
     names = [n for n in study.corpora if any(passages[k].corpus == n for a in answers for k in items[a.trial.unit])]
     order = [items[a.trial.unit] for a in answers]

@@ -7,13 +7,13 @@
 (['rater-1', 'rater-2'], {'real': 5, 'model': 5})
 """
 
-from momus_adapters.study.answers import Answers, read_answers
-from momus_adapters.study.build import create, make_study
-from momus_adapters.study.models import Estimate, Judgements, estimate
-from momus_adapters.study.power import Need, needs
-from momus_adapters.study.protocol import Protocol, preset, read_protocol
-from momus_adapters.study.result import StudyResult, analysed
-from momus_adapters.study.store import Study, read_study
+from momus_people.answers import Answers, read_answers
+from momus_people.build import create, make_study
+from momus_people.models import Estimate, Judgements, estimate
+from momus_people.power import Need, needs
+from momus_people.protocol import Protocol, preset, read_protocol
+from momus_people.result import StudyResult, analysed
+from momus_people.store import Study, read_study
 
 __all__ = [
     "Answers",

@@ -8,13 +8,13 @@ from scipy import optimize, sparse
 from simulated_raters import Truth, simulated_answers
 
 from momus.errors import FittingError
-from momus_adapters.study.answers import Answers, _joined
-from momus_adapters.study.axis import axis_rows, correlations
-from momus_adapters.study.excerpts import YARDSTICKS
-from momus_adapters.study.judged import Scores, counted_answers, judgements_of, scores_of
-from momus_adapters.study.likelihood import BestWorst, Ordered
-from momus_adapters.study.mixed import Mixed, Random
-from momus_adapters.study.models import Judgements, estimate, preference
+from momus_people.answers import Answers, _joined
+from momus_people.axis import axis_rows, correlations
+from momus_people.excerpts import YARDSTICKS
+from momus_people.judged import Scores, counted_answers, judgements_of, scores_of
+from momus_people.likelihood import BestWorst, Ordered
+from momus_people.mixed import Mixed, Random
+from momus_people.models import Judgements, estimate, preference
 
 from .studies import study
 

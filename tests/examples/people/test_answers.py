@@ -8,13 +8,13 @@ import pytest
 from simulated_raters import Truth, simulated_answers
 
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
-from momus_adapters.study.answers import read_answers
-from momus_adapters.study.judged import agreement, choice, counted_answers
-from momus_adapters.study.label_studio import screens, task
-from momus_adapters.study.raters import same_answers
-from momus_adapters.study.result import analysed
-from momus_adapters.study.store import read_study, study_folder
-from momus_adapters.study.view import finding_sentences
+from momus_people.answers import read_answers
+from momus_people.judged import agreement, choice, counted_answers
+from momus_people.label_studio import screens, task
+from momus_people.raters import same_answers
+from momus_people.result import analysed
+from momus_people.store import read_study, study_folder
+from momus_people.view import finding_sentences
 
 from .studies import study
 

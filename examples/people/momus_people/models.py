@@ -1,6 +1,6 @@
 """Estimates per corpus from answers: a mixed ordinal model, Bradley–Terry, or best–worst choices.
 
-All three are mixed models (`momus_adapters.study.mixed`) of one latent quality per corpus, in logits, whose mean over
+All three are mixed models (`momus_people.mixed`) of one latent quality per corpus, in logits, whose mean over
 corpora is 0. Random effects: what is judged (a passage, a pair, or each passage of a set), its prompt where prompts
 have several, each rater's leniency (for pairs: preference for the left side), and each rater's taste in corpora.
 """
@@ -16,8 +16,8 @@ from scipy.special import expit, ndtr
 
 from momus.errors import FittingError
 from momus.numeric.types import Floats, Ints
-from momus_adapters.study.likelihood import BestWorst, Ordered
-from momus_adapters.study.mixed import Fit, Mixed, Random
+from momus_people.likelihood import BestWorst, Ordered
+from momus_people.mixed import Fit, Mixed, Random
 
 DRAWS, SEED = 20_000, 0
 """Draws of the quantile of simultaneous intervals, and their seed."""

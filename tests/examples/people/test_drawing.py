@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from momus.errors import MomusError, UsageError
 from momus.text.corpus import Corpus
-from momus_adapters.study.build import page_data, rater_page
-from momus_adapters.study.design import assigned, corpora_of_items
-from momus_adapters.study.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
-from momus_adapters.study.label_studio import configuration, screens, task
-from momus_adapters.study.power import logits_of, needs, variance
-from momus_adapters.study.protocol import Protocol, preset, protocol_of, read_protocol
+from momus_people.build import page_data, rater_page
+from momus_people.design import assigned, corpora_of_items
+from momus_people.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
+from momus_people.label_studio import configuration, screens, task
+from momus_people.power import logits_of, needs, variance
+from momus_people.protocol import Protocol, preset, protocol_of, read_protocol
 
 from .studies import HOSTILE, study
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_drawn_is_refused():
 
 
 def test_the_example_is_the_preset_of_the_paper():
-    example = Path(__file__).parents[3] / "examples" / "study" / "section-order.toml"
+    example = Path(__file__).parents[3] / "examples" / "people" / "section-order.toml"
     assert read_protocol(example) == preset("section-order")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from momus_adapters.study.judged import with_others
+from momus_people.judged import with_others
 
 
 def judged(*by_rater):

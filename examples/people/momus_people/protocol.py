@@ -18,7 +18,7 @@ Kind = Literal["rating", "pair", "set"]
 SET = 4
 """Passages of a best–worst set."""
 FIVE = ("very poor", "poor", "fair", "good", "very good")
-WORDING = tomllib.loads((files("momus_adapters.study") / "wording.toml").read_text(encoding="utf-8"))
+WORDING = tomllib.loads((files("momus_people") / "wording.toml").read_text(encoding="utf-8"))
 QUESTIONS: Mapping[str, Sequence[str]] = WORDING["questions"]
 """Questions by name: for ratings, for pairs, and for sets."""
 
@@ -165,7 +165,7 @@ def preset(name: str) -> Protocol:
     >>> preset("section-order").scale
     ('incoherent', 'coherent')
     """
-    folder = files("momus_adapters.study") / "presets"
+    folder = files("momus_people") / "presets"
     names = sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
     if name not in names:
         raise UsageError(f"no preset is called {name!r}", hint=f"presets are {', '.join(names)}")

@@ -19,12 +19,12 @@ from momus.runs.texts_file import KeptTexts, read_kept_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.version import __version__
-from momus_adapters.study.design import drawn
-from momus_adapters.study.excerpts import Excerpt, Stripped, excerpts_of
-from momus_adapters.study.label_studio import frequent_titles, screens, write_label_studio
-from momus_adapters.study.power import Need, needs
-from momus_adapters.study.protocol import Protocol
-from momus_adapters.study.store import RATERS, Study, check_free, name_of, study_folder
+from momus_people.design import drawn
+from momus_people.excerpts import Excerpt, Stripped, excerpts_of
+from momus_people.label_studio import frequent_titles, screens, write_label_studio
+from momus_people.power import Need, needs
+from momus_people.protocol import Protocol
+from momus_people.store import RATERS, Study, check_free, name_of, study_folder
 
 TITLES = "titles"
 """The labels that stand for the most frequent titles of the real text."""
@@ -132,7 +132,7 @@ def create(
     Parameters
     ----------
     difference
-        The difference that the study should detect (`momus_adapters.study.power`).
+        The difference that the study should detect (`momus_people.power`).
     pilot
         Standard deviations of an earlier study, by random effect.
 

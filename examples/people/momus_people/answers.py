@@ -11,9 +11,9 @@ from typing import Any
 from momus.errors import ReadingError, StoreError
 from momus.report.safe import one_line
 from momus.schema import build, read_json
-from momus_adapters.study.design import Trial
-from momus_adapters.study.label_studio import SavedAnswers, answers_of_export
-from momus_adapters.study.store import Study
+from momus_people.design import Trial
+from momus_people.label_studio import SavedAnswers, answers_of_export
+from momus_people.store import Study
 
 PASS = "pass files that a rater's page saved, or a JSON export of Label Studio"
 LARGEST = 50_000_000

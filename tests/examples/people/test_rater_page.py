@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from momus_adapters.study.answers import read_answers
-from momus_adapters.study.build import rater_page
-from momus_adapters.study.result import analysed
+from momus_people.answers import read_answers
+from momus_people.build import rater_page
+from momus_people.result import analysed
 
 from ...report.browser import needs_chromium, run_in_page
 from ...report.devtools import chromium

@@ -7,7 +7,7 @@ from simulated_raters import Truth, simulated_answers
 
 from momus import compare
 from momus.files import write_json
-from momus_adapters.study import read_study
+from momus_people import read_study
 
 from .studies import corpora
 

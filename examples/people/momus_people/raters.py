@@ -10,10 +10,10 @@ from typing import Literal
 
 import numpy as np
 
-from momus_adapters.study.answers import Answer, Answers
-from momus_adapters.study.judged import choice, counted_answers, values_of_units, with_others
-from momus_adapters.study.models import Estimate
-from momus_adapters.study.store import Study, rater_name
+from momus_people.answers import Answer, Answers
+from momus_people.judged import choice, counted_answers, values_of_units, with_others
+from momus_people.models import Estimate
+from momus_people.store import Study, rater_name
 
 CHANCE, SURE = 0.05, 0.05
 FAILED = 0.4

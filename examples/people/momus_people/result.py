@@ -1,4 +1,4 @@
-"""What the answers of a study say, as fields; `momus_adapters.study.view` makes sentences of them."""
+"""What the answers of a study say, as fields; `momus_people.view` makes sentences of them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from momus.errors import FittingError, UsageError
 from momus.files import plain
 from momus.limits import MOST_SEED
 from momus.numeric.types import Floats
-from momus_adapters.study.answers import Answer, Answers
-from momus_adapters.study.axis import AxisRow, axis_rows
-from momus_adapters.study.judged import Agreement, agreement, counted_answers, judgements_of, scores_of, values_of_units
-from momus_adapters.study.models import Estimate, estimate
-from momus_adapters.study.raters import RaterRow, failed_checks, rater_rows
-from momus_adapters.study.store import Study
+from momus_people.answers import Answer, Answers
+from momus_people.axis import AxisRow, axis_rows
+from momus_people.judged import Agreement, agreement, counted_answers, judgements_of, scores_of, values_of_units
+from momus_people.models import Estimate, estimate
+from momus_people.raters import RaterRow, failed_checks, rater_rows
+from momus_people.store import Study
 
 REAL = "real"
 MOST_FAILED = 0.5

@@ -17,8 +17,8 @@ from scipy import optimize, stats
 from scipy.special import expit
 
 from momus.errors import UsageError
-from momus_adapters.study.models import preference
-from momus_adapters.study.protocol import Protocol
+from momus_people.models import preference
+from momus_people.protocol import Protocol
 
 ASSUMED = {"passage": 0.8, "taste": 0.3}
 """Standard deviations, in logits, that are assumed without a pilot: passages of one corpus differ by 0.8, and the

@@ -13,8 +13,8 @@ import numpy as np
 from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.text.counting import counted
-from momus_adapters.study.excerpts import Excerpt
-from momus_adapters.study.protocol import Protocol
+from momus_people.excerpts import Excerpt
+from momus_people.protocol import Protocol
 
 Role = Literal["item", "check", "repeat", "training"]
 
