@@ -5,24 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ParamSpec
 
-from momus.checks.layout import KINDS, layout_sentence
 from momus.checks.notes import mixed_prompts_warnings
 from momus.checks.scripts import claiming
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
-from momus.critic.splitting import icu_of
 from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics, left_out_warning
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
 from momus.engine.large import critics_of_rows, large_texts, preview
+from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings, signature_of
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
 from momus.joint.analyses import analyse
@@ -35,19 +34,14 @@ from momus.reading import ReadingOptions, TextSource
 from momus.runs.folder import JOINT, REPORT, RunFolder
 from momus.runs.joint_file import write_joint
 from momus.runs.manifest import ROWS
-from momus.runs.result import Comparison, CriticResult, Outcome
-from momus.runs.stored_corpus import StoredCorpus
+from momus.runs.result import Comparison, Outcome
 from momus.runs.texts import Texts, check_named, read_texts, read_versions
 from momus.runs.texts_file import write_texts
-from momus.text.corpus import Corpus
-from momus.text.counting import counted, joined, percentage
 from momus.verdicts.atlas import check_register
 from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.table import adjust, selected
-from momus.verdicts.verdict import Verdict, check_delta
-from momus.version import __version__
+from momus.verdicts.verdict import check_delta
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -213,7 +207,7 @@ def compare(
             else (f"{settings.multiplicity}-table")
         )
         comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], of_pairs)
-        comparison.warnings += [*_missing_warnings(comparison.verdicts), *_left_out_warnings(comparison.verdicts)]
+        comparison.warnings += [*missing_warnings(comparison.verdicts), *left_out_warnings(comparison.verdicts)]
         if settings.paired is None:
             comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
         comparison.warnings += floor_warnings(comparison.verdicts, settings.multiplicity)
@@ -239,7 +233,7 @@ def compare(
             comparison.warnings += [f"With real text: {w}" for w in both.warnings if w not in comparison.warnings]
         if command is None:
             comparison.warnings = [in_python(warning) for warning in comparison.warnings]
-        comparison.signature = _signature(comparison, texts, chosen, settings, command, started)
+        comparison.signature = signature_of(comparison, texts, chosen, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
             write_joint(comparison.joint, folder.work / JOINT)
@@ -328,7 +322,7 @@ def _run_critics(
             comparison.warnings.append(left_out_warning(critic.name, outcome.message))
     comparison.warnings += absent_warnings(absent)
     comparison.warnings += reuse.warnings if reuse is not None else []
-    comparison.warnings += _critics_warnings(comparison.results)
+    comparison.warnings += critics_warnings(comparison.results)
     if not comparison.results:
         raise FittingError(
             "no critic can be fitted on this text: " + " ".join(comparison.warnings),
@@ -342,115 +336,6 @@ def _jobs(critics: Sequence[Critic[Any]], texts: Texts) -> int:
     return usable_cores() if len(critics) >= MANY_CRITICS and characters >= MANY_CHARACTERS else 1
 
 
-def _missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
-    """One warning per generated corpus that has a larger or smaller share of unscored documents than the real text."""
-    warnings = []
-    differing = [v for v in verdicts if v.statistic == UNSCORED.name and v.differs]
-    for name in dict.fromkeys(v.generated for v in differing):
-        rows = [v for v in differing if v.generated == name]
-        worst = max(rows, key=lambda v: abs(v.difference or 0.0))
-        warnings.append(
-            f"{counted(worst.unscored_generated, 'document')} of {name!r} "
-            f"{'is' if worst.unscored_generated == 1 else 'are'} unscored under {worst.critic!r} "
-            f"({percentage(worst.generated_value or 0.0, 0)}; real text {percentage(worst.real_value or 0.0, 0)}), "
-            "and differ from real text in that under "
-            f"{len(rows)} of the critics: all other rows describe the scored documents only."
-        )
-    return warnings
-
-
-def _critics_warnings(results: Sequence[CriticResult]) -> list[str]:
-    """Warnings of critics; one that several of them have is said once."""
-    critics: dict[str, list[str]] = {}
-    for r in results:
-        for note in r.notes:
-            if note.warning:
-                critics.setdefault(note.text, []).append(repr(r.name))
-    return [f"Critic{'s' if len(names) > 1 else ''} {joined(names)}: {text}" for text, names in critics.items()]
-
-
-def _left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
-    """Say which documents take no part since the other side lacks their prompt; one warning for corpora alike in it."""
-    alike: dict[str, list[str]] = {}
-    for name in dict.fromkeys(v.generated for v in verdicts):
-        rows = [v for v in verdicts if v.generated == name and v.headline]
-        worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
-        if worst is not None and worst.left_out_real + worst.left_out_generated:
-            sides = ((worst.left_out_real, "human"), (worst.left_out_generated, "generated"))
-            parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
-            alike.setdefault(parts, []).append(repr(name))
-    return [
-        f"{parts} have no matching partner (same prompt or group) in the comparison with {', '.join(names)}; left out."
-        for parts, names in alike.items()
-    ]
-
-
 def _seconds(timed: Timed, clock: float) -> dict[str, float]:
     seconds = {k: round(v, 3) for k, v in timed.seconds.items()}
     return {**seconds, "total": round(time.perf_counter() - clock, 3)}
-
-
-def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
-    """A text in the record of a run; parts of the real text have the ``origin`` of the whole."""
-    whole = texts.whole if role != "generated" and texts.whole is not None else corpus
-    return {
-        "name": corpus.name,
-        "role": role,
-        "documents": len(corpus),
-        "characters": int(corpus.characters.sum()),
-        "fingerprint": corpus.fingerprint,
-        "groups": len({*corpus.groups} - {None}),
-        "prompts": len({*corpus.prompts} - {None}),
-        **({} if whole.origin is None else {"origin": asdict(whole.origin)}),
-        **({"rows": _rows_of(corpus.stored.folder.path)} if isinstance(corpus, StoredCorpus) else {}),
-    }
-
-
-def _rows_of(path: Path) -> str:
-    """The folder of the rows of a text, as seen from the run folder if they are in it."""
-    return f"{ROWS}/{path.name}" if path.parent.name == ROWS else str(path)
-
-
-def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
-    """The text that critics were fitted on earlier, of which they keep the size and the fingerprint."""
-    content = {"documents": int(fitted["documents"]), "fingerprint": fitted["fingerprint"]}
-    return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
-
-
-def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
-    """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
-    names = [texts.real.name, *(c.name for c in texts.generated)]
-    layouts = [texts.layouts[name] for name in names if name in texts.layouts]
-    differing = {v.critic for v in comparison.verdicts if v.found}
-    axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
-    return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
-
-
-def _signature(
-    comparison: Comparison,
-    texts: Texts,
-    critics: Sequence[Critic[Any]],
-    settings: Settings,
-    command: str | None,
-    started: datetime,
-) -> dict[str, Any]:
-    """The provenance of a run, as ``run.json`` holds it."""
-    fitting = _fitted_on(comparison.results[0].fitted_on) if not len(texts.fit) else _described(texts, texts.fit, "fit")
-    corpora = [(texts.real, "real"), *((c, "generated") for c in texts.generated)]
-    return {
-        "momus": __version__,
-        "command": command,
-        "started": started.isoformat(timespec="seconds"),
-        **asdict(settings),
-        **icu_of([texts.fit, texts.real, *texts.generated]),
-        "split": texts.split,
-        "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
-        "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
-        "checks": [c.summary() for c in texts.checks],
-        "layout": _layout(comparison, texts, critics),
-        "languages": [
-            {**asdict(found), "differs": found.differs(texts.languages[texts.real.name])}
-            for found in texts.languages.values()
-        ],
-        "warnings": comparison.warnings,
-    }

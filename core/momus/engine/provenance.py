@@ -1,0 +1,134 @@
+"""What a comparison warns of, and its provenance, as ``run.json`` holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from momus.checks.layout import KINDS, layout_sentence
+from momus.critic.splitting import icu_of
+from momus.runs.manifest import ROWS
+from momus.runs.result import Comparison, CriticResult
+from momus.runs.stored_corpus import StoredCorpus
+from momus.runs.texts import Texts
+from momus.text.corpus import Corpus
+from momus.text.counting import counted, joined, percentage
+from momus.verdicts.settings import Settings
+from momus.verdicts.statistics import UNSCORED
+from momus.verdicts.verdict import Verdict
+from momus.version import __version__
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+
+def missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """One warning per generated corpus that has a larger or smaller share of unscored documents than the real text."""
+    warnings = []
+    differing = [v for v in verdicts if v.statistic == UNSCORED.name and v.differs]
+    for name in dict.fromkeys(v.generated for v in differing):
+        rows = [v for v in differing if v.generated == name]
+        worst = max(rows, key=lambda v: abs(v.difference or 0.0))
+        warnings.append(
+            f"{counted(worst.unscored_generated, 'document')} of {name!r} "
+            f"{'is' if worst.unscored_generated == 1 else 'are'} unscored under {worst.critic!r} "
+            f"({percentage(worst.generated_value or 0.0, 0)}; real text {percentage(worst.real_value or 0.0, 0)}), "
+            "and differ from real text in that under "
+            f"{len(rows)} of the critics: all other rows describe the scored documents only."
+        )
+    return warnings
+
+
+def critics_warnings(results: Sequence[CriticResult]) -> list[str]:
+    """Warnings of critics; one that several of them have is said once."""
+    critics: dict[str, list[str]] = {}
+    for r in results:
+        for note in r.notes:
+            if note.warning:
+                critics.setdefault(note.text, []).append(repr(r.name))
+    return [f"Critic{'s' if len(names) > 1 else ''} {joined(names)}: {text}" for text, names in critics.items()]
+
+
+def left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say which documents take no part since the other side lacks their prompt; one warning for corpora alike in it."""
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(v.generated for v in verdicts):
+        rows = [v for v in verdicts if v.generated == name and v.headline]
+        worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
+        if worst is not None and worst.left_out_real + worst.left_out_generated:
+            sides = ((worst.left_out_real, "human"), (worst.left_out_generated, "generated"))
+            parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
+            alike.setdefault(parts, []).append(repr(name))
+    return [
+        f"{parts} have no matching partner (same prompt or group) in the comparison with {', '.join(names)}; left out."
+        for parts, names in alike.items()
+    ]
+
+
+def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
+    """A text in the record of a run; parts of the real text have the ``origin`` of the whole."""
+    whole = texts.whole if role != "generated" and texts.whole is not None else corpus
+    return {
+        "name": corpus.name,
+        "role": role,
+        "documents": len(corpus),
+        "characters": int(corpus.characters.sum()),
+        "fingerprint": corpus.fingerprint,
+        "groups": len({*corpus.groups} - {None}),
+        "prompts": len({*corpus.prompts} - {None}),
+        **({} if whole.origin is None else {"origin": asdict(whole.origin)}),
+        **({"rows": _rows_of(corpus.stored.folder.path)} if isinstance(corpus, StoredCorpus) else {}),
+    }
+
+
+def _rows_of(path: Path) -> str:
+    """The folder of the rows of a text, as seen from the run folder if they are in it."""
+    return f"{ROWS}/{path.name}" if path.parent.name == ROWS else str(path)
+
+
+def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
+    """The text that critics were fitted on earlier, of which they keep the size and the fingerprint."""
+    content = {"documents": int(fitted["documents"]), "fingerprint": fitted["fingerprint"]}
+    return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
+
+
+def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
+    """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
+    names = [texts.real.name, *(c.name for c in texts.generated)]
+    layouts = [texts.layouts[name] for name in names if name in texts.layouts]
+    differing = {v.critic for v in comparison.verdicts if v.found}
+    axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
+    return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
+
+
+def signature_of(
+    comparison: Comparison,
+    texts: Texts,
+    critics: Sequence[Critic[Any]],
+    settings: Settings,
+    command: str | None,
+    started: datetime,
+) -> dict[str, Any]:
+    """The provenance of a run, as ``run.json`` holds it."""
+    fitting = _fitted_on(comparison.results[0].fitted_on) if not len(texts.fit) else _described(texts, texts.fit, "fit")
+    corpora = [(texts.real, "real"), *((c, "generated") for c in texts.generated)]
+    return {
+        "momus": __version__,
+        "command": command,
+        "started": started.isoformat(timespec="seconds"),
+        **asdict(settings),
+        **icu_of([texts.fit, texts.real, *texts.generated]),
+        "split": texts.split,
+        "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
+        "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
+        "checks": [c.summary() for c in texts.checks],
+        "layout": _layout(comparison, texts, critics),
+        "languages": [
+            {**asdict(found), "differs": found.differs(texts.languages[texts.real.name])}
+            for found in texts.languages.values()
+        ],
+        "warnings": comparison.warnings,
+    }
