@@ -15,7 +15,7 @@ RIGHT = re.compile(rf"pip install (?:{PLACE}|'momus-criticism\[[\w,]+\]'|momus-c
 
 def pages():
     files = [ROOT / ROOMS[0], *(f for room in ROOMS[1:] for f in (ROOT / room).rglob("*"))]
-    return [f for f in files if f.suffix in {".md", ".py", ".toml", ".ipynb"} and f != Path(__file__)]
+    return [f for f in files if f.suffix in {".md", ".py", ".toml", ".ipynb", ".yml"} and f != Path(__file__)]
 
 
 def wrong_names(text):
