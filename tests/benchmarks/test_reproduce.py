@@ -15,9 +15,9 @@ from momus.errors import MomusError, UsageError
 from momus.progress import Silent
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+from paper_table import reproduce as command
 from papers import as_json, find_table, paper_tables, reproduce
 from papers.reproduce import reference_texts
-from table import reproduce as command
 
 app = typer.Typer()
 app.command()(command)

@@ -159,6 +159,8 @@ def find_table(name: str) -> PaperTable:
     tables = paper_tables()
     if name not in tables:
         near = difflib.get_close_matches(name, tables, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`python benchmarks/reproduce/table.py` lists them"
+        hint = (
+            f"did you mean {' or '.join(near)}?" if near else "`python benchmarks/reproduce/paper_table.py` lists them"
+        )
         raise UsageError(f"no table is called {name!r}", hint=hint)
     return tables[name]

@@ -30,7 +30,7 @@ def listing_view(tables: Sequence[PaperTable]) -> RenderableType:
             lines = [Text(f"{t.place}: {t.title}", style="bold"), Text(t.found), Text(_takes(t), style="dim")]
             view.add_row(Text(t.id, style="bold cyan"), Text("\n").join(lines))
         parts += [view, Text("")]
-    run = "python benchmarks/reproduce/table.py ID"
+    run = "python benchmarks/reproduce/paper_table.py ID"
     parts.append(Text(f"Run one: {run}, on your texts with --real and --generated NAME=PATH"))
     return Group(*parts)
 

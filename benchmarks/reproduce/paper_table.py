@@ -1,6 +1,6 @@
 """The tables of the source papers on other texts.
 
-Run:  python benchmarks/reproduce/table.py [ID] [--real TEXT --generated NAME=TEXT]
+Run:  python benchmarks/reproduce/paper_table.py [ID] [--real TEXT --generated NAME=TEXT]
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def reproduce(
 
     Example: the table of section order, on your own model
 
-      [bold]python benchmarks/reproduce/table.py deng-2 -f train.jsonl -r test.jsonl -g mine=samples.jsonl[/bold]
+      [bold]python benchmarks/reproduce/paper_table.py deng-2 -f train.jsonl -r test.jsonl -g mine=samples.jsonl[/bold]
 
     Next: add `--out RUN` and `momus open RUN` for the report with all statistics
     of these critics.
@@ -100,7 +100,8 @@ def reproduce(
     if table is None:
         if real or generated or fit or settings or out:
             raise UsageError(
-                "no table was named", hint="`python benchmarks/reproduce/table.py` without options lists the tables"
+                "no table was named",
+                hint="`python benchmarks/reproduce/paper_table.py` without options lists the tables",
             )
         tables = list(paper_tables().values())
         if as_json:
