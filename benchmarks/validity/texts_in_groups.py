@@ -101,7 +101,7 @@ def null_split(name: str) -> Callable[[np.random.Generator], Row]:
 
 
 def _p(judge: LawJudge, real: Ints, generated: Ints, groups: tuple[Ints, Ints] | None) -> float | None:
-    p, _ = judge.test(real, generated, groups)
+    p, *_ = judge.test(real, generated, groups)
     return p if np.isfinite(p) else None
 
 

@@ -20,7 +20,7 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin
+from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.statistic import entropy, shares
 from momus.estimator import ComponentsMixin, Estimator
@@ -104,6 +104,7 @@ class Mauve(
     DeviceMixin,
     NotesMixin,
     ScriptsMixin,
+    UnnamedLatentsMixin,
 ):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
@@ -129,7 +130,6 @@ class Mauve(
         Seeds k-means.
     """
 
-    named_latents = False
     name = "mauve"
     axis = "MAUVE"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."

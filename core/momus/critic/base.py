@@ -45,9 +45,6 @@ class Critic(Estimator, ABC, Generic[Z]):
         What it asks of a text, in a sentence or two, for ``momus critics`` and the report.
     sequence
         Whether z is a sequence of discrete states: a Latent PPL is then defined, and outliers are ranked per step.
-    named_latents
-        Whether a latent means the same in every fit. Where it does not (topic 3), texts of models are compared by one
-        critic that was fitted on all of them.
     min_documents
         The smallest number of usable documents that `fit` accepts.
     reporting
@@ -58,7 +55,6 @@ class Critic(Estimator, ABC, Generic[Z]):
     axis: ClassVar[str]
     question: ClassVar[str] = ""
     sequence: ClassVar[bool] = False
-    named_latents: ClassVar[bool] = True
     min_documents: ClassVar[int] = 2
     reporting: ClassVar[Reporting] = Reporting()
 

@@ -103,6 +103,13 @@ class NamedStatesMixin(ABC):
         """Names of the states of the fitted critic."""
 
 
+class UnnamedLatentsMixin:
+    """Latents that mean something else in every fit, such as topic 3.
+
+    Texts of models are then compared by one critic that was fitted on all of them, instead of one per fold.
+    """
+
+
 class UnitsMixin(ABC):
     """Rows that are not documents.
 

@@ -25,7 +25,7 @@ from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
 from momus.files import file_digest
 from momus.outputs import new_folder, replacing, write_bytes
 from momus.redact import redacted_value
-from momus.schema import read_json, refuse_special
+from momus.schema import build, read_json, refuse_special
 from momus.version import CRITIC_FORMAT, __version__
 
 if TYPE_CHECKING:
@@ -118,11 +118,17 @@ def read_critic_json(folder: Path) -> dict[str, Any]:
     path = folder / JSON_NAME
     try:
         _check_inside(folder, path)
-        content: dict[str, Any] = {**read_json(path, _Content, AGAIN)}
+        content = read_json(path, dict[str, Any], AGAIN)
     except FileNotFoundError as error:
         raise StoreError(
             f"{folder}: no {JSON_NAME} in this folder", hint="name a folder that `momus fit` wrote"
         ) from error
+    if content.get("format") != CRITIC_FORMAT:
+        raise StoreError(
+            f"{path}: saved critic of format {content.get('format')!r}; Momus {__version__} reads {CRITIC_FORMAT}",
+            hint=AGAIN,
+        )
+    build(_Content, content, str(path), AGAIN)
     if content[DIGESTS]["content"] != _content_digest(content):
         raise _changed(path)
     return content

@@ -37,8 +37,8 @@ class Absent:
 def absent_warnings(absent: Sequence[Absent]) -> list[str]:
     """One warning for all critics that an extra would bring, and one for each that needs something else.
 
-    >>> lacking = [(n, MissingExtraError("…", extra(e))) for n, e in (("topics", "torch"), ("pcfg", "torch"))]
-    >>> print(*absent_warnings([Absent(name, error) for name, error in lacking]))
+    >>> lacking = MissingExtraError("…", "momus-criticism[torch]")
+    >>> print(*absent_warnings([Absent(name, lacking) for name in ("topics", "pcfg")]))
     Left out, since packages are not installed: 'topics' and 'pcfg' (pip install -e '.[torch]').
     """
     critics: dict[str, list[str]] = {}  # by what brings them

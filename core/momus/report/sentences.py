@@ -93,10 +93,15 @@ def versus(cell: Cell) -> str:
         return f"{label(v)} {value(v, v.difference)}{interval}"
     generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
     if v.wording.clause:
-        return f"{v.wording.clause.format(generated)} (human: {real})"
+        return f"{v.wording.clause.format(generated)} ({_of(v)}: {real})"
     unit = f" {v.wording.unit}" if v.wording.unit else ""
     relative = "" if change is None or v.wording.format == "share" else f", {signed_percent(change)}"
-    return f"{label(v)} {generated}{unit} (human: {real}{relative})"
+    return f"{label(v)} {generated}{unit} ({_of(v)}: {real}{relative})"
+
+
+def _of(v: Verdict) -> str:
+    """Whose value stands beside that of the generated text: people's, or those of another model."""
+    return "human" if v.reference == "real" else one_line(v.reference, 40)
 
 
 def axis_sentences(axis: AxisAnswer) -> list[tuple[str, str]]:

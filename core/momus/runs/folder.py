@@ -166,19 +166,21 @@ class RunFolder:
         """
         self._complete()
         path = self.path / RUN
-        if not path.exists():
+        try:
+            content = read_json(path, dict[str, Any], AGAIN)
+        except FileNotFoundError as error:
             hint = "name a folder that `momus compare --out` wrote"
             if (self.path / "calibration.json").exists():
                 hint = "this is a calibration: open its report.html, or run `momus calibrate` again"
             elif (self.path / NEXT).exists():
                 hint = "the run was interrupted: resume it with `momus compare … --resume`"
-            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint)
+            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
         check_manifest(self.path)
-        content = read_json(path, RunRecord, AGAIN)
-        wrong = contradiction(content)
+        record = build(RunRecord, content, str(path), AGAIN)
+        wrong = contradiction(record)
         if wrong:
             raise StoreError(f"{path}: {wrong}", hint=AGAIN)
-        return dict(content)
+        return dict(record)
 
     def _complete(self) -> None:
         """Finish a publication that was interrupted, or wait for the process that is at it."""

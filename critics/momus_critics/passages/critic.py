@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import MarkedDocument
@@ -76,7 +76,7 @@ TYPED = (
 """Statistics of the types of sections, where these were learned from titles."""
 
 
-class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin):
+class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin, UnnamedLatentsMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
     Text is cut into pieces of a few sentences, by words and punctuation alone: line ends and markup decide nothing. The
@@ -106,7 +106,6 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         Seeds folds, k-means, and the documents held out.
     """
 
-    named_latents = False
     name = "passages"
     axis = "passage order"
     question = (

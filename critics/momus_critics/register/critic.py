@@ -20,7 +20,7 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import LanguageMixin, NotesMixin, is_fitted
+from momus.critic.hooks import LanguageMixin, NotesMixin, UnnamedLatentsMixin, is_fitted
 from momus.critic.reporting import Reporting
 from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
@@ -50,7 +50,13 @@ class RegisterLatents(Gaussians):
 
 
 class Register(
-    ProseCritic[RegisterLatents], StatisticsMixin, EvidenceMixin, ExplanationMixin, LanguageMixin, NotesMixin
+    ProseCritic[RegisterLatents],
+    StatisticsMixin,
+    EvidenceMixin,
+    ExplanationMixin,
+    LanguageMixin,
+    NotesMixin,
+    UnnamedLatentsMixin,
 ):
     """z is the place of a document on K dimensions of register; P_c is a factor analysis, fitted on real text.
 
@@ -66,7 +72,6 @@ class Register(
         See `ProseCritic`.
     """
 
-    named_latents = False
     name = "register"
     axis = "register"
     question = (

@@ -28,7 +28,7 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin, check_fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin, UnnamedLatentsMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.reporting import Reporting
 from momus.critic.scores import AGGREGATED
@@ -60,6 +60,7 @@ class Topics(
     DeviceMixin,
     NotesMixin,
     ParameterRolesMixin,
+    UnnamedLatentsMixin,
 ):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
@@ -98,7 +99,6 @@ class Topics(
         Seed of the starting point.
     """
 
-    named_latents = False
     name = "topics"
     axis = "which topics occur together"
     question = (

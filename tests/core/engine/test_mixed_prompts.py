@@ -43,13 +43,13 @@ def test_value_difference_interval_and_p_are_of_the_same_documents(shared, desig
     assert verdict.difference == pytest.approx(verdict.generated_value - verdict.real_value)
     assert verdict.low < verdict.difference < verdict.high
     assert (verdict.p < 0.05) == (verdict.low > 0)
-    told = [w for w in result.warnings if "made within prompts" in w or "without a partner" in w]
+    told = [w for w in result.warnings if "made within prompts" in w or "no matching partner" in w]
     assert len(told) == (shared < 50)
     if design == "clusters":
         assert "40 of the 50 documents of 'g' answer a prompt that 'real' has too, fewer than 90%" in told[0]
         assert "all 75 and 50 documents that are scored, those of one prompt as one unit" in told[0]
     elif told:
-        assert "4 of the generated text" in told[0]
+        assert "4 generated documents have no matching partner" in told[0]
 
 
 def test_interval_and_p_agree_where_there_is_no_difference():

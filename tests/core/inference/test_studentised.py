@@ -270,7 +270,8 @@ def test_equal_constants_do_not_differ_and_unequal_ones_do():
         assert apart.p <= 0.01
         assert math.isnan(apart.low), "nothing bounds values that were not seen"
         assert (apart.method.zero_variance, apart.difference) == ("none", pytest.approx(0.2))
-        assert apart.effect == pytest.approx((1 - 3 / 31) * math.sqrt(10)), "as if one of ten lay on the other side"
+        bound = math.sqrt(n + m) * (1 - 3 / (4 * (n + m - 2) - 1))
+        assert apart.effect == pytest.approx(bound), "as if one document lay on the other side"
     two = one(MEAN, ones(np.full(2, 0.1)), ones(np.full(2, 0.3)))
     assert two.p == pytest.approx(1 / 3), "the observed labelling and its opposite, of six"
     assert math.isnan(two.low), "nothing is known of the spread"
