@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "```" in p.read_text("utf-8"))]
+PEOPLE = ROOT / "examples" / "people" / "README.md"
+PAGES = [
+    *(ROOT / "README.md", PEOPLE),
+    *sorted(p for p in (ROOT / "docs").rglob("*.md") if "```" in p.read_text("utf-8")),
+]
 NOT_RUN = {
     "README.md": 2,
     "install.md": 3,
@@ -47,7 +51,11 @@ blocks = load()
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(p, marks=[pytest.mark.slow] * (p.stem not in QUICK), id=p.stem) for p in PAGES]
+    "page",
+    [
+        pytest.param(p, marks=[pytest.mark.slow] * (p.stem not in QUICK), id=p.parent.name if p == PEOPLE else p.stem)
+        for p in PAGES
+    ],
 )
 def test_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MOMUS_CACHE", str(tmp_path / "cache"))
