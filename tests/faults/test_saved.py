@@ -143,7 +143,7 @@ def test_numbers_changed_in_the_json_are_noticed(saved, tmp_path):
 def test_folders_without_digests_or_of_another_format_are_refused(saved, tmp_path):
     folder = copied(saved, "type-token", tmp_path)
     content = json.loads((folder / JSON_NAME).read_text(encoding="utf-8"))
-    for change, words in (({"format": 1}, "format is 1, expected one of 2"), ({DIGESTS: None}, "sha256 is null")):
+    for change, words in (({"format": 1}, "saved critic of format 1; Momus"), ({DIGESTS: None}, "sha256 is null")):
         (folder / JSON_NAME).write_text(json.dumps({**content, **change}), encoding="utf-8")
         with pytest.raises(StoreError, match=words):
             momus.load_critic(folder)
