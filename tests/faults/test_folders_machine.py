@@ -49,6 +49,7 @@ STRANGERS = {
     "thesis.jsonl": '{"mine": 1}\n',
     "thesis.json": '{"mine": 1}\n',
     "thesis.md": "# Mine\r\n",
+    "work/gate.json": '{"mine": 1}\n',
     "run/notes.txt": "mine",
     "rows/parts/notes.txt": "mine",
     "critic/notes.txt": "mine",
@@ -405,6 +406,12 @@ class Folders(RuleBasedStateMachine):
             "calibration",
             out,
         )
+
+    @rule(text=TEXT, out=FOLDER)
+    @precondition(lambda self: self.tried["rate"] < 4)
+    def rate(self, text, out):
+        line = f"calibrate --gate --against g={text} -c length --splits 20 -o {out}"
+        self.step(line, "rate", f"{out}/gate.json")
 
     @rule(run=RUN, text=TEXT, out=FOLDER)
     def study_new(self, run, text, out):
