@@ -242,8 +242,10 @@ class Folders(RuleBasedStateMachine):
             os.chdir(self.before)
             shutil.rmtree(self.root)
 
-    def step(self, line, kind, *asked, beside=()):
+    def step(self, line, kind, *asked, beside=(), over=()):
         """Run a command that may write ``asked`` as files of a kind, or as folders, and files ``beside`` these.
+
+        It may replace files of its own kind, and those of the kinds ``over``.
 
         A command that was refused is not run again, nor counted, while all files are as they were then.
         """
@@ -264,7 +266,7 @@ class Folders(RuleBasedStateMachine):
             assert name not in self.theirs, f"{line}: changed {name}, which is somebody's"
             if name in self.files and name in roots:
                 copies = "--overwrite" in line and self.kinds.get(name) == "records"  # which have any format
-                assert self.kinds.get(name) == kind or copies, (
+                assert self.kinds.get(name) in (kind, *over) or copies, (
                     f"{line}: replaced {name}, a {self.kinds.get(name, 'file of somebody')}"
                 )
             if name in self.files and name not in files:
@@ -359,11 +361,10 @@ class Folders(RuleBasedStateMachine):
 
     @rule(run=RUN, card=out("new.md"))
     def card(self, run, card):
-        if self.kinds.get(card) in ("report", "history", "plan", "junit"):  # a text, which the section is added to
-            self.kinds[card] = "card"
         if card == "thesis.md":  # which is meant to be changed; test_data_kept.py says how
             return
-        self.step(f"show {run} --card --into {card}", "card", card)
+        texts = ("report", "history", "plan", "junit")  # which the section is added to
+        self.step(f"show {run} --card --into {card}", "card", card, over=texts)
 
     @rule(run=RUN, out=out("new.svg"))
     def plan(self, run, out):
@@ -389,15 +390,9 @@ class Folders(RuleBasedStateMachine):
     @rule(text=TEXT, real=TEXT, critic=CRITIC, keep=LINES, drop=LINES, mode=st.sampled_from(("", "--overwrite")))
     def filter(self, text, real, critic, keep, drop, mode):
         line = f"filter {critic} {text} -r {real} --kept {keep} --dropped {drop} --fdr 0.5 --jobs 1 --quiet {mode}"
-        known, before = dict(self.kinds), self.files
-        if "--overwrite" in line:  # records are copies, and not told from others: any file of records may be replaced
-            for name in (keep, drop):
-                if self.kinds.get(name) in ("documents", "prepared", "table"):
-                    self.kinds[name] = "records"
-        self.step(line, "records", keep, drop, beside=[f"{keep}.scores"])
-        for name in {keep, drop} & known.keys():
-            if self.files.get(name) == before.get(name):  # it was not replaced after all
-                self.kinds[name] = known[name]
+        # records are copies, and not told from others: with the option, any file of records may be replaced
+        records = ("documents", "prepared", "table") if "--overwrite" in line else ()
+        self.step(line, "records", keep, drop, beside=[f"{keep}.scores"], over=records)
 
     @rule(text=TEXT, out=FOLDER)
     def calibrate(self, text, out):
