@@ -355,6 +355,16 @@ def run_library(text, out):
     check_place(out, [text])
 
 
+def test_a_baseline_called_run_makes_no_run_of_a_folder(here):
+    assert run("fit", "length", "-f", "texts/fit.jsonl", "-o", "new").exit_code == 0
+    for folder in ("new", "names"):
+        assert run("gate", "run", "--save-as", "run", "--registry", folder).exit_code == 0
+        before = contents(here / folder)
+        refusal("compare", *TEXTS, *FEW, "-o", folder, "--overwrite")
+        assert contents(here / folder) == before
+    assert run("fit", "length", "-f", "texts/fit.jsonl", "-o", "new").exit_code == 0
+
+
 @pytest.mark.slow
 def test_a_repeated_command_is_not_refused(here):
     """What a command wrote is of its kind: without this, the cases above could pass by refusing everything."""

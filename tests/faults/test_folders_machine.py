@@ -35,7 +35,7 @@ from momus.runs.row_plan import Plan
 from momus_people import read_study
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "ran", "all", "day", "rain", "fell"]
-FEW = "--permutations 99 --resamples 99 --quiet -c length"
+FEW = "--permutations 99 --resamples 99 --quiet --jobs 1 -c length"
 PARTS = "--part-size 5 --jobs 1 --quiet"
 TEMPLATE = (
     "fit length -f texts/fit.jsonl -o critic",
