@@ -31,6 +31,7 @@ TRUST = (
 )
 SPENT = {"outputs": [0.0, 0.0, 0], "trust": [0.0, 0.0, 0]}
 """Seconds of processor, seconds, and calls."""
+BY_FUNCTION: dict[str, list[float]] = {}
 inside = False
 
 
@@ -47,8 +48,9 @@ def timed(function, group):
             return function(*given, **named)
         finally:
             inside = False
-            for i, seconds in enumerate((time.process_time() - cpu, time.perf_counter() - wall, 1)):
-                SPENT[group][i] += seconds
+            spent = (time.process_time() - cpu, time.perf_counter() - wall, 1)
+            for place in (SPENT[group], BY_FUNCTION.setdefault(function.__qualname__, [0.0, 0.0, 0])):
+                place[:] = (before + more for before, more in zip(place, spent, strict=True))
 
     return call
 
@@ -86,6 +88,7 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             fit, real, made = (write_text(folder / f"{i}.jsonl", chosen.documents, words, i) for i in range(3))
+            BY_FUNCTION.clear()
             for spent in SPENT.values():
                 spent[:] = 0.0, 0.0, 0
             cpu, wall = time.process_time(), time.perf_counter()
@@ -96,6 +99,8 @@ def main():
             print(f"{chosen.documents:,} × {words} words: {cpu:.2f} s of processor, {wall:.2f} s")
             for group, (c, w, n) in SPENT.items():
                 print(f"  {group}: {c:.3f} s ({c / cpu:.2%}), {w:.3f} s ({w / wall:.2%}), {n} calls")
+            for name, (c, _, n) in sorted(BY_FUNCTION.items(), key=lambda item: -item[1][0])[:6]:
+                print(f"    {name}: {c:.3f} s, {n} calls")
 
 
 if __name__ == "__main__":
