@@ -37,9 +37,11 @@ from momus.verdicts.verdict import Verdict
 
 CRITICS = (
     "length", "unigram", "stopword-share", "symbol-share", "repetition", "rhythm", "keyness", "discourse",
-    "coreference", "layout", "edges", "marks", "names", "register", "path",
+    "coreference", "layout", "edges", "marks", "names", "register", "path", "perplexity",
 )  # fmt: skip
 """Axes of documents; laws of running text, which take most of the time, are left out."""
+WEIGHED = {c.name: (c.reporting.general, c.reporting.leading) for c in make_critics(CRITICS)}
+"""What counts for the order of the axes besides their gaps."""
 STRENGTHS = {"weak": 0.3, "strong": 1.0}
 """Share of documents that carry a defect."""
 FEWEST = 20
@@ -127,7 +129,8 @@ def names(text: str, rng: Rng, others: list[str]) -> str:
 def evened(text: str, rng: Rng, others: list[str]) -> str:
     """Sentences of twelve words each."""
     tokens = re.sub(r"[.!?]", "", text).split()
-    return " ".join(" ".join(tokens[i : i + 12]).capitalize() + "." for i in range(0, len(tokens), 12))
+    parts = [" ".join(tokens[i : i + 12]) for i in range(0, len(tokens), 12)]
+    return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts)
 
 
 def paragraphs(text: str) -> list[list[str]]:
@@ -285,7 +288,9 @@ DEFECTS: dict[str, Defect] = {
     "a list": Defect(listed, ("layout",), "list|ppl", 1),
     "headings": Defect(headed, ("layout", "edges"), "heading|title|ppl|open", 1),
     "emoji": Defect(lambda t, r, o: f"{t} \U0001f60a", ("layout", "marks", "edges"), "emoji|other|ending"),
-    "paragraphs merged": Defect(lambda t, r, o: " ".join(t.split()), ("layout", "rhythm"), "paragraph|ppl"),
+    "paragraphs merged": Defect(
+        lambda t, r, o: re.sub(r"\s*\n\s*\n\s*", " ", t), ("layout", "rhythm"), "paragraph|ppl"
+    ),
     "a paragraph for each sentence": Defect(
         lambda t, r, o: "\n\n".join(sentences(t)), ("layout", "rhythm"), "paragraph|ppl|length"
     ),
@@ -300,7 +305,7 @@ DEFECTS: dict[str, Defect] = {
     "questions inserted": Defect(
         some(r"\. ", ". Who knew? ", 0.15), ("register", "marks", "keyness", "discourse"), "."
     ),
-    "foreign words": Defect(foreign, ("path", "unigram", "discourse"), "."),
+    "foreign words": Defect(foreign, ("perplexity", "path", "unigram", "discourse"), "."),
 }
 
 
@@ -327,10 +332,16 @@ def novels(data: Path) -> list[str]:
     return passages
 
 
+def news(data: Path) -> list[str]:
+    """News texts, with the spaces between sentences that the file has lost."""
+    texts = read(data / "registers" / "xsum.jsonl.gz", writer="human")
+    return [re.sub(r"(?<=[a-z0-9][.!?])(?=[A-Z\"“])|(?<=[.!?][\"”])(?=[A-Z])", " ", t) for t in texts]
+
+
 COLLECTIONS: dict[str, Callable[[Path], list[str]]] = {
     "novels": novels,
     "stories": lambda data: list(read(data / "registers" / "writing_prompt.jsonl.gz", writer="human")),
-    "news": lambda data: list(read(data / "registers" / "xsum.jsonl.gz", writer="human")),
+    "news": news,
     "reviews": lambda data: list(read(data / "registers" / "yelp_review.jsonl.gz", writer="human")),
     "abstracts": lambda data: list(read(data / "registers" / "arxiv.jsonl.gz", writer="human")),
     "paragraphs": lambda data: list(read(data / "rewrites" / "rewrites.jsonl.gz", writer="human")),
@@ -413,8 +424,7 @@ class Bench:
 
 def first_screen(cells: list[Cell]) -> list[Cell]:
     """Axes that differ in the order of the first screen."""
-    general = {c for c in CRITICS if make_critics([c])[0].reporting.general}
-    axes = [AxisAnswer(cell.row.critic, cell.row.axis, (cell,), cell.row.critic in general) for cell in cells]
+    axes = [AxisAnswer(c.row.critic, c.row.axis, (c,), *WEIGHED[c.row.critic]) for c in cells]
     return [axis.worst for axis in sorted(axes, key=lambda axis: -axis.weight)]
 
 

@@ -60,6 +60,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
     reporting = Reporting(
         headline="ks",
+        leading=True,
         directions={"latent_nll": ("more usual in length", "less usual in length")},
         limits="It cannot see what a document says, nor whether its end is one: only how long it is.",
     )
