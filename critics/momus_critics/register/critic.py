@@ -8,17 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    EvidenceMixin,
-    ExplanationMixin,
-    Gaussians,
-    LogPrior,
-    Note,
-    Pooled,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Gaussians, LogPrior, Note, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, UnnamedLatentsMixin, is_fitted
 from momus.critic.reporting import Reporting
@@ -51,15 +41,7 @@ class RegisterLatents(Gaussians):
     features: Floats
 
 
-class Register(
-    ProseCritic[RegisterLatents],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    LanguageMixin,
-    NotesMixin,
-    UnnamedLatentsMixin,
-):
+class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedLatentsMixin):
     """z is the place of a document on K dimensions of register; P_c is a factor analysis, fitted on real text.
 
     Features are rates of pronouns, tenses, modals, nominalisations, … (Biber 1988), square roots of them, standardised
