@@ -278,7 +278,7 @@ def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
 
     >>> from momus.evidence import Overuse, Overused
     >>> said = Overused("so it was", 0.0, 12.5, "and «so it was» , then")
-    >>> overuse_lines([CorpusOveruse("a", Overuse("over-used phrases", "% of documents", (said,)))])
+    >>> overuse_lines([CorpusOveruse("a", "keyness", Overuse("over-used phrases", "% of documents", (said,)))])
     [('over-used phrases', 'a: “so it was” (12 % of documents, human: 0 %), as in “and «so it was», then”')]
     """
     lines = []
