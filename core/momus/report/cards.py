@@ -70,9 +70,7 @@ def cards_of(comparison: Comparison, answer: Answer, overused: Sequence[CorpusOv
     rows: dict[str, list[Verdict]] = {}
     for v in comparison.verdicts:  # with p-values adjusted over the table, which those of a result lack
         rows.setdefault(v.critic, []).append(v)
-    return [
-        _card(a, results[a.critic], rows[a.critic], overuse[a.critic]) for a in answer.axes if a.critic in results
-    ]
+    return [_card(a, results[a.critic], rows[a.critic], overuse[a.critic]) for a in answer.axes if a.critic in results]
 
 
 def _card(

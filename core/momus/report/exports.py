@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from momus.errors import UsageError
 from momus.outputs import edit_text
 from momus.ownership import Kind, check_output
-from momus.report.against import first_sentences as against_sentences
 from momus.report.against import legend as against_legend
 from momus.report.against_view import against_markdown
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of

@@ -13,11 +13,11 @@ from momus.report.safe import clean
 from momus.runs.examples import Example
 from momus.runs.result import CriticResult
 
-LENGTH = 520
+LENGTH = 480
 """Characters of a passage that are shown."""
 REMARKS = 6
 """Remarks of one passage."""
-OUTLIERS, OUTLIER = 2, 300
+OUTLIERS, OUTLIER = 2, 240
 """How many of the least likely documents of each corpus are shown, and characters of each."""
 BEFORE = 140
 """Characters shown before the first marked piece, if the passage does not begin with its document."""
@@ -154,7 +154,9 @@ def shown_examples(
     chosen: list[Example] = []
     while len(chosen) < count and any(queues):
         chosen += [queue.pop(0) for queue in queues if queue][: count - len(chosen)]
-    return [Shown(passage(e.document, length, remarks), passage(e.human, length, remarks), e.same_prompt) for e in chosen]
+    return [
+        Shown(passage(e.document, length, remarks), passage(e.human, length, remarks), e.same_prompt) for e in chosen
+    ]
 
 
 def outlier_passages(result: CriticResult) -> list[Passage]:

@@ -44,8 +44,8 @@ def band(v: Verdict) -> str:
     if v.band is None:
         return "no human band is known"
     span = "" if v.band_low is None else f", {number(v.band_low)} to {number(v.band_high)}"
-    source = f"from {v.band_groups} groups of real text" if v.band_source == "groups" else "default"
-    return f"human band {number(v.band)}{span} ({source})"
+    source = f" (from {v.band_groups} groups of real text)" if v.band_source == "groups" else ""
+    return f"human band {number(v.band)}{span}{source}"
 
 
 def effective(v: Verdict) -> str:

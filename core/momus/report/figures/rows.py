@@ -267,9 +267,13 @@ def rows_svg(rows: Rows, narrow: bool = False) -> str:
         y, look = heights[dot.row, dot.corpus], corpora[dot.corpus]
         if dot.low is not None and dot.high is not None:
             canvas.line((place(dot.low), y), (place(dot.high), y), look.colour, 1.8)
-        canvas.mark((place(dot.value), y), look.marker, look.colour, dot.filled, 4, dot.title)
-    for place_of, why in rows.absent.items():
-        canvas.text((place(0) + 4, heights[place_of] + 3), why, size=9.5, fill="reference")
+        canvas.mark((place(dot.value), y), look.marker, look.colour, dot.filled, 4, "" if narrow else dot.title)
+    for (key, corpus), why in rows.absent.items():
+        if len(rows.corpora) == 1 or any((key, other) not in rows.absent for other in rows.corpora):
+            canvas.text((place(0) + 4, heights[key, corpus] + 3), why, size=9.5, fill="reference")
+        elif corpus == rows.corpora[0]:  # once for all corpora
+            middle = (heights[key, corpus] + heights[key, rows.corpora[-1]]) / 2
+            canvas.text((place(0) + 4, middle + 3), why, size=9.5, fill="reference")
     of = rows.model or "human text"
     return canvas.svg(f"Distance of each corpus from {of} on each axis; the numbers follow", "group")
 
