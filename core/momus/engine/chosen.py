@@ -44,11 +44,11 @@ def absent_warnings(absent: Sequence[Absent]) -> list[str]:
     """
     critics: dict[str, list[str]] = {}  # by what brings them
     others = []
-    for each in absent:
-        if each.error.requirement:
-            critics.setdefault(each.error.requirement, []).append(repr(each.critic))
+    for missing in absent:
+        if missing.error.requirement:
+            critics.setdefault(missing.error.requirement, []).append(repr(missing.critic))
         else:
-            others.append(left_out_warning({each.critic: f"{each.error.message}; {each.error.hint}"}))
+            others.append(left_out_warning({missing.critic: f"{missing.error.message}; {missing.error.hint}"}))
     if not critics:
         return others
     parts = [f"{' and '.join(names)} ({install_command(requirement)})" for requirement, names in critics.items()]

@@ -248,7 +248,7 @@ def compare(
 
 def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
     """Which of a reference and each new text is nearer to real text on each axis, from their ranks."""
-    found = []
+    rows = []
     bands = {v.critic: v.band for v in both.verdicts if v.headline}
     for result in both.results:
         ranks = {} if both.joint.ranking is None else {r.model: r for r in both.joint.ranking.of(result.name)}
@@ -259,8 +259,8 @@ def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
         for name, new in ranks.items():
             nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
             sizes = old.distance / unit, new.distance / unit
-            found.append(Nearer(result.name, result.axis, name, *sizes, bool(bands.get(result.name)), nearer))
-    return tuple(found)
+            rows.append(Nearer(result.name, result.axis, name, *sizes, bool(bands.get(result.name)), nearer))
+    return tuple(rows)
 
 
 def _one_name(against: Mapping[str, TextSource]) -> str:

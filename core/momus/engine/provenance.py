@@ -100,7 +100,7 @@ def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]
     """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
     names = [texts.real.name, *(c.name for c in texts.generated)]
     layouts = [texts.layouts[name] for name in names if name in texts.layouts]
-    differing = {v.critic for v in comparison.verdicts if v.found}
+    differing = {v.critic for v in comparison.verdicts if v.is_finding}
     axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
     return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
 
@@ -128,8 +128,8 @@ def signature_of(
         "checks": [c.summary() for c in texts.checks],
         "layout": _layout(comparison, texts, critics),
         "languages": [
-            {**asdict(found), "differs": found.differs(texts.languages[texts.real.name])}
-            for found in texts.languages.values()
+            {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}
+            for text in texts.languages.values()
         ],
         "warnings": comparison.warnings,
     }

@@ -45,7 +45,7 @@ class Cell:
     def of(cls, rows: Sequence[Verdict]) -> Cell:
         """The cell of all rows of one critic and corpus."""
         (row,) = speaking(rows)
-        also = [v for v in rows if v.found and v is not row] if row.differs else []
+        also = [v for v in rows if v.is_finding and v is not row] if row.differs else []
         return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)))
 
     @property
@@ -59,7 +59,7 @@ class Cell:
         return self.row.differs
 
     @property
-    def found(self) -> tuple[str, ...]:
+    def differing(self) -> tuple[str, ...]:
         """Names of the statistics that differ, the leading one first."""
         return tuple(v.statistic for v in (self.row, *self.also)) if self.differs else ()
 

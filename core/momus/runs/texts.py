@@ -163,15 +163,15 @@ class Texts:
         The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
         running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
         """
-        return self._given if isinstance(critic, RunningTextCritic) else self
+        return self._unsorted if isinstance(critic, RunningTextCritic) else self
 
     @cached_property
-    def _given(self) -> Texts:
+    def _unsorted(self) -> Texts:
         if self.whole is not None and self.by_runs:
             fitting, real = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
         else:
-            fitting, real = self.fit.given, self.real.given
-        return replace(self, fit=fitting, real=real, generated=[c.given for c in self.generated], general=self)
+            fitting, real = self.fit.unsorted, self.real.unsorted
+        return replace(self, fit=fitting, real=real, generated=[c.unsorted for c in self.generated], general=self)
 
 
 def check_named(generated: object) -> None:
