@@ -55,11 +55,6 @@ def axis_of(name: str, statistic: Statistic, values: dict[str, Floats]) -> Axis:
     return Axis(name, name, statistic, {c: rows_of(statistic, x) for c, x in values.items()}, scored, values)
 
 
-def correlated(rng: np.random.Generator, n: int, axes: int, rho: float) -> Floats:
-    """Normal values with correlation ρ between axes, (n, axes)."""
-    return np.sqrt(rho) * rng.normal(size=(n, 1)) + np.sqrt(1 - rho) * rng.normal(size=(n, axes))
-
-
 SCENES: dict[str, tuple[float, ...]] = {
     "all equal to the real text": (0, 0, 0, 0, 0),
     "two on either side, tied": (-0.1, 0.1, 0.1, 0.5, -0.5),
