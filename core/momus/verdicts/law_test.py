@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from momus.errors import MomusError
 from momus.inference.intervals import t_quantile
@@ -106,7 +107,7 @@ def _result(
         permutations=relabellings,
         error=law.error,
     )
-    values = numbers((real.value, generated.value), difference, p, around[0], around, (*spread, NAN))
+    values: dict[str, Any] = numbers((real.value, generated.value), difference, p, around[0], around, (*spread, NAN))
     return TestResult(law.name, **values, method=method)
 
 
