@@ -235,13 +235,13 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Names by how much their share of documents differs, and how often two documents share a name."""
-        found = recurring(real, generated, "names", SHOWN)
+        names = recurring(real, generated, "names", SHOWN)
         counts = [
-            np.array([[t.documents, *(t.counts["names"].get(r.text, 0.0) for r in found)]]) for t in (real, generated)
+            np.array([[t.documents, *(t.counts["names"].get(r.text, 0.0) for r in names)]]) for t in (real, generated)
         ]
         sizes = np.abs(share_gaps(*counts))[0].tolist()
         overused = [
-            Overused(r.text, r.real, r.generated, size=h) for r, h in zip(found, sizes, strict=True) if r.overused
+            Overused(r.text, r.real, r.generated, size=h) for r, h in zip(names, sizes, strict=True) if r.overused
         ]
         pairs = [
             percent(sum(v * (v - 1) for v in t.counts["names"].values()) / max(t.documents * (t.documents - 1), 1))
@@ -250,7 +250,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
         overuse = Overuse("over-used names", "% of documents", overused[:5], "recurring_names") if overused else None
         columns = ("name", "real, % of documents", "generated %")
-        return [Table("names", "Names that differ most", columns, [r[:3] for r in found], note=note, overuse=overuse)]
+        return [Table("names", "Names that differ most", columns, [r[:3] for r in names], note=note, overuse=overuse)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""

@@ -108,7 +108,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin,
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", DenseNGrams)
+        state.component("process_", DenseNGrams)
         state.integer("sentences_")
 
     def project(self, batch: Corpus) -> Moves:

@@ -97,7 +97,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", CopyProcess)
+        state.component("process_", CopyProcess)
         state.integer("words_")
         state.number("copied_", 0.0, 1.0)
 
