@@ -45,10 +45,10 @@ class Overall:
 
     >>> now = 0.0
     >>> overall = Overall("critic", 3, clock=lambda: now)
-    >>> with overall.part("length"):
+    >>> with overall.item("length"):
     ...     overall.begin("scoring opt")
     ...     now = 4.0
-    >>> with overall.part("unigram"):
+    >>> with overall.item("unigram"):
     ...     overall.begin("fitting")
     ...     now = 5.0
     ...     overall.remaining(), overall.where()
@@ -63,7 +63,7 @@ class Overall:
         self._start, self._works = 0.0, False
 
     @contextmanager
-    def part(self, name: str) -> Iterator[None]:
+    def item(self, name: str) -> Iterator[None]:
         """Begin the next part."""
         self._start, self._works = self._clock(), False
         self.number, self.name, self.what = self.number + 1, name, ""
@@ -81,8 +81,8 @@ class Overall:
 
     def where(self) -> str:
         """The current part and stage, such as ``critic 3 of 17: topics, scoring opt``."""
-        part = f"{self.unit} {self.number} of {self.total}: {self.name}" if self.name else ""
-        return ", ".join(s for s in (part, self.what) if s)
+        current = f"{self.unit} {self.number} of {self.total}: {self.name}" if self.name else ""
+        return ", ".join(s for s in (current, self.what) if s)
 
     def share(self) -> float:
         """Share of the parts that is done, the current one by its time."""
@@ -284,7 +284,7 @@ class Timed:
 
     @contextmanager
     def overall(self, unit: str, total: int) -> Iterator[None]:
-        """Begin a computation of several like parts, see `Overall`; each begins with `part`."""
+        """Begin a computation of several like parts, see `Overall`; each begins with `item`."""
         self._overall = Overall(unit, total)
         try:
             with self.inner.overall(self._overall):
@@ -293,12 +293,12 @@ class Timed:
             self._overall = None
 
     @contextmanager
-    def part(self, name: str) -> Iterator[None]:
+    def item(self, name: str) -> Iterator[None]:
         """Begin the next part; outside of `overall`, this does nothing."""
         if self._overall is None:
             yield
             return
-        with self._overall.part(name):
+        with self._overall.item(name):
             yield
         self.inner.finished(self._overall)
 

@@ -61,7 +61,7 @@ def paths_of(top: Location) -> tuple[Sequence[PurePath], bool] | None:
         remote = list_remote(top)
         if remote is None:
             return None
-        return [p for p in remote if not any(part.startswith(".") for part in p.parts)], has_magic(top.url)
+        return [p for p in remote if not any(folder.startswith(".") for folder in p.parts)], has_magic(top.url)
     if top.path is not None and top.path.is_dir():
         return [path.relative_to(top.path) for path in _walk(top, top.path)], False
     if top.path is None or top.path.exists() or not has_magic(str(top.path)):
@@ -72,7 +72,7 @@ def paths_of(top: Location) -> tuple[Sequence[PurePath], bool] | None:
 
 def _base(path: Path) -> Path:
     """A folder, or the part of a pattern before its first magic character."""
-    return path if path.is_dir() else Path(*takewhile(lambda part: not has_magic(part), path.parts))
+    return path if path.is_dir() else Path(*takewhile(lambda folder: not has_magic(folder), path.parts))
 
 
 def _place(top: Location, path: PurePath) -> Location:

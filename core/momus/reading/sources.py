@@ -26,14 +26,16 @@ class Source:
     """A text as a user names it: the reader, the path or address, and what follows ``#``.
 
     >>> Source.parse("lm-eval:samples.jsonl#target")
-    Source(reader='lm-eval', path='samples.jsonl', part='target')
-    >>> Source.parse("s3://bucket/x.parquet"), Source.parse("docs.jsonl#body")
-    (Source(reader=None, path='s3://bucket/x.parquet', part=None), Source(reader=None, path='docs.jsonl', part='body'))
+    Source(reader='lm-eval', path='samples.jsonl', fragment='target')
+    >>> Source.parse("docs.jsonl#body")
+    Source(reader=None, path='docs.jsonl', fragment='body')
+    >>> Source.parse("s3://bucket/x.parquet").reader is None
+    True
     """
 
     reader: str | None
     path: str
-    part: str | None
+    fragment: str | None
 
     @classmethod
     def parse(cls, text: str, recognise: bool = True) -> Source:
@@ -72,14 +74,14 @@ def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]
     UsageError
         Two fields of a log are named.
     """
-    if source.part is None or field in (None, source.part):
-        return field if source.part is None else source.part, None
+    if source.fragment is None or field in (None, source.fragment):
+        return field if source.fragment is None else source.fragment, None
     if source.reader is not None:
         raise UsageError(
-            f"two fields for {redacted(source.path)}: {source.part!r} after # and {field!r}",
+            f"two fields for {redacted(source.path)}: {source.fragment!r} after # and {field!r}",
             hint="give one of them; --field NAME=FIELD chooses the field of one text only",
         )
-    return field, source.part
+    return field, source.fragment
 
 
 def top_of(source: Source) -> Location:
@@ -97,10 +99,10 @@ def log_locations(top: Location, reader: LogReader) -> Listed:
     """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
     if top.stdin:
         raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
-    found = paths_of(top)
-    if found is None:
+    listing = paths_of(top)
+    if listing is None:
         return Listed([(top, None)])
-    paths, pattern = found
+    paths, pattern = listing
     return members(top, paths, True, None) if pattern and top.url is None else log_files(top, paths, reader.pattern)
 
 
@@ -108,9 +110,9 @@ def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     """List the files to read, each with its format if that is settled."""
     if top.path is not None and fmt in (None, "datasets") and folder_format(top.path) == "datasets":
         return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
-    found = paths_of(top)
-    if found is not None:
-        return members(top, *found, fmt, include)
+    listing = paths_of(top)
+    if listing is not None:
+        return members(top, *listing, fmt, include)
     if fmt in ("folder", "datasets"):
         top.path.stat() if top.path else None
         raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
