@@ -43,15 +43,15 @@ def diff(
     `momus gate` fails a build when a run is worse.
     """
     from momus.history.diff import diff_runs
-    from momus.history.diff_view import diff_json, diff_markdown, diff_view
+    from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
 
     found = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
     if as_json:
         print_json(diff_json(found))
     elif as_markdown:
-        echo(diff_markdown(found))
+        echo(in_markdown(diff_blocks(found)))
     else:
-        print_narrow(diff_view(found))
+        print_narrow(on_terminal(diff_blocks(found)))
 
 
 def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
@@ -71,7 +71,7 @@ def _run(name: str, registry: Path | None) -> Any:
     """A run by its folder or by the name of a baseline."""
     from momus.history.baselines import Baselines
 
-    return Baselines.find(registry).resolve(name).run
+    return Baselines.find(registry).resolve(name)
 
 
 def gate(
@@ -149,8 +149,8 @@ def gate(
     from momus.history.baselines import Baselines
     from momus.history.gate import LOOKS, gate_run
     from momus.history.gate_rate import GateRate
-    from momus.history.gate_view import JUNIT, gate_json, gate_view, write_junit
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
+    from momus.history.view import JUNIT, gate_blocks, gate_json, on_terminal, write_junit
     from momus.ownership import check_output
 
     exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
@@ -188,7 +188,7 @@ def gate(
     if as_json:
         print_json(gate_json(result))
     else:
-        print_narrow(gate_view(result))
+        print_narrow(on_terminal(gate_blocks(result, whole=False)))
     if junit is not None:
         write_junit(result, junit)
     if github:
@@ -217,7 +217,7 @@ def _report_to_github(result: Any, err: bool) -> None:
     """Annotations, on standard error if ``err`` (GitHub reads both), and the summary of the job if it has a file."""
     import os
 
-    from momus.history.gate_view import append_summary, workflow_commands
+    from momus.history.view import append_summary, workflow_commands
 
     for line in workflow_commands(result):
         echo(line, err=err)

@@ -55,14 +55,6 @@ class Baseline:
     format: Literal["momus-baseline-1"]
 
 
-@dataclass(frozen=True)
-class Resolved:
-    """A run that was found by its folder, or by the name of a baseline (then ``baseline`` is not None)."""
-
-    run: KeptRun
-    baseline: Baseline | None = None
-
-
 class Baselines:
     """The registry: one JSON file per baseline.
 
@@ -137,7 +129,7 @@ class Baselines:
                 hint=f"momus gate RUN --save-as {name} sets it; known: {known}",
             ) from error
 
-    def resolve(self, name: str) -> Resolved:
+    def resolve(self, name: str) -> KeptRun:
         """Find a run by its folder, or by the name of a baseline.
 
         Raises
@@ -148,7 +140,7 @@ class Baselines:
             The run is gone, or another run has taken its place since the baseline was set.
         """
         if Path(name).is_dir() or not _NAME.fullmatch(name):
-            return Resolved(KeptRun.read(name))
+            return KeptRun.read(name)
         baseline = self.get(name)
         run = KeptRun.read(self.folder / baseline.path)
         if run.identity != baseline.identity:
@@ -156,7 +148,7 @@ class Baselines:
                 f"{run.path}: another run has replaced the one that baseline {name!r} was set to",
                 hint=f"momus gate {run.path} --save-as {name}, if that is what you want",
             )
-        return Resolved(run, baseline)
+        return run
 
     def _file(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

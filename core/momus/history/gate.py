@@ -85,7 +85,7 @@ class GateResult:
 
     def check(self) -> None:
         """Raise `momus.errors.GateFailed` unless the gate passed."""
-        from momus.history.gate_view import failure
+        from momus.history.view import failure
 
         if not self.passed:
             message, hint = failure(self)
@@ -143,9 +143,9 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         kind, instead = ("text of a model", NOT_BEYOND_ITSELF) if run.against else ("real text", NOT_BEYOND)
         raise UsageError(f"--require {min(wrong)}: the reference of {run.path} is {kind}", hint=f"require {instead}")
     alpha = round(1 - run.confidence if rules.alpha is None else rules.alpha, 12)
-    baseline = Baselines.find(registry).resolve(rules.baseline).run if rules.baseline else None
+    baseline = Baselines.find(registry).resolve(rules.baseline) if rules.baseline else None
     looks = GateLooks.read(rules.sequential, alpha, run.identity) if rules.sequential else None
-    level = alpha if looks is None else looks.level
+    level = alpha if looks is None else spent(alpha, looks.looks.number + 1)
     families = int(bool(rules.max or (rules.require and looks is not None))) + int(bool(rules.max_worse))
     share = level / max(families, 1)
     decisions = [decide_distances(run, corpora, rules, share, looks is not None)]
@@ -250,11 +250,6 @@ class GateLooks:
             )
         return cls(path, looks)
 
-    @property
-    def level(self) -> float:
-        """The level of this look."""
-        return spent(self.looks.alpha, self.looks.number + 1)
-
     def add(self, p: float, identity: str) -> Look:
         """Add this look, and write the state; the file is replaced whole.
 
@@ -265,11 +260,8 @@ class GateLooks:
         """
         before = json.loads(self.looks.to_json())
         look = self.looks.add(p=p)
-        content = {
-            "format": FORMAT,
-            "looks": json.loads(self.looks.to_json()),
-            "last": {"identity": identity, "before": before},
-        }
+        looks = json.loads(self.looks.to_json())
         with writing(self.path, "name another --sequential file"):
-            write_sealed(self.path, content)
+            last = {"identity": identity, "before": before}
+            write_sealed(self.path, {"format": FORMAT, "looks": looks, "last": last})
         return look

@@ -163,7 +163,7 @@ def calibrate_gate(
     scored: list[tuple[Critic[Any], Scores]] = []
     for critic in chosen_critics(critics, dict(config or {})).critics:
         try:
-            scored.append((critic, cross_scored(critic, texts, settings, timed, None).scored[0]))
+            scored.append((critic, cross_scored(critic, texts, settings, timed, tested_only=True).scored[0]))
         except (FittingError, MissingExtraError):
             if critics is not None:
                 raise

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from momus.history.diff_view import input_line
 from momus.history.timeline import Line, Timeline
+from momus.history.view import input_line
 from momus.outputs import write_text
 from momus.ownership import check_output, marked
 from momus.report.figures.canvas import Canvas, line_through
@@ -24,26 +23,6 @@ TICKS, LETTERS, LETTER = 10, 9, 6.2
 """Runs that are named below a chart, at most; letters of their names; width of a letter."""
 APART = 5.0
 """Lines of several corpora are moved apart by so many units, so that their intervals do not cover each other."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One axis: its chart, and the numbers that it shows.
-
-    Attributes
-    ----------
-    broken
-        Runs whose interval lies above the limit of the gate.
-    rows
-        Run, generated corpus, distance, lower and upper end of its interval, finding.
-    """
-
-    critic: str
-    axis: str
-    unit: str
-    figure: str
-    broken: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 HISTORY = marked("a history of Momus", b"<title>Momus: history of")
@@ -65,44 +44,31 @@ def render_history(timeline: Timeline) -> str:
     """Render the page; names of runs, corpora and critics are cleaned and escaped."""
     from markupsafe import Markup
 
-    panels = [_panel(timeline, critic) for critic in dict.fromkeys(line.critic for line in timeline.lines)]
-    panels.sort(key=lambda p: not p.broken)
+    panels = []
+    for critic in dict.fromkeys(line.critic for line in timeline.lines):
+        lines = [line for line in timeline.lines if line.critic == critic]
+        points = [(line, p) for line in lines for p in line.points]
+        broken = sorted({p.run for line, p in points if line.broken(p)})
+        rows = [
+            (
+                timeline.runs[p.run].name,
+                line.corpus or timeline.runs[p.run].generated[0],
+                *(number(x) for x in (p.value, p.low, p.high)),
+                p.finding or p.reason,
+            )
+            for line, p in points
+        ]
+        names = [timeline.runs[i].name for i in broken]
+        panels.append((lines[-1], rows, names, Markup(draw_lines(timeline, lines))))
+    panels.sort(key=lambda panel: not panel[2])
     return render_page(
         "history.html.j2",
         timeline=timeline,
         runs=counted(len(timeline.runs), "run"),
-        panels=[(p, Markup(p.figure)) for p in panels],
+        panels=panels,
         has_limits=any(line.limit is not None for line in timeline.lines),
-        broken=[f"{p.axis}: above its limit in {joined(p.broken)}" for p in panels if p.broken],
+        broken=[f"{line.axis}: above its limit in {joined(names)}" for line, _, names, _ in panels if names],
         changes=[[input_line(c) for c in run.changed] for run in timeline.runs],
-    )
-
-
-def _panel(timeline: Timeline, critic: str) -> Panel:
-    lines = [line for line in timeline.lines if line.critic == critic]
-    unit = "in human bands" if lines[0].bands else "in units of the effect"
-    broken = {
-        p.run
-        for line in lines
-        for p in line.points
-        if line.limit is not None and p.low is not None and p.low > line.limit
-    }
-    names = tuple(timeline.runs[i].name for i in sorted(broken))
-    return Panel(critic, lines[-1].axis, unit, draw_lines(timeline, lines), names, _rows(timeline, lines))
-
-
-def _rows(timeline: Timeline, lines: Sequence[Line]) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        (
-            timeline.runs[p.run].name,
-            line.corpus or timeline.runs[p.run].generated[0],
-            number(p.value),
-            number(p.low),
-            number(p.high),
-            p.finding or p.reason,
-        )
-        for line in lines
-        for p in line.points
     )
 
 
@@ -153,9 +119,10 @@ def _line(canvas: Canvas, line: Line, scales: tuple[Scale, Scale], look: Look, m
             canvas.line((place, y(p.low)), (place, y(p.high)), look.colour, 1.3)
             for end in (p.low, p.high):
                 canvas.line((place - 3, y(end)), (place + 3, y(end)), look.colour, 1.3)
-        broken = line.limit is not None and p.low is not None and p.low > line.limit
         title = f"{p.value:.3g}" if p.low is None else f"{p.value:.3g} [{p.low:.3g}, {p.high:.3g}]"
-        canvas.mark((place, y(p.value or 0.0)), look.marker, look.colour, radius=5.5 if broken else 3.4, title=title)
+        canvas.mark(
+            (place, y(p.value or 0.0)), look.marker, look.colour, radius=5.5 if line.broken(p) else 3.4, title=title
+        )
 
 
 def _legend(canvas: Canvas, corpora: Mapping[str, Look]) -> None:

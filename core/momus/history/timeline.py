@@ -74,6 +74,10 @@ class Line:
     points: tuple[Point, ...]
     limit: float | None
 
+    def broken(self, point: Point) -> bool:
+        """Whether the interval of a point lies above the limit."""
+        return self.limit is not None and point.low is not None and point.low > self.limit
+
 
 @dataclass(frozen=True)
 class Timeline:
