@@ -6,7 +6,7 @@
 
 ``rows`` fits each critic once, on answers of all models to 100 prompts without being told whose they are, scores the
 answers to 200 other prompts, and keeps the rows: nothing after that reads a text but MMD. Axes are tested by
-`momus.inference.axis_test` with 999 relabellings, p by Holm over the axes. The other tests are MMD with the Hamming
+`momus.inference.axis_test` with 359 relabellings, p by Holm over the axes. The other tests are MMD with the Hamming
 kernel of characters (Gao, Liang & Guestrin 2025, Model Equality Testing) and with the cosine of counts of character
 trigrams. All exchange the two answers to a prompt at random. Every study goes on where it was interrupted.
 """
@@ -24,13 +24,14 @@ from pathlib import Path
 import numpy as np
 
 import momus
-from momus.critic import RunningTextCritic
+from momus.critic import Counted, RunningTextCritic
 from momus.critic.hooks import settled
 from momus.critic.powers import headline_of
 from momus.engine.chosen import chosen_critics
 from momus.engine.crossfit import cross_scored, pooled
 from momus.errors import MomusError
 from momus.inference import axis_test, holm
+from momus.joint.versions import Against
 from momus.progress import Silent, Timed
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
@@ -38,10 +39,12 @@ from momus.verdicts.judge import design_of_scores, same_columns
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import tested_statistics
 
+LEVEL = 0.05 + 1e-9
 SIZES = (25, 50, 100, 200)
 FITTED, SCORED = 100, 200
 LENGTH = 1000
-RELABELLINGS = 999
+RELABELLINGS, SIGNS = 359, 999
+"""Relabellings of an axis, so that the smallest p, 1/360, times 18 axes is 5 %; exchanges of MMD."""
 SLOW = ("topics", "mauve", "pcfg", "distortion", "perplexity", "coreference", "diversity", "sections", "consistency")
 
 
@@ -107,6 +110,10 @@ def p_of_axis(critic: object, a: object, b: object, settings: Settings) -> float
         return 1.0
     statistics = [s for s in tested_statistics(critic, list(a.rows)) if s.decides]
     tables = same_columns(a.test_rows(), b.test_rows())
+    for key in tables[0]:
+        if isinstance(a.rows.get(key), Counted):  # words that neither side has
+            used = np.flatnonzero(tables[0][key].sum(axis=0) + tables[1][key].sum(axis=0))
+            tables[0][key], tables[1][key] = (t[key].tocsc()[:, used].tocsr() for t in tables)
     headline = headline_of(critic)
     design = design_of_scores(a, b, settings)
     p, _, _ = axis_test(
@@ -116,7 +123,7 @@ def p_of_axis(critic: object, a: object, b: object, settings: Settings) -> float
     return 1.0 if np.isnan(p) else p
 
 
-def mmd(kernels: tuple, rng: np.random.Generator, signs: int = RELABELLINGS) -> float:
+def mmd(kernels: tuple, rng: np.random.Generator, signs: int = SIGNS) -> float:
     """p of MMD from kernels (aa, bb, ab), (n, n) each, exchanging the answers to a prompt."""
     aa, bb, ab = kernels
     h = aa + bb - ab - ab.T
@@ -166,7 +173,9 @@ def pairs(data: Path, kept: Path) -> None:
     }
     found = done(out)
     known = {(r["one"], r["other"], r["n"]) for r in found}
-    for one, other in combinations(names, 2):
+    every = list(combinations(names, 2))
+    for k in np.random.default_rng(0).permutation(len(every)).tolist():  # so that a study cut short is of a sample
+        one, other = every[k]
         for size in SIZES:
             if (one, other, size) in known:
                 continue
@@ -198,12 +207,12 @@ def report(found: list[dict], scoring: float) -> None:
     )
     for n in SIZES:
         rows = [r for r in found if r["n"] == n]
-        ours = np.array([holm(list(r["p"].values())).min() <= 0.05 for r in rows])
-        axes = np.mean([(holm(list(r["p"].values())) <= 0.05).sum() for r in rows])
+        ours = np.array([holm(list(r["p"].values())).min() <= LEVEL for r in rows])
+        axes = np.mean([(holm(list(r["p"].values())) <= LEVEL).sum() for r in rows])
         seconds = sum(r["seconds"]["momus"] for r in rows)
         print(f"  n = {n}: momus {ours.mean():.3f} ({axes:.1f} axes a pair, {seconds:.0f} s)", end="")
         for name in ("hamming", "trigram"):
-            theirs = np.array([r[name] <= 0.05 for r in rows])
+            theirs = np.array([r[name] <= LEVEL for r in rows])
             print(
                 f"; {name} {theirs.mean():.3f} (momus at least as good in {(ours >= theirs).mean():.3f}, "
                 f"alone {(ours > theirs).sum()}, missed {(ours < theirs).sum()})",
@@ -215,10 +224,10 @@ def report(found: list[dict], scoring: float) -> None:
 def alarms(found: list[dict]) -> None:
     """Levels of the table and of each axis."""
     n = len(found)
-    table = sum(holm([p for k, p in r["p"].items()]).min() <= 0.05 for r in found)
+    table = sum(holm(list(r["p"].values())).min() <= LEVEL for r in found)
     print(f"{n} splits, {sum(r['seconds'] for r in found):.0f} s: some axis is named in {table / n:.3f}")
     names = list(found[0]["p"])
-    print({k: round(sum(r["p"][k] <= 0.05 for r in found) / n, 3) for k in names}, flush=True)
+    print({k: round(sum(r["p"][k] <= LEVEL for r in found) / n, 3) for k in names}, flush=True)
 
 
 def null(kept: Path, splits: int) -> None:
@@ -269,22 +278,50 @@ def folds(data: Path, kept: Path, splits: int) -> None:
             alarms(found)
 
 
-def causes(data: Path, n: int) -> None:
+def compared(old: dict, new: dict, out: Path, chain: bool = False) -> momus.Comparison:
+    """Compare versions with all critics into a run folder, and print the first screen."""
+    c = momus.compare(generated=new, against=old, chain=chain, out=out, resume=out.exists(), jobs=1)
+    print(f"{out.name}: {c.signature['seconds']['total']:.0f} s\n{c}\n", flush=True)
+    return c
+
+
+def causes(data: Path, n: int, kept: Path) -> None:
     """Models that were told to be verbose or concise: what is said first."""
     for base in ("alpaca-7b", "Mixtral-8x7B-Instruct-v0.1"):
         for told in ("concise", "verbose"):
             old, new = (answers(data, m)[:n] for m in (base, f"{base}_{told}"))
-            start = time.perf_counter()
-            c = momus.compare(generated={told: new}, against={base: old}, jobs=1)
-            print(f"{time.perf_counter() - start:.0f} s\n" + "\n".join(str(c).splitlines()[:30]), flush=True)
+            compared({base: old}, {told: new}, kept / f"{base}-{told}")
 
 
-def chain(data: Path, n: int, out: Path) -> None:
-    """phi-2, fine-tuned, then tuned to preferences: the run folder of a chain."""
-    texts = {k: answers(data, m)[:n] for k, m in (("phi-2", "phi-2"), ("sft", "phi-2-sft"), ("dpo", "phi-2-dpo"))}
-    against = {"phi-2": texts.pop("phi-2")}
-    c = momus.compare(generated=texts, against=against, chain=True, out=out, resume=out.exists(), jobs=1)
-    print(c, flush=True)
+def chain(data: Path, n: int, kept: Path) -> None:
+    """phi-2, fine-tuned, then tuned to preferences."""
+    names = {"phi-2": "phi-2", "sft": "phi-2-sft", "dpo": "phi-2-dpo"}
+    base, *later = ((name, answers(data, model)[:n]) for name, model in names.items())
+    c = compared(dict([base]), dict(later), kept / "chain", chain=True)
+    assert c.against is not None
+    draw(c.against, kept / "against-chain.svg")
+
+
+def draw(against: Against, path: Path, most: int = 9) -> None:
+    """The paths with the surest trends, a panel each, with 95 % intervals; the largest step is thick."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "momus", "font.size": 8}):
+        figure = Figure(figsize=(7.5, 6), layout="constrained")
+        for axes, p in zip(figure.subplots(3, 3).flat, against.paths[:most], strict=False):
+            scale = 100 if p.share else 1
+            values = scale * np.array(p.values)
+            spans = np.abs(scale * np.array([p.lows, p.highs]) - values)
+            axes.errorbar(range(len(values)), values, spans, fmt="o-", color="#0072b2", lw=1, ms=3)
+            axes.plot([p.step - 1, p.step], values[[p.step - 1, p.step]], color="#0072b2", lw=3)
+            axes.set_xticks(range(len(values)), against.versions)
+            axes.set_title(p.axis, fontsize=9)
+            unit = "%" if p.share else p.unit
+            axes.set_ylabel(
+                f"{p.label.replace('real text', against.reference)}{f', {unit}' if unit else ''}", fontsize=7
+            )
+        figure.savefig(path, metadata={"Date": None})
 
 
 def main() -> None:
@@ -301,8 +338,8 @@ def main() -> None:
         "pairs": lambda: pairs(a.data, a.kept),
         "null": lambda: null(a.kept, a.splits),
         "folds": lambda: folds(a.data, a.kept, a.splits),
-        "causes": lambda: causes(a.data, a.n),
-        "chain": lambda: chain(a.data, a.n, a.kept / "chain"),
+        "causes": lambda: causes(a.data, a.n, a.kept),
+        "chain": lambda: chain(a.data, a.n, a.kept),
     }
     for what in a.what:
         studies[what]()

@@ -4,7 +4,7 @@
 
 GPT-3 answered 13 prompts ten times (two of them nine times) at temperatures 0.7, 1.0 and 1.2. A draw takes 11 of the
 prompts, and 1, 3 or 10 answers to each at either temperature (5 and 5 of one temperature for the level). Every test
-exchanges answers within prompts, 999 times (compression 199 times), at a level of 5 %:
+exchanges answers within prompts, 999 times (axes 359 times, compression 199 times), at a level of 5 %:
 
 * Momus: axes by `momus.inference.axis_test`, p by Holm over the axes; critics are fitted once on all answers together;
 * MMD with the Hamming kernel of the first 1,000 characters, over all answers and, as Gao, Liang & Guestrin (2025) have
@@ -25,7 +25,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from against import done, dot, hamming, letters, p_of_axis, quick_critics, trigrams
+from against import LEVEL, done, dot, hamming, letters, p_of_axis, quick_critics, trigrams
 from scipy import sparse
 
 from momus.critic.hooks import settled
@@ -192,8 +192,8 @@ def report(found: list[dict]) -> None:
             rows = [r for r in found if r["k"] == k and (r["one"], r["other"]) == pair]
             if not rows:
                 continue
-            tests = {"Momus": np.mean([holm(list(r["p"].values())).min() <= 0.05 for r in rows])}
-            tests |= {n: np.mean([r["peers"][n] <= 0.05 for r in rows]) for n in rows[0]["peers"]}
+            tests = {"Momus": np.mean([holm(list(r["p"].values())).min() <= LEVEL for r in rows])}
+            tests |= {n: np.mean([r["peers"][n] <= LEVEL for r in rows]) for n in rows[0]["peers"]}
             print(
                 f"k = {k}, {pair[0]} | {pair[1]}, {len(rows)} draws:", {n: round(float(x), 3) for n, x in tests.items()}
             )
