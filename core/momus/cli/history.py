@@ -161,7 +161,7 @@ def gate(
         raise UsageError("no run is given", hint="momus gate RUN; `momus gate --baselines` lists the baselines")
     if save_as is not None:
         found = Baselines.find(registry).set(save_as, run)
-        echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
+        echo(f"Baseline {found.name}: {run} (reference {found.real}, started {found.started})")
         return
     chosen = read_rules(rules).updated(
         baseline=baseline,
@@ -208,7 +208,7 @@ def _list_baselines(registry: Path | None, as_json: bool) -> None:
         print_json([asdict(e) for e in entries])
     elif entries:
         rows = [(e.name, e.started, e.real, e.path) for e in entries]
-        print_narrow(text_table(("name", "started", "real text", "run"), rows, "l", narrow=True))
+        print_narrow(text_table(("name", "started", "reference", "run"), rows, "l", narrow=True))
     else:
         echo(f"No baseline in {known.folder}; name one: momus gate RUN --save-as NAME")
 

@@ -35,7 +35,8 @@ class Baseline:
     identity
         `KeptRun.identity` when the baseline was set.
     real, fit
-        Fingerprints of the real text and of the text that critics are fitted on.
+        Fingerprints of the real text, or of the text of a model in its place, and of the text that critics are fitted
+        on.
     momus, started
         Version that wrote the run, and when it began.
     set_at
@@ -92,7 +93,7 @@ class Baselines:
             name,
             Path(os.path.relpath(kept.path.resolve(), self.folder.resolve())).as_posix(),
             kept.identity,
-            kept.fingerprint("real"),
+            kept.fingerprint(kept.reference),
             kept.fingerprint("fit"),
             str(kept.signature.get("momus", "")),
             kept.started,

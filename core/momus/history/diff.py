@@ -72,6 +72,7 @@ def diff_runs(
     """
     before = before if isinstance(before, KeptRun) else KeptRun.read(before)
     after = after if isinstance(after, KeptRun) else KeptRun.read(after)
+    check_real(before, after)
     pairs = matching_corpora(before, after, corpora)
     check_comparable(before, after)
     confidence = after.confidence if confidence is None else confidence
@@ -110,6 +111,17 @@ def matching_corpora(before: KeptRun, after: KeptRun, corpora: Sequence[tuple[st
             hint="say which to compare: --corpus BEFORE=AFTER",
         )
     return common
+
+
+def check_real(*runs: KeptRun) -> None:
+    """Raise `UsageError` if the reference of a run is text of a model: changes are in distance to real text."""
+    for run in runs:
+        if run.against:
+            raise UsageError(
+                f"{run.path}: its reference is text of a model ({run.reference}), and changes of runs are in distance "
+                "to real text",
+                hint="compare all versions at once: momus compare --against old=… -g v1=… -g v2=… --chain",
+            )
 
 
 def check_comparable(before: KeptRun, after: KeptRun) -> None:

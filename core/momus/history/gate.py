@@ -20,7 +20,7 @@ from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
 from momus.history.baselines import Baselines
 from momus.history.checks import Check, Status, decide_changes, decide_distances
-from momus.history.diff import check_comparable, matching_corpora
+from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
 from momus.inference.sequential import Look, Looks, spent
@@ -154,6 +154,7 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
         inputs = changed_inputs(baseline, run, tuple(pairs))
         if rules.max_worse:
+            check_real(baseline, run)
             _check_paired(baseline, [name for name in corpora if name not in {other for _, other in pairs}])
             check_comparable(baseline, run)
             decisions.append(decide_changes(baseline, run, pairs, rules, share))

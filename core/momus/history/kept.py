@@ -194,7 +194,8 @@ def changed_inputs(before: KeptRun, after: KeptRun, corpora: tuple[tuple[str, st
 
     note("version", "momus", before.signature.get("momus"), after.signature.get("momus"))
     note("seed", "seed", before.signature.get("seed"), after.signature.get("seed"))
-    note("real text", "real", before.fingerprint("real"), after.fingerprint("real"))
+    reference = after.reference
+    note("real text", reference, before.fingerprint(before.reference), after.fingerprint(reference))
     note("fitted text", "fit", before.fingerprint("fit"), after.fingerprint("fit"))
     for one, other in corpora:
         note("generated text", other, before.fingerprint(one), after.fingerprint(other))

@@ -66,6 +66,8 @@ def render_history(timeline: Timeline) -> str:
         timeline=timeline,
         runs=counted(len(timeline.runs), "run"),
         panels=panels,
+        references=joined(list(dict.fromkeys(run.against or "human text" for run in timeline.runs))),
+        own=all(run.against for run in timeline.runs),
         has_limits=any(line.limit is not None for line in timeline.lines),
         broken=[f"{line.axis}: above its limit in {joined(names)}" for line, _, names, _ in panels if names],
         changes=[[input_line(c) for c in run.changed] for run in timeline.runs],
@@ -82,7 +84,7 @@ def draw_lines(timeline: Timeline, lines: Sequence[Line]) -> str:
     y = Scale(0.0, top * 1.06, HEIGHT - BOTTOM, TOP, False)
     if lines[0].bands:
         canvas.rect((LEFT, y(1.0)), (WIDTH - RIGHT - LEFT, y(0.0) - y(1.0)), "band")
-    _frame(canvas, timeline, x, y, "human bands" if lines[0].bands else "effect")
+    _frame(canvas, timeline, x, y, "bands" if lines[0].bands else "effect")
     corpora = looks(line.corpus for line in lines)
     for i, line in enumerate(lines):
         _line(canvas, line, (x, y), corpora[line.corpus], (i - (len(lines) - 1) / 2) * APART)

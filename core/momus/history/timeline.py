@@ -12,6 +12,7 @@ from momus.files import plain
 from momus.history.change import Gap
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import Limit, limit_of
+from momus.report.against import said
 from momus.runs.folder import RUN
 from momus.verdicts.verdict import Verdict
 
@@ -28,6 +29,8 @@ class TimelineRun:
         When it began, and by which version.
     generated
         Names of its generated corpora.
+    against
+        Name of the reference, if that is text of a model; else empty.
     changed
         Inputs that differ from the run before, generated texts left aside.
     """
@@ -36,6 +39,7 @@ class TimelineRun:
     started: str
     momus: str
     generated: tuple[str, ...]
+    against: str
     changed: tuple[InputChange, ...]
 
 
@@ -140,6 +144,7 @@ def _run(folder: Path, run: KeptRun, before: KeptRun | None) -> TimelineRun:
         run.started,
         str(run.signature.get("momus", "")),
         tuple(run.generated),
+        run.reference if run.against else "",
         tuple(changed),
     )
 
@@ -165,7 +170,7 @@ def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
                 if isinstance(gap, str):
                     points.append(Point(i, None, reason=gap))
                 else:
-                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=v.finding))
+                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=said(v)))
             drawn = limit.value if limit is not None and limit.effect != bands else None
             axis = list(verdicts.values())[-1].axis
             lines.append(Line(critic, axis, corpus, bands, tuple(points), drawn))

@@ -63,6 +63,8 @@ def input_line(change: InputChange) -> str:
     if change.kind == "critic":
         return f"critic {change.name}: only in the {'later' if change.after else 'earlier'} run"
     what = INPUTS.get(change.kind, change.kind)
+    if change.kind == "real text" and change.name != "real":
+        what = f"text of {change.name}"
     if change.kind in ("parameter", "setting"):
         what = f"{what} {change.name}"
     return f"{what}: {change.before or '–'} → {change.after or '–'}"

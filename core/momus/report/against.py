@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from momus.joint.analyses import Joint
-from momus.joint.versions import Against, Direction, Item, Path
+from momus.joint.versions import Against, Direction, Item, Path, of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.blocks import Block
 from momus.report.format import number, p_value
@@ -247,11 +247,6 @@ def path_words(p: Path, against: Against) -> str:
     return (
         f"{spark(p.values)} {label} {values}{unit}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
     )
-
-
-def of_reference(text: str, reference: str) -> str:
-    """Words of a statistic that speak of real text, of the reference."""
-    return text.replace("real text", one_line(reference, 40))
 
 
 def _value(p: Path, x: float) -> str:

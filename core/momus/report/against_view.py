@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from momus.report.against import blocks_of, first_sentences, of_reference, step, trend
+from momus.joint.versions import of_reference
+from momus.report.against import blocks_of, first_sentences, step, trend
 from momus.report.answer import answer_of
 from momus.report.blocks import markdown_blocks, terminal_blocks
 from momus.report.figures.canvas import Canvas
