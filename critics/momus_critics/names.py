@@ -241,8 +241,8 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Names by how much their share of documents differs, and how often two documents share a name."""
-        found = recurring(real, generated, "names", SHOWN)
-        overused = [Overused(r.text, r.real, r.generated) for r in found if r.overused]
+        names = recurring(real, generated, "names", SHOWN)
+        overused = [Overused(r.text, r.real, r.generated) for r in names if r.overused]
         pairs = [
             percent(sum(v * (v - 1) for v in t.counts["names"].values()) / max(t.documents * (t.documents - 1), 1))
             for t in (real, generated)
@@ -250,7 +250,7 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
         overuse = Overuse("over-used names", "% of documents", overused[:5], "recurring_names") if overused else None
         columns = ("name", "real, % of documents", "generated %")
-        return [Table("names", "Names that differ most", columns, [r[:3] for r in found], note=note, overuse=overuse)]
+        return [Table("names", "Names that differ most", columns, [r[:3] for r in names], note=note, overuse=overuse)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""

@@ -143,7 +143,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("embedder_")
+        state.component("embedder_")
         state.texts("common_")
         axes = state.array("axes_", (None, None))
         state.array("correlations_", (axes.shape[1],), low=-LARGEST, high=LARGEST)

@@ -78,7 +78,7 @@ def test_collapsed_answers_are_found_and_shown_in_groups(tmp_path):
     assert rows["collapsed", "distinct"].generated_value < rows["collapsed", "distinct"].real_value
     assert rows["collapsed", "same_share"].generated_value == pytest.approx(0.75, abs=0.15)
     assert rows["collapsed", "similarity"].n_real == 40
-    assert {v.statistic for v in found.verdicts if v.found} == {"similarity", "distinct", "same_share"}
+    assert {v.statistic for v in found.verdicts if v.is_finding} == {"similarity", "distinct", "same_share"}
     assert "richer in equal answers" in str(found)
     (result,) = [r for r in found.results if r.name == "diversity"]
     tables = [e for name, items in result.evidence for e in items if name == "collapsed" and e.name == "alike"]

@@ -161,8 +161,8 @@ def delete_leftovers(parent: Path) -> list[Path]:
     for folder in parent.glob(f"{PREFIX}*"):
         try:
             status = folder.lstat()
-            own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
-            if folder.is_symlink() or not folder.is_dir() or not own:
+            mine = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+            if folder.is_symlink() or not folder.is_dir() or not mine:
                 continue
             if (folder / LOCK).exists():
                 Lock(folder / LOCK, "calibration").acquire().release()

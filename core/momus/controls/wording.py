@@ -100,9 +100,9 @@ def swap_names(document: Document, setting: Setting) -> tuple[Document, str, Pla
     weights = np.array([names[w] for w in ordered], dtype=np.float64)
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})\b")
 
-    def change(found: list[str]) -> list[str | None]:
-        chosen, u = setting.chosen(len(found)).tolist(), setting.random.random(len(found))
-        return [_other_name(w, ordered, weights, x) if c else None for w, c, x in zip(found, chosen, u, strict=True)]
+    def change(names: list[str]) -> list[str | None]:
+        chosen, u = setting.chosen(len(names)).tolist(), setting.random.random(len(names))
+        return [_other_name(w, ordered, weights, x) if c else None for w, c, x in zip(names, chosen, u, strict=True)]
 
     return edited(document, what, _matches(document, pattern), change)
 

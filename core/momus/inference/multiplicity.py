@@ -203,10 +203,10 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
         _scores(contrast, null, exact, share) for contrast, null, share in zip(contrasts, nulls, shares, strict=True)
     ]
     here = np.array([score for score, _ in scaled])
-    found = maximum_test(here, np.column_stack([null for _, null in scaled]), exact)
+    test = maximum_test(here, np.column_stack([null for _, null in scaled]), exact)
     b = len(nulls[0])
-    extreme = round(found.p * b) if exact else round(found.p * (b + 1)) - 1
-    return FamilyTest(extreme, found.adjusted)
+    extreme = round(test.p * b) if exact else round(test.p * (b + 1)) - 1
+    return FamilyTest(extreme, test.adjusted)
 
 
 def _shares(names: Sequence[str], headline: str) -> list[float]:

@@ -309,7 +309,7 @@ def _distance(
         mde = detectable_distance(s, finite, noise, question.level)
     else:
         mde = chance_value(finite, question.level) - chance + t_quantile(0.8, freedom) * error
-    found = numbers((chance, distance), estimate, p, shown[0], shown, (error, freedom, mde))
-    found |= {"difference": estimate if math.isfinite(estimate) else distance - chance}
+    outcome = numbers((chance, distance), estimate, p, shown[0], shown, (error, freedom, mde))
+    outcome |= {"difference": estimate if math.isfinite(estimate) else distance - chance}
     critical = chance_value(distances[np.isfinite(distances)], question.level) if len(finite) else math.nan
-    return {**found, "critical": critical if math.isfinite(critical) else None}
+    return {**outcome, "critical": critical if math.isfinite(critical) else None}

@@ -95,35 +95,35 @@ def global_test(
     ...     x = {"real": rng.normal(size=20), "g": rng.normal(size=20) + shift}
     ...     rows = {k: np.column_stack([v, ones]) for k, v in x.items()}
     ...     return Axis(name, name, Statistic("mean", "x", "value", mean), rows, {k: ones for k in x}, x)
-    >>> found = global_test([axis("a", 0), axis("b", 3)], "real", "g", Design.documents(20, 20))
-    >>> found.p, found.adjusted["b"], found.adjusted["a"] > 0.05
+    >>> test = global_test([axis("a", 0), axis("b", 3)], "real", "g", Design.documents(20, 20))
+    >>> test.p, test.adjusted["b"], test.adjusted["a"] > 0.05
     (0.0005, 0.0005, True)
     """
     prepared: dict[str, tuple[Restricted, Contrast]] = {}
     excluded: dict[str, str] = {}
     for axis in axes:
-        part = _prepared(axis, real, generated, design)
-        if isinstance(part, str):
-            excluded[axis.critic] = part
+        ready = _prepared(axis, real, generated, design)
+        if isinstance(ready, str):
+            excluded[axis.critic] = ready
         else:
-            prepared[axis.critic] = part
+            prepared[axis.critic] = ready
     names = tuple(prepared)
     contrasts = [contrast for _, contrast in prepared.values()]
     signed = [contrast.signed for contrast in contrasts]
-    labels = SharedLabels(design, [part for part, _ in prepared.values()], permutations, seed, signed)
+    labels = SharedLabels(design, [rows for rows, _ in prepared.values()], permutations, seed, signed)
     null = _null(contrasts, labels) if names else np.zeros((0, 0))
     scaled = [_strength(c, column, labels.exact) for c, column in zip(contrasts, null.T, strict=True)]
-    found = None
+    test = None
     if names:
-        found = maximum_test(np.array([h for h, _ in scaled]), np.column_stack([n for _, n in scaled]), labels.exact)
+        test = maximum_test(np.array([h for h, _ in scaled]), np.column_stack([n for _, n in scaled]), labels.exact)
     return GlobalTest(
         generated=generated,
-        p=found.p if found else None,
-        floor=found.floor if found else 0.0,
+        p=test.p if test else None,
+        floor=test.floor if test else 0.0,
         axes=names,
         strengths={k: h for k, (h, _) in zip(names, scaled, strict=True)},
-        single=dict(zip(names, found.single.tolist(), strict=True)) if found else {},
-        adjusted=dict(zip(names, found.adjusted.tolist(), strict=True)) if found else {},
+        single=dict(zip(names, test.single.tolist(), strict=True)) if test else {},
+        adjusted=dict(zip(names, test.adjusted.tolist(), strict=True)) if test else {},
         excluded=excluded,
         documents={k: (p.design.n_real, p.design.n_generated) for k, (p, _) in prepared.items()},
         design=design.kind,
@@ -138,8 +138,8 @@ def _prepared(axis: Axis, real: str, generated: str, design: Design) -> tuple[Re
     for name in (real, generated):
         if name not in axis.rows:
             return f"it has no rows of {name!r}"
-    part = restricted(design, axis.scored[real], axis.scored[generated])
-    d = part.design
+    scored = restricted(design, axis.scored[real], axis.scored[generated])
+    d = scored.design
     if not (d.n_real and d.n_generated):
         return "no scored documents take part on one side"
     if min(d.units) < 2:
@@ -150,13 +150,15 @@ def _prepared(axis: Axis, real: str, generated: str, design: Design) -> tuple[Re
         contrast = contrast_of(axis.statistic, Samples(tables, d))
     except ValueError as error:
         return str(error)
-    return contrast.reason or (part, contrast)
+    return contrast.reason or (scored, contrast)
 
 
 def _null(contrasts: Sequence[Contrast], labels: SharedLabels) -> Floats:
     """Contrasts under relabelling, (B, A)."""
     blocks = [
-        np.column_stack([c.alone(own) for c, own in zip(contrasts, labels.chunk(number, size), strict=True)])
+        np.column_stack(
+            [c.alone(relabelled) for c, relabelled in zip(contrasts, labels.chunk(number, size), strict=True)]
+        )
         for number, size in chunks(0, labels.permutations)
     ]
     return np.concatenate(blocks)

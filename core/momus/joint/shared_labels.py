@@ -129,9 +129,9 @@ class SharedLabels:
             if signed and keys is not None:
                 labels[name] = _signs(axis.design, keys[axis.index])
             else:
-                found = self._of_axis(axis, keys, number, size)
+                columns = self._of_axis(axis, keys, number, size)
                 # units that change sides: those that keep theirs have a positive sign
-                labels[name] = 2 * found[: axis.design.units[0]] - 1 if signed else found
+                labels[name] = 2 * columns[: axis.design.units[0]] - 1 if signed else columns
         drawn = [labels[axis.index.tobytes(), signed] for axis, signed in zip(self.axes, self.signed, strict=True)]
         return [
             of_axis if signed else _of_documents(axis.design, of_axis)
@@ -149,11 +149,11 @@ class SharedLabels:
     def _of_axis(self, axis: Restricted, keys: Floats | None, number: int, size: int) -> Weights:
         if keys is None:
             assert self._enumerated is not None
-            found = self._enumerated[:, number * CHUNK : number * CHUNK + size]
+            columns = self._enumerated[:, number * CHUNK : number * CHUNK + size]
             if self.design.flips:
-                kept = found[: self.design.units[0]][axis.index]
+                kept = columns[: self.design.units[0]][axis.index]
                 return np.concatenate([kept, 1 - kept])
-            return np.ascontiguousarray(found)
+            return np.ascontiguousarray(columns)
         d, keys = axis.design, keys[axis.index]
         if d.flips:
             kept = keys.astype(np.float32)

@@ -207,7 +207,7 @@ def _permuted(
     values = float(law.function(real)), float(law.function(generated))
     both = real + generated
     # cut both texts after joining them: all pieces then share one vocabulary
-    texts = both.part(0, len(real)), both.part(len(real), len(both))
+    texts = both.slice(0, len(real)), both.slice(len(real), len(both))
     pieces = [pieces_of(text, groups, by_group=g) for text, g in zip(texts, by_group, strict=True)]
     if len(pieces[0]) != len(pieces[1]):  # relabelled texts are then of more even length
         groups = min(map(len, pieces))

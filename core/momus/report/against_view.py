@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from momus.joint.versions import of_reference
 from momus.report.against import blocks_of, first_sentences, step, trend
 from momus.report.answer import answer_of
-from momus.report.blocks import markdown_blocks, terminal_blocks
+from momus.report.blocks import Block, markdown_blocks, terminal_blocks
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
 from momus.report.figures.rows import overview_rows, rows_svg
@@ -68,12 +68,17 @@ def against_page(comparison: Comparison, against: Against) -> str:
         corpora=looks(shown.corpora),
         first=first_sentences(answer, against) if answer.corpora else [],
         basis=basis(comparison, against),
-        blocks=blocks_of(answer, against, comparison.joint),
+        blocks=[(b, _numeric(b)) for b in blocks_of(answer, against, comparison.joint)],
         overview=(Markup(rows_svg(shown)), Markup(rows_svg(shown, narrow=True))),
         figures=[(p, Markup(path_svg(p, against))) for p in against.paths if len(against.versions) > 2],
         comparison=comparison,
         against=against,
     )
+
+
+def _numeric(block: Block) -> list[bool]:
+    texts = f"{block.align}r".index("r")
+    return [i >= texts and not h.startswith("passage") for i, h in enumerate(block.heads)]
 
 
 def basis(comparison: Comparison, against: Against) -> str:

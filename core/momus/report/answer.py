@@ -45,7 +45,7 @@ class Cell:
     def of(cls, rows: Sequence[Verdict]) -> Cell:
         """The cell of all rows of one critic and corpus."""
         (row,) = speaking(rows)
-        also = [v for v in rows if v.found and v is not row] if row.differs else []
+        also = [v for v in rows if v.is_finding and v is not row] if row.differs else []
         return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)))
 
     @property
@@ -59,7 +59,7 @@ class Cell:
         return self.row.differs
 
     @property
-    def found(self) -> tuple[str, ...]:
+    def differing(self) -> tuple[str, ...]:
         """Names of the statistics that differ, the leading one first."""
         return tuple(v.statistic for v in (self.row, *self.also)) if self.differs else ()
 
@@ -222,9 +222,10 @@ def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[Corpu
 
 @dataclass(frozen=True)
 class CorpusOveruse:
-    """What one generated corpus says too often or too rarely."""
+    """What one generated corpus says too often or too rarely, as a critic found it."""
 
     generated: str
+    critic: str
     overuse: Overuse
 
 
@@ -245,7 +246,7 @@ def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVER
             for item, overuse in zip(tables, _significant([t.overuse for t in tables if t.overuse], cell), strict=True):
                 if overuse.items:
                     place = places[item.name] = places.get(item.name, -1) + 1
-                    ranked.append((place, CorpusOveruse(cell.generated, overuse)))
+                    ranked.append((place, CorpusOveruse(cell.generated, axis.critic, overuse)))
     ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
     return [overuse for _, overuse in ranked[:most]]
 

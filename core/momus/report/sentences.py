@@ -141,6 +141,8 @@ def _nearest(answer: Answer) -> str:
     first, rest = answer.corpora[0], answer.corpora[1:]
     if all(c.tested == 1 for c in answer.corpora):
         return _nearest_on_one_axis(answer)
+    if not any(c.beyond for c in answer.corpora):
+        return _nearest_and_none_beyond(answer)
     counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
     beyond = f"beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
     if answer.nearest is not None:
@@ -148,6 +150,20 @@ def _nearest(answer: Answer) -> str:
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}. {first.generated} is {beyond}"
     return f"{first.generated} is {beyond}"
+
+
+def _nearest_and_none_beyond(answer: Answer) -> str:
+    """Who is nearest where no corpus is beyond human variation on any axis, and on how many axes they differ."""
+    counts = [c.differs for c in answer.corpora]
+    differ = (
+        f"each differs on {counts[0]}" if len(set(counts)) == 1 else f"they differ on {min(counts)} to {max(counts)}"
+    )
+    none = f"no text is beyond human variation on any of {axes(answer.corpora[0].tested)}; {differ}"
+    if answer.nearest is not None:
+        return f"{answer.nearest.generated} is nearest to human text; {none}."
+    if len(answer.tied) > 1:
+        return f"Too close to call: {joined(answer.tied, 'or')}; {none}."
+    return f"{none[0].upper()}{none[1:]}."
 
 
 def _nearest_on_one_axis(answer: Answer) -> str:
@@ -278,7 +294,7 @@ def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
 
     >>> from momus.evidence import Overuse, Overused
     >>> said = Overused("so it was", 0.0, 12.5, "and «so it was» , then")
-    >>> overuse_lines([CorpusOveruse("a", Overuse("over-used phrases", "% of documents", (said,)))])
+    >>> overuse_lines([CorpusOveruse("a", "keyness", Overuse("over-used phrases", "% of documents", (said,)))])
     [('over-used phrases', 'a: “so it was” (12 % of documents, human: 0 %), as in “and «so it was», then”')]
     """
     lines = []

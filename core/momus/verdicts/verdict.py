@@ -183,7 +183,7 @@ class Verdict:
         return self.p_adjusted is not None and self.p_adjusted <= self.alpha
 
     @property
-    def found(self) -> bool:
+    def is_finding(self) -> bool:
         """Whether the row differs and is in the family of its axis, which differs then: no others are findings."""
         return self.differs and self.p_in_axis is not None
 

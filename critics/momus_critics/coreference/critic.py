@@ -177,7 +177,7 @@ class Coreference(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", ChainProcess)
+        state.component("process_", ChainProcess)
         for name in ("used_", "symbols_", "mentions_"):
             state.integer(name)
 

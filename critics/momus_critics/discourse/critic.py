@@ -132,7 +132,7 @@ class Discourse(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", DenseNGrams)
+        state.component("process_", DenseNGrams)
         state.integer("sentences_")
 
     def project(self, batch: Corpus) -> Moves:

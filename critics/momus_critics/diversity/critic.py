@@ -163,7 +163,7 @@ class Diversity(
             words = state.texts("words_")
             state.array("idf_", (len(words),), low=0.0)
         else:
-            state.part("critic_", critic_class(self.of))
+            state.component("critic_", critic_class(self.of))
         state.number("mean_")
         state.number("sd_", low=LEAST_SD)
         state.integer("size_", low=2)

@@ -150,7 +150,7 @@ class Keyness(
         expected = [key_of(columns[i]) for i in order.tolist()]
         state.require(keys.tolist() == expected, "keys_", "the keys of the terms")
         state.integer("window_", low=1)
-        process = state.part("process_", TermProcess)
+        process = state.component("process_", TermProcess)
         state.require(len(process.probabilities_) == len(terms), "process_", "a probability of each term")
 
     def project(self, batch: Corpus) -> TermLatents:

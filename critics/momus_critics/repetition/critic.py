@@ -122,7 +122,7 @@ class Repetition(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", CopyProcess)
+        state.component("process_", CopyProcess)
         state.integer("words_")
         state.number("copied_", 0.0, 1.0)
 

@@ -92,7 +92,7 @@ class Rhythm(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", LengthProcess)
+        state.component("process_", LengthProcess)
         state.integer("sentences_")
 
     def project(self, batch: Corpus) -> SentenceLengths:

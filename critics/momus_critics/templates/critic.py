@@ -145,7 +145,7 @@ class Templates(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", DenseNGrams)
+        state.component("process_", DenseNGrams)
         state.ascending("openings_", kind="i")
         state.integer("sentences_")
 

@@ -53,7 +53,7 @@ def test_openings_that_both_sides_share_are_warned_of():
     found = read_texts(corpus(sides[0], "real"), {"gen": corpus(sides[1], "gen")}, texts(40, 4), 0)
     check = checks(found, "opening")["gen", "real"]
     assert (check.documents, check.total, check.warns) == (60, 60, True)
-    assert OPENING < min(map(len, prompts)) < check.found.length < max(map(len, prompts)) + 20
+    assert OPENING < min(map(len, prompts)) < check.measured.length < max(map(len, prompts)) + 20
     (warning,) = [w for w in found.warnings if "share their first" in w]
     assert "60 of 60 documents of 'gen' share their first" in warning
     assert "'gen:1' and 'real:1'" in warning
@@ -191,7 +191,7 @@ def test_only_laws_get_runs_and_groups_stay_whole():
     assert set(laws.real.ids) == set(found.real.ids)
     assert [n.text for n in order_notes(found, Taylor())] == [ORDER]
     fitted = read_texts(corpus(made, "real"), {"gen": texts(40, 2)}, texts(40, 5), 3)
-    assert fitted.for_critic(Taylor()).real.ids == fitted.real.given.ids
+    assert fitted.for_critic(Taylor()).real.ids == fitted.real.unsorted.ids
 
 
 def test_laws_say_where_the_orders_of_both_sides_are_not_comparable():

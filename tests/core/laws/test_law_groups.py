@@ -156,7 +156,7 @@ def test_texts_of_groups_that_differ_are_told_apart():
 def test_relabellings_of_three_and_three_groups_are_enumerated():
     values = np.array([1.0, 4.0, 2.0, 6.0, 3.0, 9.0])
     stream = text(np.arange(6), [1] * 6)
-    sides = stream.part(0, 3).by_group(3), stream.part(3, 6).by_group(3)
+    sides = stream.slice(0, 3).by_group(3), stream.slice(3, 6).by_group(3)
     observed = values[3:].mean() - values[:3].mean()
     found = relabel(lambda t: float(values[t.ids].mean()), stream, sides, observed, 199)
     gaps = [abs(values.sum() - 2 * sum(c)) / 3 for c in combinations(values, 3)]

@@ -130,7 +130,7 @@ def test_the_interval_excludes_zero_where_p_is_small_and_only_there(seed, shift,
     pieces = rng.normal(size=16)
     pieces[8:] += shift
     values = RunningText(np.arange(16, dtype=np.int32), [str(i) for i in range(16)])
-    sides = values.part(0, 8).cut(8), values.part(8, 16).cut(8)
+    sides = values.slice(0, 8).cut(8), values.slice(8, 16).cut(8)
     observed = float(pieces[8:].mean() - pieces[:8].mean())
     test = relabel(lambda t: float(pieces[t.ids].mean()), values, sides, observed, most)
     for level in (0.9, 0.95, 0.99):
@@ -144,7 +144,7 @@ def test_p_values_of_texts_from_one_source_are_at_least_uniform(pieces, most):
     rng, p = np.random.default_rng(4), []
     stream = RunningText(np.arange(pieces, dtype=np.int32), [str(i) for i in range(pieces)])
     half = pieces // 2
-    sides = stream.part(0, half).cut(half), stream.part(half, pieces).cut(half)
+    sides = stream.slice(0, half).cut(half), stream.slice(half, pieces).cut(half)
     for _ in range(2000 if pieces == 6 else 1000):
         values = rng.exponential(size=pieces)
         observed = float(values[half:].mean() - values[:half].mean())
