@@ -251,9 +251,8 @@ def history(
 
     Next: `momus diff` compares two of the runs; `momus gate` decides about one.
     """
-    from momus.history.page import write_history
     from momus.history.rules import Limit, read_rules
-    from momus.history.timeline import read_timeline, timeline_json
+    from momus.history.timeline import read_timeline, timeline_json, write_history
 
     chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
     timeline = read_timeline(folder, chosen.max)

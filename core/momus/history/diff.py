@@ -137,15 +137,15 @@ def check_comparable(before: KeptRun, after: KeptRun) -> None:
 
 
 def _pair(before: KeptRun, after: KeptRun, pair: tuple[str, str], confidence: float, top: int) -> CorpusDiff:
-    found = moves_of(before, after, pair)
-    reach = reaches([a.moves for a in found.axes], confidence)
-    axes = [a.within(r) for a, r in zip(found.axes, reach, strict=True)]
-    overall = found.overall
+    changes = moves_of(before, after, pair)
+    reach = reaches([a.moves for a in changes.axes], confidence)
+    axes = [a.within(r) for a, r in zip(changes.axes, reach, strict=True)]
+    overall = changes.overall
     if overall is not None:
         overall = overall.within(reaches([overall.moves], confidence)[0])
     documents = [a.critic for a in axes if after.axis_kept(a.critic)]
     outliers = tuple(outlier_changes(before, after, pair, documents, top))
-    return replace(found, axes=tuple(sorted(axes, key=_size)), overall=overall, outliers=outliers)
+    return replace(changes, axes=tuple(sorted(axes, key=_size)), overall=overall, outliers=outliers)
 
 
 def _size(change: AxisChange) -> tuple[bool, float]:
