@@ -18,10 +18,12 @@ import gzip
 import json
 import pickle
 import time
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import binomtest
 
 import momus
 from momus.critic import Counted, RunningTextCritic
@@ -196,38 +198,79 @@ def pairs(data: Path, kept: Path) -> None:
             found.append(row)
             with out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
-    report(found, sum(r[2] for r in rows.values()))
+    print("\n".join(report(found, sum(r[2] for r in rows.values()))), flush=True)
 
 
-def report(found: list[dict], scoring: float) -> None:
-    """The table of all pairs."""
+def sure(row: dict) -> dict[str, bool]:
+    """On which axes two texts are told apart."""
+    return dict(zip(row["p"], holm(list(row["p"].values())) <= LEVEL, strict=True))
+
+
+def share(hits: Sequence[bool]) -> str:
+    """A share with its exact 95 % interval."""
+    interval = binomtest(int(np.sum(hits)), len(hits)).proportion_ci(method="exact")
+    return f"{np.mean(hits):.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def report(found: list[dict], scoring: float) -> list[str]:
+    """The table of all pairs, and on how many of them each axis differs."""
     spent = {k: sum(r["seconds"][k] for r in found) for k in ("momus", "hamming", "trigram")}
-    print(
-        f"{len(found) // len(SIZES)} pairs; rows {scoring:.0f} s, tests { {k: round(v) for k, v in spent.items()} } s"
+    text = ", ".join(f"{k} {v:.0f} s" for k, v in spent.items())
+    lines = [
+        f"{len(found) // len(SIZES)} pairs; fitting and scoring all models {scoring:.0f} s; tests of all sizes {text}"
+    ]
+    heads = (
+        "prompts",
+        "Momus",
+        "axes",
+        "s",
+        "MMD, Hamming",
+        "Momus ≥",
+        "MMD, trigrams",
+        "Momus ≥",
+        "only Momus",
+        "only MMD",
     )
+    lines += ["", "| " + " | ".join(heads) + " |", "|" + "---:|" * len(heads)]
     for n in SIZES:
         rows = [r for r in found if r["n"] == n]
-        ours = np.array([holm(list(r["p"].values())).min() <= LEVEL for r in rows])
-        axes = np.mean([(holm(list(r["p"].values())) <= LEVEL).sum() for r in rows])
+        ours = np.array([any(sure(r).values()) for r in rows])
+        hamming, trigram = (np.array([r[name] <= LEVEL for r in rows]) for name in ("hamming", "trigram"))
+        axes = np.mean([sum(sure(r).values()) for r in rows])
         seconds = sum(r["seconds"]["momus"] for r in rows)
-        print(f"  n = {n}: momus {ours.mean():.3f} ({axes:.1f} axes a pair, {seconds:.0f} s)", end="")
-        for name in ("hamming", "trigram"):
-            theirs = np.array([r[name] <= LEVEL for r in rows])
-            print(
-                f"; {name} {theirs.mean():.3f} (momus at least as good in {(ours >= theirs).mean():.3f}, "
-                f"alone {(ours > theirs).sum()}, missed {(ours < theirs).sum()})",
-                end="",
-            )
-        print(flush=True)
+        either = hamming | trigram
+        cells = [n, f"{ours.mean():.3f}", f"{axes:.1f}", f"{seconds:.0f}"]
+        cells += [f"{x:.3f}" for t in (hamming, trigram) for x in (t.mean(), (ours >= t).mean())]
+        cells += [(ours & ~either).sum(), (~ours & either).sum()]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["", "| axis | " + " | ".join(f"{n} prompts" for n in SIZES) + " |", "|---|" + "---:|" * len(SIZES)]
+    for axis in found[0]["p"]:
+        shares = [np.mean([sure(r)[axis] for r in found if r["n"] == n]) for n in SIZES]
+        lines.append(f"| {axis} | " + " | ".join(f"{x:.2f}" for x in shares) + " |")
+    return lines
 
 
-def alarms(found: list[dict]) -> None:
+def levels(found: list[dict]) -> list[str]:
     """Levels of the table and of each axis."""
-    n = len(found)
-    table = sum(holm(list(r["p"].values())).min() <= LEVEL for r in found)
-    print(f"{n} splits, {sum(r['seconds'] for r in found):.0f} s: some axis is named in {table / n:.3f}")
-    names = list(found[0]["p"])
-    print({k: round(sum(r["p"][k] <= LEVEL for r in found) / n, 3) for k in names}, flush=True)
+    any_axis = share([any(sure(r).values()) for r in found])
+    lines = [f"{len(found):,} splits, {sum(r['seconds'] for r in found):.0f} s; some axis is named in {any_axis}"]
+    lines += ["", "| axis | p ≤ .05 |", "|---|---:|"]
+    return [*lines, *(f"| {axis} | {share([r['p'][axis] <= LEVEL for r in found])} |" for axis in found[0]["p"])]
+
+
+def tables(kept: Path, out: Path) -> None:
+    """Write the tables of all studies that have rows."""
+    scoring = sum(r[2] for r in read_rows(kept).values())
+    studies = {
+        "All pairs of models": lambda rows: report(rows, scoring),
+        "Halves of one model, kept rows": levels,
+        "Halves of one model, cross-fitted": levels,
+    }
+    lines = [f"# From one model to another\n\n{__doc__.strip()}\n"]
+    for (title, table), name in zip(studies.items(), ("pairs", "null", "folds"), strict=True):
+        rows = done(kept / f"{name}.jsonl")
+        lines += [f"## {title}", "", *table(rows), ""] if rows else []
+    out.write_text("\n".join(lines))
 
 
 def null(kept: Path, splits: int) -> None:
@@ -247,7 +290,7 @@ def null(kept: Path, splits: int) -> None:
         with out.open("a") as file:
             file.write(json.dumps(found[-1]) + "\n")
         if len(found) % 100 == 0:
-            alarms(found)
+            print("\n".join(levels(found)), flush=True)
 
 
 def folds(data: Path, kept: Path, splits: int) -> None:
@@ -275,7 +318,7 @@ def folds(data: Path, kept: Path, splits: int) -> None:
         with out.open("a") as file:
             file.write(json.dumps(found[-1]) + "\n")
         if len(found) % 50 == 0:
-            alarms(found)
+            print("\n".join(levels(found)), flush=True)
 
 
 def compared(old: dict, new: dict, out: Path, chain: bool = False) -> momus.Comparison:
@@ -326,9 +369,10 @@ def draw(against: Against, path: Path, most: int = 9) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="+", choices=("rows", "pairs", "null", "folds", "causes", "chain"))
+    parser.add_argument("what", nargs="+", choices=("rows", "pairs", "null", "folds", "causes", "chain", "tables"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--kept", type=Path, default=Path("against-rows"), help="folder of rows and results")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/versions.md"), help="file of `tables`")
     parser.add_argument("--splits", type=int, default=1000)
     parser.add_argument("--n", type=int, default=100, help="prompts of `causes` and `chain`")
     a = parser.parse_args()
@@ -340,6 +384,7 @@ def main() -> None:
         "folds": lambda: folds(a.data, a.kept, a.splits),
         "causes": lambda: causes(a.data, a.n, a.kept),
         "chain": lambda: chain(a.data, a.n, a.kept),
+        "tables": lambda: tables(a.kept, a.out),
     }
     for what in a.what:
         studies[what]()

@@ -21,6 +21,8 @@ from momus.joint.replicates import Replicates
 from momus.runs.texts_file import KeptTexts
 
 Finding = Literal["farther", "nearer", "not told apart"]
+SEED = 0
+"""Of the draws, so that a change does not depend on the seeds of its runs."""
 MOST_LAWS = 1000
 """Numbers from here on tell axes of documents apart, whose changes come from the errors of verdicts, from laws."""
 REAL, MODEL = ("real before", "real after"), ("before", "after")
@@ -126,7 +128,7 @@ class CorpusDiff:
     outliers: tuple[OutlierChange, ...] = ()
 
 
-def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int = 0) -> CorpusDiff:
+def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDiff:
     """The changes from one generated corpus to another, without intervals yet.
 
     Critics that measure different things in the two runs, or cannot be compared for another reason, are left out; the
@@ -152,14 +154,14 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
                 if one is not None and other is not None:
                     bootstraps[critic] = _replicates((one, other), pools, texts, pair, runs)
                 elif one is None and other is None:
-                    laws.append(_from_errors(runs, critic, _leading(runs, critic, pair), pair, seed, len(laws)))
+                    laws.append(_from_errors(runs, critic, _leading(runs, critic, pair), pair, len(laws)))
                 else:
                     why = "one of the runs has no scored document"
         except (MomusError, ValueError) as error:
             why = error.message if isinstance(error, MomusError) else str(error)
         if why:
             excluded[critic] = why
-    for drawn in pools.multiplicities(RESAMPLES, seed):
+    for drawn in pools.multiplicities(RESAMPLES, SEED):
         for both in bootstraps.values():
             for bootstrap in both:
                 bootstrap.add(drawn)
@@ -179,7 +181,7 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
         leading = _leading(runs, critic, pair)
         if leading != headline:
             with suppress(ValueError):  # a run does not know it well enough
-                described = _from_errors(runs, critic, leading, pair, seed, MOST_LAWS + len(changes))
+                described = _from_errors(runs, critic, leading, pair, MOST_LAWS + len(changes))
         changes.append(described)
     every = tuple(changes + laws)
     return CorpusDiff(*pair, every, _overall(counted, changes), excluded, pools.matched, int(min(pools.sizes)))
@@ -280,7 +282,6 @@ def _from_errors(
     critic: str,
     statistic: str,
     pair: tuple[str, str],
-    seed: int,
     number: int,
 ) -> AxisChange:
     """The change of a statistic of which the runs keep no rows, from the standard errors of both verdicts.
@@ -300,7 +301,7 @@ def _from_errors(
     one, other = verdicts
     assert one is not None
     assert other is not None
-    moves = Moves.of_gaps(gaps[0], gaps[1], seed, number)
+    moves = Moves.of_gaps(gaps[0], gaps[1], SEED, number)
     sizes = other.n_real, one.n_generated, other.n_generated
     return _described(runs, critic, statistic, pair, moves, sizes, errors=True)
 
