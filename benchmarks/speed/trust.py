@@ -3,7 +3,8 @@
     python benchmarks/speed/trust.py [--documents 10000] [--words 100 500]
 
 Every function below is timed wherever it is called, the outermost call only; of cutting files into parts, which finds
-line ends too, the digests alone, and of reading JSON the seals and the schemas. `write_manifest` counts as a whole, though it does more than hash.
+line ends too, the digests alone, and of reading JSON the seals and the schemas. `write_manifest` counts as a whole,
+though it does more than hash.
 """
 
 import argparse
