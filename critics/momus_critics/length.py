@@ -14,6 +14,7 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -21,7 +22,6 @@ from momus.critic import (
     Values,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats

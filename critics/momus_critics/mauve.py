@@ -14,6 +14,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     StateSequences,
     Statistic,
@@ -21,7 +22,6 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import entropy, shares
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table

@@ -17,13 +17,13 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import supremum
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
-from momus.critic.reporting import Reporting
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of

@@ -14,6 +14,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -22,15 +23,14 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import kolmogorov_smirnov
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
+from momus.sequences.interfaces import open_scorer
 from momus.sequences.ngram_text import NGramText
-from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
 from momus_critics.figures import rounded
 from momus_critics.marking import Mark, highest, mark_passage, words_of

@@ -16,14 +16,14 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
     TokenCritic,
 )
+from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
-from momus.critic.tokens import TokenStates
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import float_sums, offsets_of, places_of
 from momus.numeric.types import Ints

@@ -16,13 +16,13 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import number_keys

@@ -14,10 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, resource
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import Estimator, construct, fitted_state
 from momus.evidence import Evidence, Table

@@ -62,7 +62,7 @@ class CriticResult:
     limits
         What the critic cannot see.
     general
-        Whether it reads all words or characters, see `momus.critic.reporting.Reporting`.
+        Whether it reads all words or characters, see `momus.critic.statistic.Reporting`.
     notes
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
     versions

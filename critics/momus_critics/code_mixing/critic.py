@@ -17,6 +17,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     SimplexDraws,
     Statistic,
@@ -26,7 +27,6 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError
 from momus.estimator import reset
 from momus.evidence import Evidence, MarkedDocument
@@ -39,8 +39,7 @@ from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
 from momus_critics.code_mixing.evidence import Span, decode
-from momus_critics.code_mixing.lda import Tokens
-from momus_critics.code_mixing.posterior import Sampling, effective_sizes, parts, sample
+from momus_critics.code_mixing.lda import Sampling, Tokens, effective_sizes, parts, sample
 from momus_critics.fits.clusters import mixtures
 
 MIXED = 0.1

@@ -15,6 +15,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     StateSequences,
     Statistic,
@@ -23,7 +24,6 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
@@ -78,7 +78,7 @@ class Consistency(
     Parameters
     ----------
     tokens, lower
-        See `momus.critic.tokens.TokenCritic`.
+        See `momus.critic.base.TokenCritic`.
     vocabulary_size
         Number of words whose document frequency is kept, see `SectionVectors`.
     seed

@@ -16,6 +16,7 @@ from momus.critic import (
     MergeableMixin,
     Note,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -23,7 +24,6 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.tools import make_adapter
 from momus.errors import FittingError, UsageError
 from momus.estimator import ComponentsMixin, Estimator, construct
@@ -37,11 +37,10 @@ from momus.text.counting import counted
 from momus.text.mentions import Resolver, resolve_kept
 from momus.text.scripts import ANY, Scripts
 from momus_critics.coreference import evidence
-from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
+from momus_critics.coreference.reader import GivenChains
 from momus_critics.coreference.spelling import chains_of_symbols, spelled_chains, wrong_symbol
-from momus_critics.coreference.symbols import Alphabet, chains_of
-from momus_critics.coreference.windows import Chains, MentionChains
+from momus_critics.coreference.symbols import Alphabet, Chains, MentionChains, chains_of
 
 OWN = ("given", "symbols")
 """Resolvers that are no adapters."""

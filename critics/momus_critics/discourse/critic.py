@@ -15,13 +15,13 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Note,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import total_variation
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument

@@ -8,15 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import ParameterRolesMixin, ScriptsMixin
-from momus.critic.reporting import Reporting
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import on_grid
 from momus.sequences import SequenceScores, TextScorer
-from momus.sequences.opening import open_scorer
+from momus.sequences.interfaces import open_scorer
 from momus.text.corpus import Corpus
 from momus.text.scripts import ANY, Scripts
 from momus_critics.figures import rounded

@@ -8,11 +8,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Critic, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
+from momus.critic import (
+    Critic,
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, SettlingMixin, UnitsMixin
 from momus.critic.registry import critic_class
-from momus.critic.reporting import Reporting
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator

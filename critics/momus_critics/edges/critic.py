@@ -8,10 +8,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic
+from momus.critic import Counted, ExplanationMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import supremum
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table

@@ -9,11 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic import Counted, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
+from momus.critic import (
+    Counted,
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
 from momus.critic.powers import ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator

@@ -10,9 +10,8 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, RunningTextCritic
+from momus.critic import LogPrior, Reporting, RunningTextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError
 from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
 from momus.laws import Law, Reordered, tokens_needed, too_short

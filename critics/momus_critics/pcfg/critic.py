@@ -8,10 +8,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
+from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
-from momus.critic.reporting import Reporting
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
 from momus.numeric.types import Floats, Ints
@@ -21,8 +20,7 @@ from momus.text.counting import counted
 from momus.text.scripts import SPACED, Scripts
 from momus_critics.figures import rounded
 from momus_critics.passages.pieces import sentences
-from momus_critics.pcfg.grammar import Grammar
-from momus_critics.pcfg.trees import Rules, read_trees
+from momus_critics.pcfg.grammar import Grammar, Rules, read_trees
 
 EDGES = np.array([0, 5, 10, 15, 20, 25, 30, 40])
 """Sentence lengths, in words, above which the classes of length begin."""

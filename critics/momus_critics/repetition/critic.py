@@ -15,13 +15,13 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Note,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
-from momus.critic.reporting import Reporting
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums

@@ -41,7 +41,7 @@ class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     Parameters
     ----------
     tokens, lower
-        The tokenizer, see `momus.critic.tokens.TokenCritic`.
+        The tokenizer, see `momus.critic.base.TokenCritic`.
     vocabulary_size
         Size of each vocabulary, which holds the most frequent words.
     penalty

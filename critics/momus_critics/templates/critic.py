@@ -15,6 +15,7 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Note,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -22,7 +23,6 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError

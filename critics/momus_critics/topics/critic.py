@@ -20,6 +20,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -28,7 +29,6 @@ from momus.critic import (
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument

@@ -8,10 +8,9 @@ from scipy.stats import norm
 
 import momus.critic
 from momus import Corpus, Critic, LogPrior, Values
-from momus.critic import Counted, EvidenceMixin, Pooled, StateSequences, StatisticsMixin
+from momus.critic import Counted, EvidenceMixin, Pooled, Reporting, StateSequences, StatisticsMixin
 from momus.critic.hooks import overlap
 from momus.critic.powers import headline_of
-from momus.critic.reporting import Reporting
 from momus.critic.rows import stack
 from momus.critic.scores import Scores
 from momus.critic.scoring import BATCH_CHARACTERS, BATCH_DOCUMENTS, batches
