@@ -7,6 +7,7 @@ from typing import Any
 
 from momus.critic.resources import resource
 from momus.estimator import Estimator
+from momus.parameters import parametrised
 from momus_adapters.persons.parsing import load_pipeline
 
 LONGEST = 5_000
@@ -15,6 +16,7 @@ UNUSED = ("parser", "ner", "lemmatizer", "senter")
 """Components that parts of speech do not need."""
 
 
+@parametrised
 class SpacyTagger(Estimator):
     """Universal parts of speech (``NOUN``, ``VERB``, …) from spaCy.
 
@@ -24,8 +26,7 @@ class SpacyTagger(Estimator):
         A spaCy pipeline, by name or folder; empty: the small English one.
     """
 
-    def __init__(self, *, model: str = "") -> None:
-        self.model = model
+    model: str = ""
 
     def tag(self, documents: Sequence[Sequence[str]]) -> list[list[str]]:
         """Tag each token of each document; a document's tags do not depend on the others.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.figures import evenly_cumulated, rounded
@@ -33,6 +33,7 @@ from momus_critics.figures import evenly_cumulated, rounded
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
+@parametrised
 class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
@@ -64,11 +65,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
         limits="It cannot see what a document says, nor whether its end is one: only how long it is.",
     )
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"bins": Range(0, 100_000)}
-
-    def __init__(self, *, tokens: str = "words", lower: bool = True, bins: int = 0) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.bins = bins
+    bins: Annotated[int, Range(0, 100_000)] = 0
 
     def fit(self, real: Corpus) -> Self:
         """Learn the bins and their probabilities."""

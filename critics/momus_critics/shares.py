@@ -30,6 +30,7 @@ from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
+from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.figures import evenly_cumulated, percent, rounded
@@ -215,6 +216,7 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)
 
 
+@parametrised
 class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     """z is the number of stopwords in a document.
 
@@ -247,19 +249,9 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     kind = "stopwords"
     one = "stopword"
 
-    def __init__(
-        self,
-        *,
-        tokens: str = "words",
-        lower: bool = True,
-        language: str | None = None,
-        stopwords: list[str] | None = None,
-        lists: str = "shipped",
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.language = language
-        self.stopwords = stopwords
-        self.lists = lists
+    language: str | None = None
+    stopwords: list[str] | None = None
+    lists: str = "shipped"
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by language too: each language has a list."""

@@ -28,6 +28,7 @@ from momus.errors import UsageError
 from momus.estimator import Estimator, fitted_state
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
+from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
@@ -62,6 +63,7 @@ class PyroDraws(Draws):
     effective: Floats
 
 
+@parametrised
 class PyroCritic(
     Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, NotesMixin, TokenizerMixin
 ):
@@ -142,42 +144,22 @@ class PyroCritic(
         limits="It cannot see what its program and its features leave out.",
     )
 
-    def __init__(
-        self,
-        *,
-        model: Program,
-        guide: Program,
-        features: Features = BAG,
-        model_options: dict[str, Any] | None = None,
-        guide_options: dict[str, Any] | None = None,
-        feature_options: dict[str, Any] | None = None,
-        plate: str = "documents",
-        expectation: str = "guide",
-        draws: int = 32,
-        steps: int = 2000,
-        batch: int = 64,
-        rate: float = 0.01,
-        decay: float = 0.1,
-        particles: int = 1,
-        precision: str = "float64",
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.guide = guide
-        self.features = features
-        self.model_options = model_options
-        self.guide_options = guide_options
-        self.feature_options = feature_options
-        self.plate = plate
-        self.expectation = expectation
-        self.draws = draws
-        self.steps = steps
-        self.batch = batch
-        self.rate = rate
-        self.decay = decay
-        self.particles = particles
-        self.precision = precision
-        self.seed = seed
+    model: Program
+    guide: Program
+    features: Features = BAG
+    model_options: dict[str, Any] | None = None
+    guide_options: dict[str, Any] | None = None
+    feature_options: dict[str, Any] | None = None
+    plate: str = "documents"
+    expectation: str = "guide"
+    draws: int = 32
+    steps: int = 2000
+    batch: int = 64
+    rate: float = 0.01
+    decay: float = 0.1
+    particles: int = 1
+    precision: str = "float64"
+    seed: int = 0
 
     @property
     def tokenizer(self) -> Tokenizer | None:

@@ -21,6 +21,7 @@ from momus.errors import FittingError, UsageError
 from momus.estimator import fitted_state, reset
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
+from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
 from momus_adapters.saved.objects import name_of
@@ -102,6 +103,7 @@ class FeatureCritic(Critic[Z], FeatureReader, Generic[Z]):
         super(FeatureCritic, named).save(folder)
 
 
+@parametrised
 class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     """z is the component of a Gaussian mixture over features; E log P_c(z) = Σ_k P(k | x) log π_k.
 
@@ -126,22 +128,12 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
         limits="It cannot see what its features do not encode, nor how documents differ within a cluster.",
     )
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 8,
-        covariance_type: str = "diag",
-        ridge: float = 1e-3,
-        features: Features = BAG,
-        feature_options: dict[str, Any] | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.ridge = ridge
-        self.features = features
-        self.feature_options = feature_options
-        self.seed = seed
+    n_components: int = 8
+    covariance_type: str = "diag"
+    ridge: float = 1e-3
+    features: Features = BAG
+    feature_options: dict[str, Any] | None = None
+    seed: int = 0
 
     def _learn(self, rows: Floats) -> Any:
         from sklearn.mixture import GaussianMixture
@@ -203,6 +195,7 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
         return [Table("mixture-components", "Shares of components", columns, rows, note=note)]
 
 
+@parametrised
 class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     """z is a point in the principal subspace of features, P_c(z) = N(0, I) (probabilistic PCA, Tipping & Bishop 1999).
 
@@ -225,18 +218,10 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
         limits="It cannot see what its features do not encode, nor what varies outside the leading components.",
     )
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 8,
-        features: Features = BAG,
-        feature_options: dict[str, Any] | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.features = features
-        self.feature_options = feature_options
-        self.seed = seed
+    n_components: int = 8
+    features: Features = BAG
+    feature_options: dict[str, Any] | None = None
+    seed: int = 0
 
     def _learn(self, rows: Floats) -> Any:
         from sklearn.decomposition import PCA

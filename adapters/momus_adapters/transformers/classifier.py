@@ -19,6 +19,7 @@ from momus.estimator import Estimator
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Bools, Floats, Ints
+from momus.parameters import parametrised
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
@@ -31,6 +32,7 @@ def class_names(network: Any) -> list[str]:
     return [str(labels[i]) for i in range(len(labels))]
 
 
+@parametrised
 class TransformersClassifier(Estimator):
     """P(class | text) of a sequence classifier, for the critics `DocumentClasses` and `SectionClasses`.
 
@@ -48,22 +50,13 @@ class TransformersClassifier(Estimator):
         ``auto``, ``float32``, ``bfloat16``, or ``float64`` (results are then independent of the batch up to rounding).
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        max_tokens: int = 256,
-        batch: int = 32,
-        temperature: float = 1.0,
-        precision: str = "auto",
-    ) -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.temperature = temperature
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 256
+    batch: int = 32
+    temperature: float = 1.0
+    precision: str = "auto"
 
     def _loaded(self) -> tuple[Any, Any]:
         """The network and its tokenizer."""
@@ -82,6 +75,7 @@ class TransformersClassifier(Estimator):
         return softmax(logits, self.temperature)
 
 
+@parametrised
 class TokenClasses(ClassChain, DeviceMixin):
     """z is the class of each token (word piece) of a document, P_c a Markov chain of classes learned on real text.
 
@@ -101,20 +95,11 @@ class TokenClasses(ClassChain, DeviceMixin):
     question = "Do token classes, as a token classifier sees them, follow one another as in real documents?"
     sequence = True
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        max_tokens: int = 256,
-        batch: int = 32,
-        smoothing: float = 1.0,
-        precision: str = "auto",
-    ) -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.smoothing = smoothing
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 256
+    batch: int = 32
+    smoothing: float = 1.0
+    precision: str = "auto"
 
     def fit(self, real: Corpus) -> Self:
         """Learn the Markov chain of classes."""

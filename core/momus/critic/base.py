@@ -35,6 +35,7 @@ from momus.critic.splitting import check_enough, documents_to_fit, other_splitti
 from momus.critic.statistic import Note, Reporting
 from momus.estimator import Estimator, check_params, reset
 from momus.evidence import Evidence
+from momus.parameters import parametrised
 from momus.reading import TextSource, as_corpus
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText, blocks
@@ -233,6 +234,7 @@ class TokenStates(StateSequences):
     vocabulary: Sequence[str] = ()
 
 
+@parametrised
 class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
     """Base class of critics that read tokens.
 
@@ -246,9 +248,8 @@ class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
 
     scripts: ClassVar[Scripts] = WORDS
 
-    def __init__(self, *, tokens: str = "words", lower: bool = True) -> None:
-        self.tokens = tokens
-        self.lower = lower
+    tokens: str = "words"
+    lower: bool = True
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -264,6 +265,7 @@ class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
 
 
+@parametrised
 class RunningTextCritic(TokenCritic[Z], LawsMixin, UnitsMixin, EvidenceMixin, ABC):
     """A critic whose unit is a block of running text instead of a document.
 
@@ -280,9 +282,7 @@ class RunningTextCritic(TokenCritic[Z], LawsMixin, UnitsMixin, EvidenceMixin, AB
     unit = "block"
     min_documents = 1
 
-    def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.block = block
+    block: int = 56_200
 
     @abstractmethod
     def summarize(self, latents: Z) -> RunningText:

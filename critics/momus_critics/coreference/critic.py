@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from momus.estimator import ComponentsMixin, Estimator, construct
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import OneOf, Range, parametrised
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -50,6 +50,7 @@ NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
 
+@parametrised
 class Coreference(
     Critic[MentionChains],
     StatisticsMixin,
@@ -104,28 +105,12 @@ class Coreference(
     scripts: ClassVar[Scripts] = Scripts(("Latn",))
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "order": Range(1, 6),
-        "discounting": OneOf("kneser-ney", "absolute"),
-        "classes": OneOf("gender", "form"),
-    }
-
-    def __init__(
-        self,
-        *,
-        resolver: str = "spacy",
-        model: str = "",
-        options: dict[str, Any] | None = None,
-        order: int = 5,
-        discounting: str = "kneser-ney",
-        classes: str = "gender",
-    ) -> None:
-        self.resolver = resolver
-        self.model = model
-        self.options = options
-        self.order = order
-        self.discounting = discounting
-        self.classes = classes
+    resolver: str = "spacy"
+    model: str = ""
+    options: dict[str, Any] | None = None
+    order: Annotated[int, Range(1, 6)] = 5
+    discounting: Annotated[str, OneOf("kneser-ney", "absolute")] = "kneser-ney"
+    classes: Annotated[str, OneOf("gender", "form")] = "gender"
 
     def claims(self) -> Scripts:
         """Latin script for the shipped resolvers, which read English; any script for chains that are given."""

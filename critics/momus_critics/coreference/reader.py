@@ -13,6 +13,7 @@ from momus.critic import resource
 from momus.errors import ReadingError, UsageError
 from momus.estimator import Estimator
 from momus.outputs import open_temporary, replacing
+from momus.parameters import parametrised
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.fields import MISSING, kind, look_up
 from momus.text.corpus import Corpus
@@ -20,6 +21,7 @@ from momus.text.mentions import Resolved
 from momus_critics.coreference.spelling import wrong_symbol
 
 
+@parametrised
 class GivenChains(Estimator):
     """A resolver that reads chains from a file.
 
@@ -31,8 +33,7 @@ class GivenChains(Estimator):
         joined by a blank line).
     """
 
-    def __init__(self, *, model: str = "") -> None:
-        self.model = model
+    model: str = ""
 
     @property
     def version(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from momus.critic.statistic import total_variation
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, offsets_of, owners_of
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.discourse import evidence
@@ -48,6 +48,7 @@ from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
 
+@parametrised
 class Discourse(
     ProseCritic[Moves],
     StatisticsMixin,
@@ -96,11 +97,7 @@ class Discourse(
     sequence = True
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 6)}
-
-    def __init__(self, *, order: int = 3, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.order = order
+    order: Annotated[int, Range(1, 6)] = 3
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

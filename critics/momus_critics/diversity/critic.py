@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +27,7 @@ from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
@@ -53,6 +53,7 @@ WORDS = 30
 """Words of an answer that are shown."""
 
 
+@parametrised
 class Diversity(
     Critic[Spread],
     StatisticsMixin,
@@ -100,12 +101,9 @@ class Diversity(
     unit = "prompt"
     min_documents = 4
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"alike": Range(0, 1)}
-
-    def __init__(self, *, of: str = WORDS_OF, alike: float = 0.8, tokens: str = "words") -> None:
-        self.of = of
-        self.alike = alike
-        self.tokens = tokens
+    of: str = WORDS_OF
+    alike: Annotated[float, Range(0, 1)] = 0.8
+    tokens: str = "words"
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted critic whose latents are compared."""

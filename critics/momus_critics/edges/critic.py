@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains.base import ChainCritic
@@ -44,6 +44,7 @@ class EdgeLatents(ChainLatents):
     texts: tuple[tuple[str, str], ...] = ()
 
 
+@parametrised
 class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ExplanationMixin, ComponentsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
@@ -82,12 +83,8 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ExplanationMixin
     )
     min_documents = 10
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(1, 50)}
-
-    def __init__(self, *, n_states: int = 6, tokens: str = "words", seed: int = 0) -> None:
-        super().__init__(tokens=tokens)
-        self.n_states = n_states
-        self.seed = seed
+    n_states: Annotated[int, Range(1, 50)] = 6
+    seed: int = 0
 
     def component(self, attribute: str) -> Estimator:
         """Make an unfitted mixture."""

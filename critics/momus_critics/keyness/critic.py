@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.keyness import evidence
@@ -43,6 +43,7 @@ PHRASE = 3
 """Tokens from which a term counts as a phrase."""
 
 
+@parametrised
 class Keyness(
     ProseCritic[TermLatents],
     StatisticsMixin,
@@ -92,15 +93,8 @@ class Keyness(
     oddity_unit = "standard deviations beyond the expected Latent NLL"
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "vocabulary_size": Range(10, 1_000_000),
-        "min_count": Range(2, 1_000_000),
-    }
-
-    def __init__(self, *, vocabulary_size: int = 4000, min_count: int = 4, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.vocabulary_size = vocabulary_size
-        self.min_count = min_count
+    vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000
+    min_count: Annotated[int, Range(2, 1_000_000)] = 4
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.scripts import SPACED, Scripts
@@ -35,6 +35,7 @@ class ParsedSentences(Ragged):
     offsets: Ints
 
 
+@parametrised
 class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin, NotesMixin, ParameterRolesMixin):
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
@@ -69,14 +70,8 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     required_params: ClassVar[tuple[str, ...]] = ("treebank",)
     fitting_params: ClassVar[tuple[str, ...]] = ("treebank",)
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"max_sentence": Range(1, 1000)}
-
-    def __init__(
-        self, *, treebank: str = "", max_sentence: int = 40, tokens: str = "words", lower: bool = True
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.treebank = treebank
-        self.max_sentence = max_sentence
+    treebank: str = ""
+    max_sentence: Annotated[int, Range(1, 1000)] = 40
 
     def fit(self, real: Corpus) -> Self:
         """Count the rules of the treebank.

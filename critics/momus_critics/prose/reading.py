@@ -20,6 +20,7 @@ from momus.critic import Critic
 from momus.critic.hooks import TokenizerMixin
 from momus.numeric.ragged import Ragged, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
+from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
 
@@ -207,6 +208,7 @@ def after(x: Bools) -> Bools:
 Z = TypeVar("Z")
 
 
+@parametrised
 class ProseCritic(Critic[Z], TokenizerMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
@@ -216,8 +218,7 @@ class ProseCritic(Critic[Z], TokenizerMixin, ABC):
         Name of the tokenizer, see `momus.critic.TokenCritic`. Letter case is folded after sentences have been found.
     """
 
-    def __init__(self, *, tokens: str = "words") -> None:
-        self.tokens = tokens
+    tokens: str = "words"
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, UnnamedLatentsMixin, is_fitted
 from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import joined
 from momus_critics.prose.reading import ProseCritic
@@ -49,6 +49,7 @@ class RegisterLatents(Gaussians):
     features: Floats
 
 
+@parametrised
 class Register(
     ProseCritic[RegisterLatents],
     StatisticsMixin,
@@ -84,11 +85,7 @@ class Register(
     )
     min_documents = 20
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_dimensions": Range(1, 30)}
-
-    def __init__(self, *, n_dimensions: int = 5, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.n_dimensions = n_dimensions
+    n_dimensions: Annotated[int, Range(1, 30)] = 5
 
     def assumed_language(self, corpus: Corpus) -> str:
         """English, whatever the documents say."""
@@ -245,11 +242,6 @@ class Register(
         ]
         value = -float(self.log_prior(z).values[0])
         return MarkedDocument(document.name, document.ids[0], value, "nats", steps)
-
-    mean_: Floats
-    sd_: Floats
-    loadings_: Floats
-    noise_: Floats
 
 
 def _scaled(values: Floats) -> Floats:

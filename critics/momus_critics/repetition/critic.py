@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.prose.examples import Exampled
@@ -36,6 +36,7 @@ from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATE
 from momus_critics.repetition.process import CopyProcess
 
 
+@parametrised
 class Repetition(
     ProseCritic[Copies],
     StatisticsMixin,
@@ -87,11 +88,7 @@ class Repetition(
     oddity_unit = "copied words per word, beyond real text"
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"min_length": Range(2, 100)}
-
-    def __init__(self, *, min_length: int = 4, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.min_length = min_length
+    min_length: Annotated[int, Range(2, 100)] = 4
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from typing import Annotated, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range, parametrised
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -54,6 +54,7 @@ class Tagger(Protocol):
         ...
 
 
+@parametrised
 class Templates(
     ProseCritic[Tagged],
     StatisticsMixin,
@@ -101,16 +102,10 @@ class Templates(
     required_params: ClassVar[tuple[str, ...]] = ("tagger",)
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "max_tokens": Range(0, 100_000_000)}
-
-    def __init__(
-        self, *, order: int = 4, max_tokens: int = 500, tagger: str = "", model: str = "", tokens: str = "words"
-    ) -> None:
-        super().__init__(tokens=tokens)
-        self.order = order
-        self.max_tokens = max_tokens
-        self.tagger = tagger
-        self.model = model
+    order: Annotated[int, Range(1, 5)] = 4
+    max_tokens: Annotated[int, Range(0, 100_000_000)] = 500
+    tagger: str = ""
+    model: str = ""
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 import torch
@@ -33,7 +33,7 @@ from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import OneOf, Range, parametrised
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
@@ -47,6 +47,7 @@ from momus_critics.topics.laplace import refine
 TOP_WORDS = 12
 
 
+@parametrised
 class Topics(
     TokenCritic[Gaussians],
     StatisticsMixin,
@@ -110,52 +111,19 @@ class Topics(
     evidence_of = "the words of the vocabulary, in their order"
     min_documents = 10
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "n_topics": Range(0, 2000),
-        "expectation": OneOf("full", "mean"),
-        "word_posterior": OneOf("auto", "dirichlet", "point"),
-        "min_count": Range(1, 10**9),
-        "max_share": Range(0, 1, above=True),
-        "vocabulary_size": Range(0, 10**9),
-        "steps": Range(1, 10**6),
-        "tolerance": Range(0, 1),
-        "smoothing": Range(0, 10**6, above=True),
-        "shrinkage": Range(0, 10**9),
-    }
-
-    def __init__(
-        self,
-        *,
-        n_topics: int = 0,
-        expectation: str = "full",
-        min_count: int = 5,
-        max_share: float = 0.5,
-        vocabulary_size: int = 0,
-        language: str = "en",
-        without: list[str] | None = None,
-        steps: int = 300,
-        tolerance: float = 2e-6,
-        smoothing: float = 0.02,
-        word_posterior: str = "auto",
-        shrinkage: float = 0.0,
-        tokens: str = "words",
-        lower: bool = True,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.n_topics = n_topics
-        self.expectation = expectation
-        self.min_count = min_count
-        self.max_share = max_share
-        self.vocabulary_size = vocabulary_size
-        self.language = language
-        self.without = without
-        self.steps = steps
-        self.tolerance = tolerance
-        self.smoothing = smoothing
-        self.word_posterior = word_posterior
-        self.shrinkage = shrinkage
-        self.seed = seed
+    n_topics: Annotated[int, Range(0, 2000)] = 0
+    expectation: Annotated[str, OneOf("full", "mean")] = "full"
+    min_count: Annotated[int, Range(1, 10**9)] = 5
+    max_share: Annotated[float, Range(0, 1, above=True)] = 0.5
+    vocabulary_size: Annotated[int, Range(0, 10**9)] = 0
+    language: str = "en"
+    without: list[str] | None = None
+    steps: Annotated[int, Range(1, 10**6)] = 300
+    tolerance: Annotated[float, Range(0, 1)] = 2e-6
+    smoothing: Annotated[float, Range(0, 10**6, above=True)] = 0.02
+    word_posterior: Annotated[str, OneOf("auto", "dirichlet", "point")] = "auto"
+    shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
+    seed: int = 0
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
