@@ -34,7 +34,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @parametrised
-class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin):
+class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
     The empirical distribution is extended to all lengths ≥ 1: equal-count bins, uniform within, each with half a count
@@ -66,10 +66,6 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
     )
 
     bins: Annotated[int, Range(0, 100_000)] = 0
-
-    def fit(self, real: Corpus) -> Self:
-        """Learn the bins and their probabilities."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by length."""

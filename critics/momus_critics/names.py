@@ -115,7 +115,7 @@ def read_names(prose: Prose) -> NameSets:
     return NameSets(codes.astype(np.int64), offsets, names, words)
 
 
-class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Names(MergeableMixin, ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, ExplanationMixin):
     """z is the set of names of a document; P_c(z) draws them from a Pitman–Yor process over documents.
 
     The number of names is geometric, with a mean in proportion to the number of words. A name that c documents of real
@@ -148,10 +148,6 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
         limits="It finds names by their capitals, as English spells them: to it, German nouns are names.",
         aggregated=False,
     )
-
-    def fit(self, real: Corpus) -> Self:
-        """Count in how many documents each name is, and fit the process."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Documents by name, and documents."""

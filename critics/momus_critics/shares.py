@@ -91,7 +91,7 @@ class TokenCounts:
         return self.hits / self.tokens
 
 
-class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of a document's tokens of one kind; P_c(z) is beta-binomial given the number of tokens.
 
     The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
@@ -108,10 +108,6 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
     @abstractmethod
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word of a vocabulary is of the kind: bool (V,)."""
-
-    def fit(self, real: Corpus) -> Self:
-        """Fit the two parameters of the beta distribution of shares."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of tokens of the kind and of all tokens."""

@@ -59,7 +59,7 @@ class Growth:
 
 
 @parametrised
-class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
@@ -91,10 +91,6 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     )
 
     order: Annotated[int, Range(1, 100)] = 1
-
-    def fit(self, real: Corpus) -> Self:
-        """Fit α and β."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""

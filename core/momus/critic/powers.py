@@ -159,10 +159,13 @@ class DecompositionMixin(ABC):
 class MergeableMixin(ABC):
     """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
 
-    The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --jobs` then counts the parts
-    of a text in several processes (`momus.critic.portions.fit_portions`); the conformance check ``merging`` compares
-    the two.
+    It brings `fit`, so it is the first base of the class. `momus fit --jobs` counts the parts of a text in several
+    processes (`momus.critic.portions.fit_portions`); the conformance check ``merging`` compares the two.
     """
+
+    def fit(self, real: Corpus) -> Self:
+        """Learn P_c from what is counted in the text."""
+        return self.fit_from(self.fit_counts(real))
 
     @abstractmethod
     def fit_counts(self, real: Corpus) -> Counts:

@@ -52,11 +52,11 @@ NAMES_END, THIRD = 5, 8
 
 @parametrised
 class Coreference(
+    MergeableMixin,
     Critic[MentionChains],
     StatisticsMixin,
     EvidenceMixin,
     ExplanationMixin,
-    MergeableMixin,
     ComponentsMixin,
     NotesMixin,
     LanguageMixin,
@@ -133,10 +133,6 @@ class Coreference(
         if self.resolver == "given":
             return construct(GivenChains, settings, place="resolver 'given'")
         return resource(_resolver, self.resolver, settings)
-
-    def fit(self, real: Corpus) -> Self:
-        """Resolve real documents, and count the windows of their mentions."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""

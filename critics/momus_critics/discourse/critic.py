@@ -50,11 +50,11 @@ from momus_critics.prose.reading import ProseCritic
 
 @parametrised
 class Discourse(
+    MergeableMixin,
     ProseCritic[Moves],
     StatisticsMixin,
     EvidenceMixin,
     ExplanationMixin,
-    MergeableMixin,
     ComponentsMixin,
     NotesMixin,
     NamedStatesMixin,
@@ -109,10 +109,6 @@ class Discourse(
     def state_names(self) -> Sequence[str]:
         """The classes."""
         return STATES
-
-    def fit(self, real: Corpus) -> Self:
-        """Count n-grams of classes."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""

@@ -50,7 +50,7 @@ SHOWN = 160
 """Tokens of an explained passage."""
 
 
-class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ScriptsMixin):
+class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, ScriptsMixin):
     """z counts the characters of a document by class; P_c(z | N) is a generalised Dirichlet-multinomial.
 
     Characters without spaces fall into classes: dashes, quotation marks, brackets, digits, capitals, small letters, ….
@@ -76,10 +76,6 @@ class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, Explanation
         limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
     )
     scripts: ClassVar[Scripts] = ANY
-
-    def fit(self, real: Corpus) -> Self:
-        """Fit mean share and correlation of each class among the characters that the classes before leave."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Sums and sums of squares over documents."""

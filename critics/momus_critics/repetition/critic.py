@@ -38,11 +38,11 @@ from momus_critics.repetition.process import CopyProcess
 
 @parametrised
 class Repetition(
+    MergeableMixin,
     ProseCritic[Copies],
     StatisticsMixin,
     EvidenceMixin,
     ExplanationMixin,
-    MergeableMixin,
     ComponentsMixin,
     NotesMixin,
     OddityMixin,
@@ -98,10 +98,6 @@ class Repetition(
     def state_names(self) -> Sequence[str]:
         """New, and copies by where their source is."""
         return STATES
-
-    def fit(self, real: Corpus) -> Self:
-        """Count how often copies begin and go on in real text."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count how often copies begin and go on."""

@@ -56,11 +56,11 @@ class Tagger(Protocol):
 
 @parametrised
 class Templates(
+    MergeableMixin,
     ProseCritic[Tagged],
     StatisticsMixin,
     EvidenceMixin,
     ExplanationMixin,
-    MergeableMixin,
     ComponentsMixin,
     NotesMixin,
     NamedStatesMixin,
@@ -117,10 +117,6 @@ class Templates(
     def state_names(self) -> Sequence[str]:
         """The parts of speech."""
         return TAGS
-
-    def fit(self, real: Corpus) -> Self:
-        """Count n-grams of tags, and the openings of sentences."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of tags, and the openings of sentences."""
