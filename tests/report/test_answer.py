@@ -142,7 +142,7 @@ def test_the_answer_names_the_nearest_text_and_the_largest_gap():
     assert largest.startswith("Largest gap of both: axis one")
 
 
-def test_the_largest_gap_of_both_names_a_text_where_they_go_opposite_ways():
+def test_the_largest_gap_of_both_names_the_text_whose_values_are_told():
     rows = [behind("one", g, 5) for g in "ab"] + [leading("one", "a", -31.0), leading("one", "b", 32.0)]
     largest = first_sentences(answer_of(comparison([*rows, row("two", "a", 0.2), row("two", "b", 0.3)])))[1]
     assert largest.startswith("Largest gap of both: axis one – a is shorter: ")

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from momus.checks.covariates import groups_of_texts, order_of_texts
 from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, SharedGroups
-from momus.text.counting import counted
+from momus.text.counting import counted, joined
 from momus.text.digests import is_among
 from momus.text.duplicates import EXAMPLES, Duplicates, Shared, near_duplicates, shared_texts
 from momus.text.openings import Openings, shared_openings
@@ -29,7 +29,7 @@ def sentence(check: TrustCheck) -> str:
     count = f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r}"
     measured = check.measured
     if isinstance(measured, Openings):
-        return _of_openings(check, measured)
+        return _of_openings(check)
     if isinstance(measured, HiddenGroups):
         return _of_groups(check.corpus, measured)
     if isinstance(measured, OrderCorrelation):
@@ -62,10 +62,26 @@ def sentence(check: TrustCheck) -> str:
     return f"{count} are also in {check.other!r}{how}: copies of real text hide how the generator differs."
 
 
-def _of_openings(check: TrustCheck, openings: Openings) -> str:
+def sentences(checks: Sequence[TrustCheck]) -> list[str]:
+    """What the checks found that a reader should know; openings that several texts share with one are told once."""
+    told: list[str] = []
+    shared = [c for c in checks if c.warns and c.kind == "opening" and c.other != "fit"]
+    for check in (c for c in checks if c.warns):
+        if check not in shared:
+            told.append(sentence(check))
+        elif check is shared[0]:
+            told.append(_of_openings(max(shared, key=lambda c: c.share), shared))
+    return told
+
+
+def _of_openings(check: TrustCheck, alike: Sequence[TrustCheck] = ()) -> str:
+    """What is shared with one text; of several texts ``alike``, this is the one that shares most."""
+    openings = check.measured
+    assert isinstance(openings, Openings)
     whose = "shares its" if check.documents == 1 else "share their"
+    also = f" ({joined([repr(c.corpus) for c in alike if c is not check])} too)" if len(alike) > 1 else ""
     shared = (
-        f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r} {whose} first "
+        f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r}{also} {whose} first "
         f"{openings.length:,} characters (median) with a document of {check.other!r}"
     )
     example = f" (such as {openings.examples[0][0]!r} and {openings.examples[0][1]!r})" if openings.examples else ""

@@ -308,7 +308,7 @@ def _run_critics(
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
-    absent = list(selection.absent)
+    absent, unfit = list(selection.absent), dict[str, str]()
     texts = len(work.texts.generated) if work.settings.multiplicity.endswith("-table") else 1
     reuse, family = work.reuse, len(critics) * texts  # axes that are adjusted together
     for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
@@ -319,7 +319,9 @@ def _run_critics(
         elif isinstance(outcome, MissingExtraError):
             absent.append(Absent(critic.name, outcome))
         else:
-            comparison.warnings.append(left_out_warning(critic.name, outcome.message))
+            unfit[critic.name] = outcome.message
+    unfit |= selection.unset
+    comparison.warnings += [left_out_warning(unfit)] if unfit else []
     comparison.warnings += absent_warnings(absent)
     comparison.warnings += reuse.warnings if reuse is not None else []
     comparison.warnings += critics_warnings(comparison.results)

@@ -63,7 +63,8 @@ def left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
             parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
             alike.setdefault(parts, []).append(repr(name))
     return [
-        f"{parts} have no matching partner (same prompt or group) in the comparison with {', '.join(names)}; left out."
+        f"{parts} {'has' if parts.startswith('1 ') and ' and ' not in parts else 'have'} no matching partner (same "
+        f"prompt or group) in the comparison with {', '.join(names)}; left out."
         for parts, names in alike.items()
     ]
 

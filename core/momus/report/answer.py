@@ -222,9 +222,10 @@ def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[Corpu
 
 @dataclass(frozen=True)
 class CorpusOveruse:
-    """What one generated corpus says too often or too rarely."""
+    """What one generated corpus says too often or too rarely, as a critic found it."""
 
     generated: str
+    critic: str
     overuse: Overuse
 
 
@@ -245,7 +246,7 @@ def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVER
             for item, overuse in zip(tables, _significant([t.overuse for t in tables if t.overuse], cell), strict=True):
                 if overuse.items:
                     place = places[item.name] = places.get(item.name, -1) + 1
-                    ranked.append((place, CorpusOveruse(cell.generated, overuse)))
+                    ranked.append((place, CorpusOveruse(cell.generated, axis.critic, overuse)))
     ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
     return [overuse for _, overuse in ranked[:most]]
 

@@ -164,7 +164,7 @@ class Comparison:
         Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
         from a folder.
     joint
-        Those analyses: global tests, ranks, attribution, adjustment, subgroups.
+        Those analyses: ranks, attribution, adjustment, subgroups.
     folder
         The run folder; None if the comparison was not written.
     """
@@ -272,7 +272,7 @@ class Comparison:
         return plot(self, kind, critic, ax)
 
     def to_latex(self) -> str:
-        """Write the overview table in LaTeX, with the answer as its caption; it needs the package ``booktabs``."""
+        """Write the overview table in LaTeX, with intervals, caption and label; it needs the package ``booktabs``."""
         from momus.report.exports import comparison_latex
 
         return comparison_latex(self)

@@ -14,7 +14,7 @@ from momus.checks.languages import Languages, language_warnings, languages_of, m
 from momus.checks.layout import Layout, layout_of
 from momus.checks.notes import reading_notes
 from momus.checks.scripts import ScriptShares, scripts_of
-from momus.checks.texts import TrustCheck, check_texts
+from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic
 from momus.errors import MomusError, UsageError
 from momus.numeric.types import Ints
@@ -148,7 +148,7 @@ class Texts:
         languages = {s.name: languages_of(s) for s in sketches if len(s)}
         warnings = [
             *self.warnings,
-            *(check.warning for check in checks if check.warns),
+            *sentences(checks),
             *language_warnings(languages, self.real.name),
             *(note for s in sketches if (note := mixture_note(s))),
             *splitting_warnings(sketches),
