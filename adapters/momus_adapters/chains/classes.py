@@ -176,7 +176,7 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
             named.device = self.device
             return named
         arrays = getattr(self, "estimator_", None)
-        return self._from_parameters() if arrays is None else resource(_rebuilt, arrays)
+        return self._from_parameters() if arrays is None else resource(Rebuilt, arrays)
 
     def _from_parameters(self) -> Any:
         """The constructor's classifier; a name is resolved and called."""
@@ -262,10 +262,6 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
         named = type(self)(**params)
         vars(named).update(state)
         super(DocumentClasses, named).save(folder)
-
-
-def _rebuilt(saved: SavedEstimator) -> Rebuilt:
-    return Rebuilt(saved.build())
 
 
 def _called(name: str, options: Mapping[str, Any]) -> Any:
