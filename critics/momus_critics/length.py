@@ -22,15 +22,12 @@ from momus.critic import (
     Values,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
 from momus.parameters import Range, parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.figures import evenly_cumulated, rounded
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+from momus_critics.figures import QUANTILES, Distribution
 
 
 @parametrised
@@ -61,6 +58,7 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
     reporting = Reporting(
         headline="ks",
+        leading=True,
         directions={"latent_nll": ("more usual in length", "less usual in length")},
         limits="It cannot see what a document says, nor whether its end is one: only how long it is.",
     )
@@ -129,14 +127,7 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the length distributions, difference of mean lengths, ratio of their spreads."""
         return (
-            Statistic(
-                "ks",
-                "length",
-                "distance",
-                kolmogorov_smirnov,
-                ties=mean_gap,
-                label="Kolmogorov–Smirnov distance of lengths",
-            ),
+            Statistic.ks("length", "Kolmogorov–Smirnov distance of lengths"),
             Statistic.ratio(
                 "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
             ),
@@ -157,14 +148,12 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            lengths, counts = _sorted(summary)
-            share = np.cumsum(counts) / counts.sum()
-            pick = evenly_cumulated(share)
-            curves.append(Series(role, lengths[pick].tolist(), rounded(share[pick]), role, "steps"))
-            quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
+            found = Distribution.of(summary.counts["length"])
+            lengths, counts = found.values, found.counts
+            curves.append(found.steps(role))
             mean = float(np.average(lengths, weights=counts))
             deviation = float(np.sqrt(np.average((lengths - mean) ** 2, weights=counts)))
-            rows.append((role, int(counts.sum()), mean, deviation, *quantiles))
+            rows.append((role, int(counts.sum()), mean, deviation, *found.quantiles()))
         columns = ("text", "documents", "mean", "standard deviation", *(percentage(q, 0) for q in QUANTILES))
         return [
             Chart(
@@ -187,9 +176,3 @@ def spread(pooled: Floats) -> Floats:
     """
     first, second = (pooled[:, i] / pooled[:, 2] for i in (0, 1))
     return np.sqrt(np.maximum(second - first**2, 1e-12))
-
-
-def _sorted(summary: Pooled) -> tuple[Floats, Floats]:
-    """Lengths in ascending order, and the number of documents of each."""
-    table = sorted(summary.counts["length"].items())
-    return np.array([float(k) for k, _ in table]), np.array([v for _, v in table])

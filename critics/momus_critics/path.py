@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import ComponentsMixin, Estimator
@@ -56,7 +56,7 @@ class Paths(Ragged):
 
 
 @parametrised
-class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, DeviceMixin):
+class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
     """z is the path of a document through a space of sentences; P_c(z) is an Ornstein–Uhlenbeck process.
 
     Sentences are vectors, less the mean of their document, along the d directions in which sentences of real documents

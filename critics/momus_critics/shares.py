@@ -26,14 +26,13 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin
-from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.figures import evenly_cumulated, percent, rounded
+from momus_critics.figures import QUANTILES, Distribution, percent
 from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
 
@@ -66,7 +65,6 @@ def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
     return float(a), float(b)
 
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHOWN = 80
 """Tokens of an explained passage."""
 PACK = 1 << 32
@@ -154,14 +152,7 @@ class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, Evid
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the distributions of shares; difference of mean shares."""
         return (
-            Statistic(
-                "ks",
-                "shares",
-                "distance",
-                kolmogorov_smirnov,
-                ties=mean_gap,
-                label=f"Kolmogorov–Smirnov distance of shares of {self.kind}",
-            ),
+            Statistic.ks("shares", f"Kolmogorov–Smirnov distance of shares of {self.kind}"),
             Statistic.share(
                 "mean_share",
                 "share",
@@ -176,12 +167,10 @@ class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, Evid
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            table = sorted((float(k), v) for k, v in summary.counts["shares"].items())
-            shares, counts = np.array([k for k, _ in table]), np.array([v for _, v in table])
-            cumulated = np.cumsum(counts) / counts.sum()
-            pick = evenly_cumulated(cumulated)
-            curves.append(Series(role, rounded(100 * shares[pick]), rounded(cumulated[pick]), role, "steps"))
-            quantiles = [percent(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
+            found = Distribution.of(summary.counts["shares"])
+            shares, counts = found.values, found.counts
+            curves.append(found.steps(role, 100))
+            quantiles = map(percent, found.quantiles())
             rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))
         columns = ("text", "documents", "mean %", *(f"{percentage(q, 0)} quantile, %" for q in QUANTILES))
         title = f"Share of tokens that are {self.kind}"

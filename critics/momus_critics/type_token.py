@@ -23,7 +23,6 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
@@ -151,14 +150,7 @@ class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMi
         """
         words = "words" if self.order == 1 else f"{self.order}-grams"
         return (
-            Statistic(
-                "ks",
-                "quantile",
-                "distance",
-                kolmogorov_smirnov,
-                ties=mean_gap,
-                label="Kolmogorov–Smirnov distance of diversity",
-            ),
+            Statistic.ks("quantile", "Kolmogorov–Smirnov distance of diversity"),
             Statistic.relative(
                 "relative_types",
                 "types",

@@ -41,6 +41,9 @@ class Reporting:
     general
         Whether it reads all words or characters, so that what a narrower axis finds moves it too: the answer then
         places it behind narrower axes that differ (`momus.report.answer`).
+    leading
+        Whether what it finds moves other axes: a shorter document has shorter paragraphs and ends elsewhere. The answer
+        then places it before axes with somewhat larger gaps.
     stepless
         The reason given for documents whose latents have no scored step (M = 0).
     aggregated
@@ -53,6 +56,7 @@ class Reporting:
     limits: str = ""
     layout: tuple[str, ...] = ()
     general: bool = False
+    leading: bool = False
     stepless: str = "no scored step"
     aggregated: bool = True
 
@@ -172,6 +176,11 @@ class Statistic:
     def relative(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals that is compared on the log scale, by what factor it differs."""
         return cls.ratio(name, rows, label, direction, scale="log", effect="log_ratio", **others)
+
+    @classmethod
+    def ks(cls, rows: str, label: str) -> Statistic:
+        """The Kolmogorov–Smirnov distance ``ks`` of rows of counts by number."""
+        return cls("ks", rows, "distance", kolmogorov_smirnov, ties=mean_gap, label=label)
 
     @property
     def wording(self) -> Wording:

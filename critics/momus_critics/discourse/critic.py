@@ -7,19 +7,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Note,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
 from momus.critic.statistic import total_variation
@@ -49,16 +37,7 @@ from momus_critics.prose.reading import ProseCritic
 
 
 @parametrised
-class Discourse(
-    MergeableMixin,
-    ProseCritic[Moves],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    ComponentsMixin,
-    NotesMixin,
-    NamedStatesMixin,
-):
+class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin, NamedStatesMixin):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,

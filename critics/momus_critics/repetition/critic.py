@@ -8,18 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Note,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Counts, LogPrior, MergeableMixin, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
 from momus.estimator import ComponentsMixin, Estimator
@@ -32,22 +21,11 @@ from momus.text.counting import counted, percentage
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import ProseCritic
 from momus_critics.repetition import evidence
-from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, copies_of
-from momus_critics.repetition.process import CopyProcess
+from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, CopyProcess, copies_of
 
 
 @parametrised
-class Repetition(
-    MergeableMixin,
-    ProseCritic[Copies],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    ComponentsMixin,
-    NotesMixin,
-    OddityMixin,
-    NamedStatesMixin,
-):
+class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixin, OddityMixin, NamedStatesMixin):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
     A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -10,15 +11,13 @@ import numpy as np
 from momus.critic import (
     Counted,
     Counts,
-    EvidenceMixin,
-    ExplanationMixin,
     LogPrior,
     MergeableMixin,
     Note,
     Reporting,
     Rows,
+    StateSequences,
     Statistic,
-    StatisticsMixin,
     resource,
 )
 from momus.critic.fitted import Fitted
@@ -29,7 +28,7 @@ from momus.errors import UsageError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.parameters import Range, parametrised
 from momus.progress import stage
 from momus.text.corpus import Corpus
@@ -39,7 +38,43 @@ from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 from momus_critics.templates import evidence
-from momus_critics.templates.tagged import OPENING, TAGS, Tagged
+
+TAGS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
+    *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
+)
+"""Universal parts of speech (de Marneffe et al. 2021)."""
+OPENING = 3
+"""Tags of an opening."""
+
+
+@dataclass(frozen=True)
+class Tagged(StateSequences):
+    """Parts of speech of the tokens.
+
+    Attributes
+    ----------
+    sentences
+        int64 (sentences + 1,): first token of each sentence among the states.
+    owners
+        int64 (sentences,): document of each sentence.
+    prose
+        The tokens, up to the limit of each document.
+    """
+
+    sentences: Ints = None  # type: ignore[assignment]  # always given; dataclasses require a default here
+    owners: Ints = None  # type: ignore[assignment]
+    prose: Prose = None  # type: ignore[assignment]
+
+    @property
+    def openings(self) -> Ints:
+        """Code of the first three tags of each sentence, −1 for shorter ones: int64 (sentences,)."""
+        starts, lengths = self.sentences[:-1], np.diff(self.sentences)
+        code = np.zeros(len(starts), dtype=np.int64)
+        for k in range(OPENING):
+            code = code * len(TAGS) + self.states[np.minimum(starts + k, max(len(self.states) - 1, 0))]
+        return np.where(lengths >= OPENING, code, -1)
+
 
 COMMON = 20
 """How many of the commonest openings of real text count as common."""
@@ -56,15 +91,7 @@ class Tagger(Protocol):
 
 @parametrised
 class Templates(
-    MergeableMixin,
-    ProseCritic[Tagged],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    ComponentsMixin,
-    NotesMixin,
-    NamedStatesMixin,
-    ParameterRolesMixin,
+    MergeableMixin, ProseCritic[Tagged], ComponentsMixin, NotesMixin, NamedStatesMixin, ParameterRolesMixin
 ):
     """z is the part of speech of each token, sentence by sentence, and P_c(z) an n-gram process over it.
 
