@@ -148,12 +148,12 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            found = Distribution.of(summary.counts["length"])
-            lengths, counts = found.values, found.counts
-            curves.append(found.steps(role))
+            distribution = Distribution.of(summary.counts["length"])
+            lengths, counts = distribution.values, distribution.counts
+            curves.append(distribution.steps(role))
             mean = float(np.average(lengths, weights=counts))
             deviation = float(np.sqrt(np.average((lengths - mean) ** 2, weights=counts)))
-            rows.append((role, int(counts.sum()), mean, deviation, *found.quantiles()))
+            rows.append((role, int(counts.sum()), mean, deviation, *distribution.quantiles()))
         columns = ("text", "documents", "mean", "standard deviation", *(percentage(q, 0) for q in QUANTILES))
         return [
             Chart(

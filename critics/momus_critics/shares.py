@@ -167,10 +167,10 @@ class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, Evid
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            found = Distribution.of(summary.counts["shares"])
-            shares, counts = found.values, found.counts
-            curves.append(found.steps(role, 100))
-            quantiles = map(percent, found.quantiles())
+            distribution = Distribution.of(summary.counts["shares"])
+            shares, counts = distribution.values, distribution.counts
+            curves.append(distribution.steps(role, 100))
+            quantiles = map(percent, distribution.quantiles())
             rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))
         columns = ("text", "documents", "mean %", *(f"{percentage(q, 0)} quantile, %" for q in QUANTILES))
         title = f"Share of tokens that are {self.kind}"
