@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from momus.verdicts.verdict import Verdict
 
@@ -14,54 +13,10 @@ SKEWED = 0.5
 """Skewness of a difference of means from which its test is a rough one: levels of up to 0.09 at 0.05 were measured."""
 
 
-@dataclass(frozen=True)
-class DecidedRows:
-    """How far the numbers of relabellings decide the axes of a table.
-
-    Attributes
-    ----------
-    tested
-        Number of axes with a p.
-    rows
-        Leading rows of those that cannot differ, unless others do: all relabellings are enumerated, or the p is the
-        smallest that they allow, and Holm's adjustment of that p is above the level.
-    times
-        Number of p-values that are adjusted together.
-    floor
-        The smallest p that the relabellings of any of these rows allow.
-    exact
-        Whether all of these rows have all relabellings that there are, so that more cannot be drawn.
-    """
-
-    tested: int
-    rows: tuple[Verdict, ...]
-    times: int
-    floor: float
-    exact: bool
-
-    @property
-    def all(self) -> bool:
-        """Whether no axis can differ."""
-        return bool(self.rows) and len(self.rows) == self.tested
-
-
 def axes_together(leading: Sequence[Verdict], multiplicity: str = "holm") -> int:
     """How many axes are adjusted together: those of the text with the most, or of the whole table."""
     texts = Counter((v.generated, v.reference) for v in leading)
     return len(leading) if multiplicity.endswith("-table") else max(texts.values(), default=0)
-
-
-def decided_rows(verdicts: Sequence[Verdict], multiplicity: str = "holm") -> DecidedRows:
-    """Find the axes that the number of relabellings decides.
-
-    Relabellings that were drawn at random are no limit where p is above their floor: a test stops early if its p is
-    clearly above the level, and draws more where the table needs them (`momus.inference.relabelling.Budget`).
-    """
-    tested = [v for v in verdicts if v.leads and v.p_axis is not None]
-    times = axes_together(tested, multiplicity) if multiplicity.startswith("holm") else 1
-    limited = [v for v in tested if _at_floor(v) and times * v.method.floor > v.alpha and not v.differs]
-    floor = min((v.method.floor for v in limited), default=0.0)
-    return DecidedRows(len(tested), tuple(limited), times, floor, all(v.method.exact for v in limited))
 
 
 def _at_floor(v: Verdict) -> bool:
@@ -73,39 +28,47 @@ def _at_floor(v: Verdict) -> bool:
 def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, pairs: bool = False) -> list[str]:
     """Warn of axes that the number of relabellings decides, and say how to go on.
 
+    They cannot differ, unless others do: all relabellings are enumerated, or the p is the smallest that they allow, and
+    Holm's adjustment of that p is above the level. Relabellings that were drawn at random are no limit where p is above
+    their floor: a test stops early if its p is clearly above the level, and draws more where the table needs them
+    (`momus.inference.relabelling.Budget`).
+
     Parameters
     ----------
     pairs
         The rows compare generated texts with each other.
     """
-    limits = decided_rows(verdicts, multiplicity)
-    if not limits.rows:
+    tested = [v for v in verdicts if v.leads and v.p_axis is not None]
+    times = axes_together(tested, multiplicity) if multiplicity.startswith("holm") else 1
+    limited = [v for v in tested if _at_floor(v) and times * v.method.floor > v.alpha and not v.differs]
+    if not limited:
         return []
-    names = ", ".join(f"{v.critic} on {v.generated}" for v in limits.rows[:SHOWN])
-    more = f" and {len(limits.rows) - SHOWN} more" if len(limits.rows) > SHOWN else ""
+    every, floor = len(limited) == len(tested), min(v.method.floor for v in limited)
+    names = ", ".join(f"{v.critic} on {v.generated}" for v in limited[:SHOWN])
+    more = f" and {len(limited) - SHOWN} more" if len(limited) > SHOWN else ""
     if pairs:
-        names = ", ".join(f"{v.critic} on {v.reference} and {v.generated}" for v in limits.rows[:SHOWN])
+        names = ", ".join(f"{v.critic} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
     kind = "axis of a pair of generated texts" if pairs else "axis"
     plural = "axes of pairs of generated texts" if pairs else "axes"
-    who = f"No {kind} can differ" if limits.all else f"{len(limits.rows)} of {limits.tested} {plural} cannot"
-    who += "" if limits.all else f" differ ({names}{more})"
-    times = f" once adjusted for {limits.times} axes" if limits.times > 1 else ""
+    who = f"No {kind} can differ" if every else f"{len(limited)} of {len(tested)} {plural} cannot"
+    who += "" if every else f" differ ({names}{more})"
+    adjusted = f" once adjusted for {times} axes" if times > 1 else ""
     out = (
         "give more documents, prompts or groups, or choose fewer critics and texts"
-        if limits.exact
+        if all(v.method.exact for v in limited)
         else "adjust by --multiplicity bh, raise --permutations, or choose fewer critics and texts"
         if pairs and multiplicity.startswith("holm")
         else "raise --permutations, or choose fewer critics and texts"
     )
     return [
-        f"{who}, whatever the texts are like: the smallest p that their relabellings allow is {limits.floor:.2g}, "
-        f"which is above {limits.rows[0].alpha:g}{times}. To find differences, {out}."
+        f"{who}, whatever the texts are like: the smallest p that their relabellings allow is {floor:.2g}, "
+        f"which is above {limited[0].alpha:g}{adjusted}. To find differences, {out}."
     ]
 
 
 def skewness_warnings(verdicts: Sequence[Verdict]) -> list[str]:
-    """Warn of headline rows that differ, of means of skewed documents in texts of unequal size."""
-    rows = [v for v in verdicts if v.headline and v.differs and abs(v.method.skewness) > SKEWED]
+    """Warn of axes that differ, led by means of skewed documents in texts of unequal size."""
+    rows = [v for v in verdicts if v.leads and v.differs and abs(v.method.skewness) > SKEWED]
     if not rows:
         return []
     names = ", ".join(f"{v.critic} on {v.generated}" for v in rows[:SHOWN])
