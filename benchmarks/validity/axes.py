@@ -83,11 +83,11 @@ PLANTED: dict[str, Sequence[tuple[str, float]]] = {
     "discourse": (("connective-inflation", 0.05), ("no speech", 0.3)),
     "keyness": (("stock-phrases", 0.003), ("a heading", 0.15)),
     "perplexity": (("word-shuffle", 0.03),),
-    "edges": (("a heading", 0.06), ("a heading", 0.12)),
-    "layout": (("a heading", 0.04), ("a list", 0.05)),
-    "marks": (("em dashes", 0.05), ("quotation marks removed", 0.3)),
-    "names": (("the same five names", 0.2),),
-    "register": (("present tense for past", 0.2), ("third person for first", 0.3)),
+    "edges": (("a heading", 0.12), ("moral at the end", 0.2)),
+    "layout": (("a heading", 0.12), ("a list", 0.08)),
+    "marks": (("em dashes", 0.2), ("quotation marks removed", 0.3)),
+    "names": (("the same five names", 0.1), ("the same five names", 0.2)),
+    "register": (("present tense for past", 0.2), ("hedges inserted", 0.4)),
     "path": (("sentences shuffled", 0.5), ("second half from another text", 0.3)),
 }
 """Defects of each critic's axis, and the share of documents (for `OWN` and those of `causes.py`), or the strength, that

@@ -11,7 +11,7 @@ from momus.evidence import Wording
 from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
-from momus.report.answer import Cell, answer_of
+from momus.report.answer import AxisAnswer, Cell, answer_of
 from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark, short
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
@@ -96,6 +96,16 @@ def test_axes_are_sorted_by_size_and_not_by_p():
     assert answer.corpora[0].beyond == 1
     assert answer.corpora[0].differs == 2
     assert answer.corpora[0].tested == 3
+
+
+def test_general_axes_stand_behind_and_leading_ones_before_axes_of_their_size():
+    rows = [row("words", "a", 5.0), row("layout", "a", 2.8), row("length", "a", 2.2)]
+    axes = {
+        name: AxisAnswer(name, name, (Cell.of([v]),))
+        for name, v in zip(("words", "layout", "length"), rows, strict=True)
+    }
+    axes |= {"words": replace(axes["words"], general=True), "length": replace(axes["length"], leading=True)}
+    assert [a.critic for a in sorted(axes.values(), key=lambda a: -a.weight)] == ["length", "layout", "words"]
 
 
 @pytest.mark.parametrize(("difference", "sign", "word"), [(-31.0, -1, "shorter"), (31.0, 1, "longer"), (2.0, 0, "")])
