@@ -21,8 +21,7 @@ from momus.inference.without_variance import separation_interval
 from momus.joint.analyses import Joint
 from momus.joint.ranks import Ranking, RankRow
 from momus.report.joint_words import joint_lines
-from momus.verdicts.decided_rows import floor_warnings
-from momus.verdicts.table import adjust
+from momus.verdicts.table import adjust, floor_warnings
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
 NUMBER = Statistic("mean_size", "x", "value", mean, effect="hedges_g")
