@@ -55,7 +55,7 @@ class Contrast:
         return TIE
 
     def compared(self, null: Floats) -> tuple[Literal["value", "distance"], float, Floats]:
-        """Whether both tails count (``value``) or the upper one; the observed contrast and (B,) others on that scale."""
+        """Whether both tails count (``value``) or the upper one; the contrast here and (B,) others on that scale."""
         return self.statistic.kind, self.here, null
 
     def extreme(self, null: Floats) -> int:
