@@ -19,12 +19,12 @@ from momus.calibration.cells import CellFolder
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError
-from momus.history import diff_runs, gate_run, read_timeline
 from momus.history.baselines import Baselines
-from momus.history.diff_view import diff_markdown
-from momus.history.gate import GateLooks
-from momus.history.gate_view import gate_markdown
+from momus.history.diff import diff_runs
+from momus.history.gate import GateLooks, gate_run
 from momus.history.rules import Limit, Rules
+from momus.history.timeline import read_timeline
+from momus.history.view import diff_blocks, gate_blocks, in_markdown
 from momus.outliers.listing import listed
 from momus.reading import read_corpus
 from momus.report.exports import comparison_json
@@ -189,8 +189,8 @@ VIEWS = (
     lambda run, other: run.to_card("g"),
     lambda run, other: [read_scores(run.folder / "critics" / result.name) for result in run.results],
     lambda run, other: listed(run, top=3),
-    lambda run, other: diff_markdown(diff_runs(other, run.folder)),
-    lambda run, other: gate_markdown(gate_run(run.folder, replace(RULES, baseline=str(other)))),
+    lambda run, other: in_markdown(diff_blocks(diff_runs(other, run.folder))),
+    lambda run, other: in_markdown(gate_blocks(gate_run(run.folder, replace(RULES, baseline=str(other))))),
     lambda run, other: read_timeline(run.folder.parent),
     lambda run, other: Reuse(run.folder).texts,
     lambda run, other: render(run),

@@ -149,6 +149,8 @@ def calibrate_gate(
     MomusError
         The text cannot be read, no critic can be fitted, or the rules need a baseline.
     """
+    from scipy.stats import binomtest
+
     rules = rules or Rules(require=(NOT_BEYOND_ITSELF,))
     if rules.max_worse or rules.sequential or not (rules.max or rules.require):
         hint = "give --max or --require"
@@ -163,7 +165,7 @@ def calibrate_gate(
     scored: list[tuple[Critic[Any], Scores]] = []
     for critic in chosen_critics(critics, dict(config or {})).critics:
         try:
-            scored.append((critic, cross_scored(critic, texts, settings, timed, None).scored[0]))
+            scored.append((critic, cross_scored(critic, texts, settings, timed, tested_only=True).scored[0]))
         except (FittingError, MissingExtraError):
             if critics is not None:
                 raise
@@ -178,9 +180,10 @@ def calibrate_gate(
             for critic_name in broken:
                 axes[critic_name] += 1
             advance(split + 1)
-    low, high = _exact(failed, splits)
+    interval = binomtest(failed, splits).proportion_ci(method="exact")
     rate = GateRate(
-        name, texts.real.fingerprint, len(texts.real), rules_words(rules), splits, failed, low, high,
+        name, texts.real.fingerprint, len(texts.real), rules_words(rules), splits, failed,
+        float(interval.low), float(interval.high),
         {k: n for k, n in axes.items() if n}, round(time.perf_counter() - clock, 1),
     )  # fmt: skip
     if out is not None:
@@ -209,15 +212,3 @@ def _broken(
     )
     decided = decide_distances(run, ["half"], rules, rules.alpha or 1 - settings.confidence, False)
     return {c.critic for c in decided.checks if c.status == "failed"}
-
-
-def _exact(count: int, n: int) -> tuple[float, float]:
-    """Clopper–Pearson interval of a share.
-
-    >>> tuple(round(x, 3) for x in _exact(2, 50))
-    (0.005, 0.137)
-    """
-    from scipy.stats import beta
-
-    low = float(beta.ppf(0.025, count, n - count + 1)) if count else 0.0
-    return low, float(beta.ppf(0.975, count + 1, n - count)) if count < n else 1.0
