@@ -10,8 +10,7 @@ from momus.critic import Counted
 from momus.critic.hooks import scored_units, settled
 from momus.critic.latents import aggregated
 from momus_critics.diversity import Diversity
-from momus_critics.diversity.answers import by_prompt, effective_number
-from momus_critics.diversity.latents import between_similarity, relative_variance
+from momus_critics.diversity.answers import between_similarity, by_prompt, effective_number, relative_variance
 
 WORDS = np.array([f"w{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"])
 

@@ -251,6 +251,7 @@ def _result(
         parts=parts_of(critic, sampled[0], sampled[1:], settings),
         limits=critic.reporting.limits,
         general=critic.reporting.general,
+        leading=critic.reporting.leading,
         unscored=count_unscored(scored),
         notes=[
             *notes_of(critic),

@@ -83,7 +83,6 @@ def outcome(
         effect_kind="distance" if s.kind == "distance" else s.effect,
         n_real=d.n_real,
         n_generated=d.n_generated,
-        n_pairs=d.n_real if d.kind == "pairs" else 0,
         left_out_real=d.left_out[0],
         left_out_generated=d.left_out[1],
         method=replace(method, zero_variance=zero_variance, critical=critical),

@@ -13,7 +13,7 @@ from operator import add
 
 import numpy as np
 
-from momus.laws.law import Reordered
+from momus.laws.law import Law, Reordered
 from momus.numeric.types import Floats, Ints
 from momus.text.running import RunningText
 
@@ -109,6 +109,24 @@ def shuffled(
     order_freedom = 1 / (1 / (ORDERS - 1) + 1 / freedom)
     combined = (chance + content) ** 2 / (chance**2 / order_freedom + content**2 / freedom)
     return Jackknifed(value, float(np.sqrt(chance + content)), g, combined)
+
+
+def standard_error(law: Law, text: RunningText, groups: int, by_group: bool = False) -> Jackknifed:
+    """Value of a law for one text, and its standard error, estimated as the law declares.
+
+    Parameters
+    ----------
+    by_group
+        Whether the pieces are whole groups of documents: one per group, or ``groups`` if there are more.
+
+    Raises
+    ------
+    ValueError
+        The text does not determine the value.
+    """
+    if law.error == "shuffled":
+        return shuffled(law.function, text, groups, law.orders, law.reordered, by_group)
+    return jackknife(law.function, text, groups, law.align, by_group)
 
 
 def pieces_of(stream: RunningText, groups: int, align: int = 1, by_group: bool = False) -> list[RunningText]:

@@ -108,7 +108,7 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     heads = tuple(h.replace("95", f"{100 * confidence:g}") for h in HEADS)
     summary = (
         f"Compared with human text, this text differs on {totals.differs} of {axes(totals.tested)}, and is beyond "
-        f"human variation on {totals.beyond}. A gap of 1 is as far as one human author usually lies from another."
+        f"human variation on {totals.beyond}. 95 % of pairs of human authors lie within a gap of 1."
     )
     blocks = [
         HEADING,

@@ -127,9 +127,7 @@ def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
     joint = comparison.joint
     ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
     return {
-        "joint_lines": joint_lines(
-            joint, {r.name: r.axis for r in comparison.results}, 1 - comparison.signature["confidence"]
-        ),
+        "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
         "ranked": any(c.rank is not None for c in answer.corpora),
         "rank_cells": [rank_cells(r) for r in ranked],
         "adjusted_heads": ADJUSTED,

@@ -80,7 +80,10 @@ def says_what(cell: Cell) -> str:
         return f"not told apart from human text{power}"
     sizes = [s for s in (versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
-    within = {"within human variation": "within human variation", "undecided": "at the edge of human variation"}
+    within = {
+        "within human variation": "within human variation",
+        "undecided": "undecided whether beyond human variation",
+    }
     ending = f", {within[v.finding]}" if v.finding in within else ""
     return f"{start}: {', '.join(sizes)}{ending}"
 
@@ -192,8 +195,7 @@ def _largest(answer: Answer, cell: Cell) -> str:
     all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
     size = "Largest" if (cell.row.gap or 0.0) >= max(a.size for a in answer.axes) else "Main"
     whose = f"{size} gap of {all_of_them}" if shared else f"{size} gap: {cell.generated} in"
-    one_way = len({c.direction for c in axis.cells}) == 1
-    name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared and not one_way else ""
+    name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared else ""
     what = f"{name}{says_what(cell)}"
     return f"{whose}{': ' if shared else ' '}{axis.axis} – {what}."
 
@@ -246,8 +248,10 @@ def legend(answer: Answer) -> list[str]:
     unknown = any(c.row.gap is None and c.row.p_adjusted is not None for c in cells)
     registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
     named = registers.pop() if len(registers) == 1 else ""
-    default = f" (default: {named or 'other texts'})" if "default" in sources else ""
-    lines = [f"Human bands{default}: 1 is as far as one author usually lies from another."] if sources else []
+    known, others = (len({c.row.critic for c in cells if c.row.band_source in s}) for s in (sources, ("default",)))
+    which = "default" if others == known else f"default on {others} of {axes(known)}"
+    default = f" ({which}: {named or 'other texts'})" if others else ""
+    lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
     if any(over_refits(c.row) for c in cells):
         lines.append("± standard deviation over refits of the critic")
@@ -268,7 +272,8 @@ def axis_line(axis: AxisAnswer) -> str:
     if not detectable:
         return f"not told apart from human text{also}"
     v = max(detectable, key=lambda v: v.mde or 0.0)
-    return f"not told apart from human text{also}; a difference of {value(v, v.mde)} would have been found"
+    power = f"a difference of {value(v, v.mde)} would have been found in 80 % of cases"
+    return f"not told apart from human text{also}; {power}"
 
 
 def finding_words(v: Verdict) -> str:

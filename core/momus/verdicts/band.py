@@ -1,4 +1,4 @@
-"""The human band: how far one human author (book, site) usually lies from another.
+"""The human band: how far human authors (books, sites) lie apart.
 
 A difference of two corpora has no scale. The band is the distance that 95 % of pairs of authors do not
 exceed: of means and other values 1.96 √2 τ, where τ is their standard deviation between authors without the chance of

@@ -189,7 +189,7 @@ class Verdict:
 
     @property
     def gap(self) -> float | None:
-        """Size of the effect in human bands: 1 is as far as one human author usually lies from another."""
+        """Size of the effect in human bands: 95 % of pairs of human authors lie within 1."""
         if self.effect is None or not self.band:
             return None
         size = max(self.effect, 0.0) if self.effect_kind == "distance" else abs(self.effect)

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic
+from momus.critic import Counted, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
@@ -45,7 +45,7 @@ class EdgeLatents(ChainLatents):
     texts: tuple[tuple[str, str], ...] = ()
 
 
-class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ExplanationMixin, ComponentsMixin):
+class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
     A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import Critic
+from momus.critic import Critic, EvidenceMixin, ExplanationMixin, StatisticsMixin
 from momus.critic.hooks import TokenizerMixin
 from momus.numeric.ragged import Ragged, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
@@ -207,7 +207,7 @@ def after(x: Bools) -> Bools:
 Z = TypeVar("Z")
 
 
-class ProseCritic(Critic[Z], TokenizerMixin, ABC):
+class ProseCritic(Critic[Z], TokenizerMixin, StatisticsMixin, EvidenceMixin, ExplanationMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
     Parameters

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from momus.checks.notes import ORDER, order_notes
 from momus.errors import ReadingError, UsageError
-from momus.laws import compare_law
 from momus.reading import read_corpus, sniff
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
@@ -20,6 +19,7 @@ from momus.text.openings import OPENING, shared_openings
 from momus.text.running import RunningText
 from momus.text.sketches import TextSketch
 from momus.text.splitting import run_rows
+from momus.verdicts.law_test import compare_law
 from momus_critics.laws.critics import Taylor
 from momus_critics.length import Length
 
