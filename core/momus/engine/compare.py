@@ -20,7 +20,7 @@ from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, ch
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
-from momus.engine.large import critics_of_rows, large_texts, preview
+from momus.engine.large import critics_of_rows, large_texts, preview, whole_notes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings, signature_of
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
@@ -148,7 +148,11 @@ def compare(
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
     reference = real if against is None else against[settings.against]
     assert reference is not None
-    large = large_texts(reference, generated, reading) if against is None else None
+    notes: list[str] = []
+    if against is None:
+        large = large_texts(reference, generated, reading)
+    else:
+        large, notes = None, whole_notes(reference, generated, reading)
     if large is not None and large.rows:
         selection = critics_of_rows(large, critics, fit, config, trust)
     else:
@@ -178,7 +182,7 @@ def compare(
 
         sources = Sources(reference, generated, fit, reading)
         if large is None:
-            with timed.stage("reading"):
+            with timed.stage("reading", "whole" if notes else ""):
                 if against is None:
                     texts = read_texts(reference, generated, fit, settings.seed, reading, timed.inner)
                 else:
@@ -192,7 +196,7 @@ def compare(
             check_asked(settings, chosen, preview(large, reading))
             scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
             texts, plain = score_large(large, selection, sources, settings, scoring, earlier, timed, critics is None)
-        comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
+        comparison.warnings += [*notes, *texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen)))

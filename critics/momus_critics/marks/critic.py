@@ -41,7 +41,7 @@ from momus_critics.marks.characters import (
 )
 
 PLURALS = {"em dash": "em dashes", "en dash": "en dashes", "ellipsis": "ellipses", "parenthesis": "parentheses"}
-OF_FIRST = ("inner apostrophe", "capital among capitals", "mark of layout")
+OF_FIRST = ("capital among capitals", "mark of layout")
 """Names whose first word takes the plural."""
 LEAST = 1e-6
 """Smallest correlation and share of a class: one that is never seen keeps a probability."""
