@@ -19,7 +19,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
 from momus.critic.reporting import Reporting
 from momus.errors import FittingError, StoreError, UsageError
-from momus.estimator import Estimator, construct, fitted_state
+from momus.estimator import Estimator, construct, fitted_state, parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -107,6 +107,7 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     classes_: list[str]
 
 
+@parametrized
 class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
     """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
@@ -145,20 +146,11 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
         },
     )
 
-    def __init__(
-        self,
-        *,
-        classifier: Any,
-        features: Features = "",
-        classifier_options: dict[str, Any] | None = None,
-        feature_options: dict[str, Any] | None = None,
-        smoothing: float = 1.0,
-    ) -> None:
-        self.classifier = classifier
-        self.features = features
-        self.classifier_options = classifier_options
-        self.feature_options = feature_options
-        self.smoothing = smoothing
+    classifier: Any
+    features: Features = ""
+    classifier_options: dict[str, Any] | None = None
+    feature_options: dict[str, Any] | None = None
+    smoothing: float = 1.0
 
     def fit(self, real: Corpus) -> Self:
         """Take over the classifier, and learn the chain of classes.

@@ -18,7 +18,7 @@ from momus.critic import Note
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, check_fitted
 from momus.errors import StoreError, UsageError
-from momus.estimator import fitted_state
+from momus.estimator import fitted_state, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -30,6 +30,7 @@ Steps = tuple[Floats, Ints]
 AGREE = 1e-6
 
 
+@parametrized
 class HMMCritic(ClassChain, NotesMixin):
     """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, in expectation under the exact posterior of pairs of states.
 
@@ -57,9 +58,8 @@ class HMMCritic(ClassChain, NotesMixin):
     sequence = True
     smoothing = 1.0
 
-    def __init__(self, *, model: Any, observations: str | Callable[..., Any]) -> None:
-        self.model = model
-        self.observations = observations
+    model: Any
+    observations: str | Callable[..., Any]
 
     def fit(self, real: Corpus) -> Self:
         """Take over the model's arrays.

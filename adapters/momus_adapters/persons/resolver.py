@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from momus.critic.resources import resource
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.processes import safe_path
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
@@ -20,6 +20,7 @@ RULES = 2
 """Version of the rules; cached results of older versions are not reused."""
 
 
+@parametrized
 class SpacyPersons(Estimator):
     """Rule-based coreference resolver for persons, over spaCy's parse and named entities.
 
@@ -31,9 +32,8 @@ class SpacyPersons(Estimator):
         Number of documents that are resolved in parallel, each in a separate process.
     """
 
-    def __init__(self, *, model: str = "", processes: int = 1) -> None:
-        self.model = model
-        self.processes = processes
+    model: str = ""
+    processes: int = 1
 
     @property
     def version(self) -> str:

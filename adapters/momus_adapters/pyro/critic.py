@@ -15,7 +15,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, check_fitted, is_fitted
 from momus.critic.reporting import Reporting
 from momus.errors import UsageError
-from momus.estimator import Estimator, fitted_state
+from momus.estimator import Estimator, fitted_state, parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -52,6 +52,7 @@ class PyroDraws(Draws):
     effective: Floats
 
 
+@parametrized
 class PyroCritic(
     Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, NotesMixin, TokenizerMixin
 ):
@@ -132,42 +133,22 @@ class PyroCritic(
         limits="It cannot see what its program and its features leave out.",
     )
 
-    def __init__(
-        self,
-        *,
-        model: Program,
-        guide: Program,
-        features: Features = BAG,
-        model_options: dict[str, Any] | None = None,
-        guide_options: dict[str, Any] | None = None,
-        feature_options: dict[str, Any] | None = None,
-        plate: str = "documents",
-        expectation: str = "guide",
-        draws: int = 32,
-        steps: int = 2000,
-        batch: int = 64,
-        rate: float = 0.01,
-        decay: float = 0.1,
-        particles: int = 1,
-        precision: str = "float64",
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.guide = guide
-        self.features = features
-        self.model_options = model_options
-        self.guide_options = guide_options
-        self.feature_options = feature_options
-        self.plate = plate
-        self.expectation = expectation
-        self.draws = draws
-        self.steps = steps
-        self.batch = batch
-        self.rate = rate
-        self.decay = decay
-        self.particles = particles
-        self.precision = precision
-        self.seed = seed
+    model: Program
+    guide: Program
+    features: Features = BAG
+    model_options: dict[str, Any] | None = None
+    guide_options: dict[str, Any] | None = None
+    feature_options: dict[str, Any] | None = None
+    plate: str = "documents"
+    expectation: str = "guide"
+    draws: int = 32
+    steps: int = 2000
+    batch: int = 64
+    rate: float = 0.01
+    decay: float = 0.1
+    particles: int = 1
+    precision: str = "float64"
+    seed: int = 0
 
     @property
     def tokenizer(self) -> Tokenizer | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from momus.critic.hooks import DeviceMixin
 from momus.critic.resources import resource, token_batches
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Bools, Floats, Ints
@@ -31,6 +31,7 @@ def class_names(network: Any) -> list[str]:
     return [str(labels[i]) for i in range(len(labels))]
 
 
+@parametrized
 class TransformersClassifier(Estimator):
     """P(class | text) of a sequence classifier, for the critics `DocumentClasses` and `SectionClasses`.
 
@@ -48,22 +49,13 @@ class TransformersClassifier(Estimator):
         ``auto``, ``float32``, ``bfloat16``, or ``float64`` (results are then independent of the batch up to rounding).
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        max_tokens: int = 256,
-        batch: int = 32,
-        temperature: float = 1.0,
-        precision: str = "auto",
-    ) -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.temperature = temperature
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 256
+    batch: int = 32
+    temperature: float = 1.0
+    precision: str = "auto"
 
     def _loaded(self) -> tuple[Any, Any]:
         """The network and its tokenizer."""
@@ -82,6 +74,7 @@ class TransformersClassifier(Estimator):
         return softmax(logits, self.temperature)
 
 
+@parametrized
 class TokenClasses(ClassChain, DeviceMixin):
     """z is the class of each token (word piece) of a document, P_c a Markov chain of classes learned on real text.
 
@@ -101,20 +94,11 @@ class TokenClasses(ClassChain, DeviceMixin):
     question = "Do token classes, as a token classifier sees them, follow one another as in real documents?"
     sequence = True
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        max_tokens: int = 256,
-        batch: int = 32,
-        smoothing: float = 1.0,
-        precision: str = "auto",
-    ) -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.smoothing = smoothing
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 256
+    batch: int = 32
+    smoothing: float = 1.0
+    precision: str = "auto"
 
     def fit(self, real: Corpus) -> Self:
         """Learn the Markov chain of classes."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from momus.critic.resources import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Floats
 from momus.progress import stage
 from momus.version import extra
@@ -159,6 +159,7 @@ def class_logits(
     return logits
 
 
+@parametrized
 class TransformersEmbedder(Estimator):
     """Sentence vectors: the mean of an encoder's last hidden states, normalised to length 1.
 
@@ -174,13 +175,12 @@ class TransformersEmbedder(Estimator):
         ``auto``, ``float32`` or ``bfloat16``.
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(self, *, model: str = "", max_tokens: int = 128, batch: int = 64, precision: str = "auto") -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 128
+    batch: int = 64
+    precision: str = "auto"
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Load the encoder; nothing is learned."""

@@ -13,6 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.resources import resource
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError
+from momus.estimator import parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -23,6 +24,7 @@ from momus_adapters.transformers.encoder import SPECIAL, autocast, class_logits,
 Rows = list[NDArray[np.int32]]
 
 
+@parametrized
 class TransformersPosterior(CalibratedPosterior):
     """Sequence classifier over section types: fine-tuned with early stopping, calibrated by a temperature.
 
@@ -49,34 +51,19 @@ class TransformersPosterior(CalibratedPosterior):
         Seeds the head, the order of batches, dropout, and the choice of held-out documents.
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        epochs: int = 3,
-        rate: float = 2e-5,
-        batch: int = 32,
-        max_tokens: int = 256,
-        layers: int = -1,
-        balance: float = 0.0,
-        validation: float = 0.1,
-        patience: int = 1,
-        precision: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.epochs = epochs
-        self.rate = rate
-        self.batch = batch
-        self.max_tokens = max_tokens
-        self.layers = layers
-        self.balance = balance
-        self.validation = validation
-        self.patience = patience
-        self.precision = precision
-        self.seed = seed
+    model: str = ""
+    epochs: int = 3
+    rate: float = 2e-5
+    batch: int = 32
+    max_tokens: int = 256
+    layers: int = -1
+    balance: float = 0.0
+    validation: float = 0.1
+    patience: int = 1
+    precision: str = "auto"
+    seed: int = 0
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Fine-tune, keep the weights of the best epoch, and fit the temperature.
