@@ -124,9 +124,12 @@ def encoder(device: str, sections: int) -> None:
         start = time.perf_counter()
         critic.fit(corpus, np.arange(sections) % 10, 10)
         tuned = time.perf_counter() - start
-    network, tokenizer, pad = critic.network()
+    network, tokenizer = critic.network()
     rows = tokenize(tokenizer, texts, 256)
-    ready = [padded([rows[i] for i in b], pad, device) for b in token_batches([len(r) for r in rows], 64 * 256)]
+    ready = [
+        padded([rows[i] for i in b], tokenizer.pad_token_id, device)
+        for b in token_batches([len(r) for r in rows], 64 * 256)
+    ]
 
     def bare() -> None:
         with torch.inference_mode(), autocast(device, "auto"):
