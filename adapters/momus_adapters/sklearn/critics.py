@@ -14,7 +14,6 @@ import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import check_fitted
 from momus.critic.latents import aggregated
 from momus.critic.reporting import Reporting
 from momus.critic.rows import pool
@@ -24,7 +23,7 @@ from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.saved.objects import name_of
+from momus_adapters.saved.objects import save_named
 
 Z = TypeVar("Z")
 KINDS = ("full", "tied", "diag", "spherical")
@@ -97,10 +96,7 @@ class FeatureCritic(Critic[Z], FeatureReader, Generic[Z]):
 
     def save(self, folder: str | Path) -> None:
         """Write the critic; features are stored by name."""
-        check_fitted(self)
-        named = type(self)(**{**self.get_params(deep=False), "features": name_of(self.features, "features")})
-        vars(named).update(fitted_state(self))
-        super(FeatureCritic, named).save(folder)
+        save_named(self, folder, "features")
 
 
 @parametrized

@@ -215,7 +215,7 @@ def demo(
     """Run a comparison on texts that ship with Momus.
 
     Compares documentation of Python packages with what a small language model
-    writes for the same names, decoded in two ways, along four axes.
+    writes for the same names, decoded in two ways, along five axes.
 
     Example:
 
