@@ -58,14 +58,14 @@ def write_documents(
     prompts: Sequence[Prompt],
     decoding: Decoding,
     *,
-    each: int = 1,
+    per_prompt: int = 1,
     seed: int = 0,
     keep_prompt: bool = False,
     resume: bool = False,
     overwrite: bool = False,
     reporter: Reporter | None = None,
 ) -> Outcome:
-    """Write ``each`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
+    """Write ``per_prompt`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
 
     Each line has ``id``, ``text``, ``prompt_id``, ``model``, ``decoding``, ``seed``, ``tokens``, ``finished`` and
     ``log_probability`` (nats, at temperature 1; null if unknown). Lines are flushed to disk one by one. A resumed run
@@ -97,14 +97,14 @@ def write_documents(
         "identity": str(getattr(model, "identity", "")),
         "decoding": decoding.record(),
         "seed": seed,
-        "documents": each * len(prompts),
-        "each": each,
+        "documents": per_prompt * len(prompts),
+        "each": per_prompt,
         "keep_prompt": keep_prompt,
         "prompts": fingerprint(prompts),
     }
     check_place(target, [])
     refuse_irregular(target)
-    n, seeds = len(prompts), document_seeds(seed, each * len(prompts))
+    n, seeds = len(prompts), document_seeds(seed, per_prompt * len(prompts))
     # round k writes document k · n + j for prompt j; its name is that of the prompt, and a counter from 1
     requests = [Request(i, prompts[i % n], s) for i, s in enumerate(seeds)]
     names = [f"{r.prompt.id}/{r.number // n + 1}" if r.prompt.id else str(r.number + 1) for r in requests]

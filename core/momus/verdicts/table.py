@@ -76,7 +76,7 @@ def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
         return list(verdicts)
 
     def ratio(v: Verdict) -> float:
-        reached, plain = (float(t.isf(v.alpha * part / 2, v.freedom or math.inf)) for part in (share, 1.0))
+        reached, plain = (float(t.isf(v.alpha * tail / 2, v.freedom or math.inf)) for tail in (share, 1.0))
         return reached / plain
 
     return [replace(v, selection=ratio(v)) for v in verdicts]
@@ -119,7 +119,7 @@ def _silence(v: Verdict) -> tuple[bool, bool, bool, bool, bool]:
     """How far a row is from speaking for its axis."""
     tested = v.p_adjusted is not None
     return (
-        not v.found,
+        not v.is_finding,
         not (v.leads and v.differs),
         not (v.headline and tested),
         not (v.leads and tested),
