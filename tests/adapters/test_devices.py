@@ -40,9 +40,11 @@ elsewhere = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(elsewhere)
 
 sys.path.insert(0, str(Path(__file__).parent))  # programs are found by name
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PLACES = ["cpu", "meta"]
 WORDS = ["ape", "bear", "cat", "dog", "red", "blue", "pink", "green", "one", "two", "six", "ten"]
 PATHS = {
+    "core/momus/critic/hooks.py": "test_passages",
     "core/momus/numeric/devices.py": "test_names_of_devices",
     "core/momus/numeric/draws.py": "test_keyed_draws",
     "core/momus/sequences/model.py": "test_n_gram_models_score_and_write",
@@ -75,9 +77,26 @@ PUTS = re.compile(
 @pytest.fixture(autouse=True)
 def device(monkeypatch):
     """The device; what torch lacks for it is that of the CPU: generators, and regions of mixed precision."""
-    generator, autocast = torch.Generator, torch.autocast
-    monkeypatch.setattr(torch, "Generator", lambda device="cpu": generator())
+
+    class Generator(torch.Generator):
+        def __new__(cls, device="cpu"):
+            return super().__new__(cls)
+
+    def made(plain):
+        def make(data, *, device=None, dtype=None):
+            moved = isinstance(data, torch.Tensor)
+            here = data if moved else plain(data, device="cpu", dtype=dtype)
+            device = device or (data.device if moved else torch.empty(0).device)
+            return here.to(device=device, dtype=dtype or here.dtype)
+
+        return make
+
+    autocast = torch.autocast
+    monkeypatch.setattr(torch, "Generator", Generator)
+    monkeypatch.setattr(torch, "tensor", made(torch.tensor))
+    monkeypatch.setattr(torch, "asarray", made(torch.asarray))
     monkeypatch.setattr(torch, "autocast", lambda kind, **options: autocast("cpu", **options))
+    monkeypatch.setattr(torch, "inference_mode", torch.no_grad)  # its tensors cannot be wrapped
     with elsewhere.Elsewhere():
         yield "meta"
 
@@ -159,15 +178,15 @@ def test_semi_markov_passes():
 
 
 def simulated(n, seed):
-    """Running texts of three parts, each with words of its own."""
+    """running texts of five parts, each with words of its own."""
     rng = np.random.default_rng(seed)
+    own = [
+        [f"{part}{a}{b}" for a in LETTERS for b in LETTERS[:12]] for part in ("alpha", "beta", "gamma", "delta", "zeta")
+    ]
     texts = []
     for _ in range(n):
-        parts = [
-            [f"part{p}word{i}" for i in rng.integers(0, 12, 14)] + [f"common{i}" for i in rng.integers(0, 20, 8)]
-            for p in range(3)
-        ]
-        texts.append("\n\n".join(" ".join(rng.permutation(part)) + "." for part in parts))
+        sentences = [[*rng.choice(words, 30), *rng.choice(list(LETTERS), 5)] for words in own for _ in range(3)]
+        texts.append(" ".join(" ".join(words) + "." for words in sentences))
     return Corpus.from_texts(texts, name=f"simulated {seed}")
 
 
@@ -181,7 +200,7 @@ def agree(critic, real, other, rtol=1e-5):
 
 
 def test_passages():
-    agree(Passages(n_states=3, restarts=1), simulated(40, 0), simulated(10, 1))
+    agree(Passages(n_states=5), simulated(40, 0), simulated(10, 1))
 
 
 def test_topic_models():
@@ -235,8 +254,9 @@ def test_language_models(causal_lm, precision):
         scores = model.score(model.encode(texts)).log_probabilities
         drawn = sample(model, model.encode(["the", "a", "rain"]), Decoding("nucleus", top_p=0.8, longest=12), [1, 2, 3])
         found.append((scores, drawn.sequences.ids.tolist()))
-    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
-    assert found[0][1] == found[1][1]
+    exact = precision == "auto"  # which is single precision but on a GPU
+    np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-4 if exact else 0.2)
+    assert found[0][1] == found[1][1] or not exact
 
 
 def test_perplexity_of_a_language_model(causal_lm):
@@ -276,30 +296,43 @@ def test_embedders(encoder, precision):
         tool = TransformersEmbedder(model=encoder, precision=precision)
         tool.device = place
         found.append(tool.fit([]).embed(["ape cat", "one two six ten", "red"]))
-    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+    np.testing.assert_allclose(found[0], found[1], atol=0.01 if precision == "bfloat16" else 1e-6)
 
 
 def test_path_between_vectors_of_an_encoder(encoder):
-    critic = PathBetweenSentences(embedder="transformers", model=encoder)
+    critic = PathBetweenSentences(embedder="transformers", options={"model": encoder})
     texts = [
         " ".join(f"{' '.join(np.random.default_rng(i + j).choice(WORDS, 5))}." for j in range(9)) for i in range(20)
     ]
     agree(critic, Corpus.from_texts(texts), Corpus.from_texts(texts[:5], name="others"), rtol=1e-3)
 
 
+@pytest.fixture
+def classifier(encoder, tmp_path, request):
+    """A folder with the encoder and a head of random weights: of texts, or of tokens."""
+    import transformers
+
+    kind = request.param
+    getattr(transformers, kind).from_pretrained(encoder).save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(encoder).save_pretrained(tmp_path)
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize("classifier", ["AutoModelForSequenceClassification"], indirect=True)
 @pytest.mark.parametrize("precision", ["auto", "bfloat16", "float64"])
-def test_classifiers(encoder, precision):
+def test_classifiers(classifier, precision):
     found = []
     for place in PLACES:
-        tool = TransformersClassifier(model=encoder, precision=precision)
+        tool = TransformersClassifier(model=classifier, precision=precision)
         tool.device = place
         found.append(tool.predict_proba(["ape cat", "one two six ten", "red"]))
-    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+    np.testing.assert_allclose(found[0], found[1], atol=0.02 if precision == "bfloat16" else 1e-6)
 
 
-def test_token_classes(encoder):
+@pytest.mark.parametrize("classifier", ["AutoModelForTokenClassification"], indirect=True)
+def test_token_classes(classifier):
     agree(
-        TokenClasses(model=encoder),
+        TokenClasses(model=classifier),
         Corpus.from_texts(["ape cat", "one two six"] * 9),
         Corpus.from_texts(["ape", "red two"]),
     )
