@@ -13,9 +13,8 @@ import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
 from momus.numeric.types import Floats
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.tokens import Tokenizer, get_tokenizer
@@ -26,7 +25,7 @@ Features = str | Callable[..., Any]
 BAG = "momus_adapters.features:BagOfWords"
 
 
-@parametrised
+@parametrized
 class BagOfWords(Estimator):
     """Word counts over a vocabulary, dense float64 (n, V).
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from momus.critic.resources import resource
-from momus.estimator import Estimator
-from momus.parameters import parametrised
+from momus.estimator import Estimator, parametrized
 from momus_adapters.persons.parsing import load_pipeline
 
 LONGEST = 5_000
@@ -16,7 +15,7 @@ UNUSED = ("parser", "ner", "lemmatizer", "senter")
 """Components that parts of speech do not need."""
 
 
-@parametrised
+@parametrized
 class SpacyTagger(Estimator):
     """Universal parts of speech (``NOUN``, ``VERB``, …) from spaCy.
 

@@ -10,7 +10,8 @@ import difflib
 import inspect
 import json
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, dataclass_transform
 
 from momus.errors import NotFittedError, UsageError
 from momus.parameters import MEANINGS, check_values
@@ -21,7 +22,7 @@ class Estimator:
     """An object with constructor parameters stored unchanged, and fitted attributes whose names end in ``_``.
 
     ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else; the decorator
-    `momus.parameters.parametrised` writes it. Annotations are the schema of the parameters: `check_params` refuses
+    `parametrized` writes it. Annotations are the schema of the parameters: `check_params` refuses
     values of other types, and what is not in the `Range` or `OneOf` of an annotation. Those of base classes apply too.
 
     >>> class Ruler(Estimator):
@@ -74,6 +75,22 @@ class Estimator:
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params(deep=False).items())
         return f"{type(self).__name__}({inner})"
+
+
+T = TypeVar("T")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def parametrized(cls: type[T]) -> type[T]:
+    """Give a class the constructor of an `Estimator`: its annotated attributes are its parameters.
+
+    >>> @parametrized
+    ... class Ruler(Estimator):
+    ...     inches: float = 12.0
+    >>> Ruler(inches=6.0), Ruler().inches
+    (Ruler(inches=6.0), 12.0)
+    """
+    return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
 class ComponentsMixin:
@@ -154,8 +171,7 @@ def check_params(estimator: Estimator) -> None:
     UsageError
         The message names the parameter, its value and what is allowed.
 
-    >>> from momus.parameters import parametrised
-    >>> @parametrised
+    >>> @parametrized
     ... class Ruler(Estimator):
     ...     inches: float = 12.0
     >>> check_params(Ruler(inches=float("nan")))

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from momus.errors import UsageError
 
@@ -102,22 +102,6 @@ class OneOf:
 
     def __repr__(self) -> str:
         return f"one of {', '.join(map(repr, self.words))}"
-
-
-C = TypeVar("C")
-
-
-@dataclass_transform(kw_only_default=True, eq_default=False)
-def parametrised(cls: type[C]) -> type[C]:
-    """Give a class a constructor that stores its annotated attributes, and those of such base classes, as parameters.
-
-    >>> @parametrised
-    ... class Ruler:
-    ...     marks: Annotated[int, Range(1)] = 12
-    >>> Ruler(marks=3).marks
-    3
-    """
-    return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
 def check_values(cls: type, values: Mapping[str, Any], place: str = "") -> None:

@@ -12,9 +12,9 @@ from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Row
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import ParameterRolesMixin, ScriptsMixin
 from momus.errors import UsageError
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import on_grid
-from momus.parameters import parametrised
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.interfaces import open_scorer
 from momus.text.corpus import Corpus
@@ -36,7 +36,7 @@ class ScoredTwice:
         return len(self.language)
 
 
-@parametrised
+@parametrized
 class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMixin, ParameterRolesMixin):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 

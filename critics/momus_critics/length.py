@@ -22,15 +22,16 @@ from momus.critic import (
     Values,
 )
 from momus.critic.fitted import Fitted
+from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.figures import QUANTILES, Distribution
 
 
-@parametrised
+@parametrized
 class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 

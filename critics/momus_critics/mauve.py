@@ -23,10 +23,10 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
 from momus.critic.statistic import entropy, shares
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus.text.scripts import WORDS, Scripts
@@ -95,7 +95,7 @@ def effective_number(pooled: Floats) -> Floats:
     return np.asarray(np.exp(entropy(pooled)))
 
 
-@parametrised
+@parametrized
 class Mauve(
     Critic[StateSequences],
     StatisticsMixin,

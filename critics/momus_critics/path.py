@@ -11,11 +11,11 @@ import numpy as np
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus_critics.figures import rounded
 from momus_critics.passages.tfidf import make_embedder
@@ -55,7 +55,7 @@ class Paths(Ragged):
     taken_up: Floats
 
 
-@parametrised
+@parametrized
 class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
     """z is the path of a document through a space of sentences; P_c(z) is an Ornstein–Uhlenbeck process.
 

@@ -24,10 +24,11 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin
 from momus.critic.statistic import kolmogorov_smirnov
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Ints
-from momus.parameters import OneOf, Range, parametrised
+from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.interfaces import open_scorer
 from momus.sequences.ngram_text import NGramText
@@ -50,7 +51,7 @@ class ScoredTexts:
         return len(self.scores)
 
 
-@parametrised
+@parametrized
 class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, ExplanationMixin, DeviceMixin, NotesMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 

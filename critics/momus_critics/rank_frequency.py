@@ -24,10 +24,11 @@ from momus.critic import (
 )
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import float_sums, offsets_of, places_of
 from momus.numeric.types import Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
 from momus_critics.figures import log_spaced, rounded
@@ -38,7 +39,7 @@ POINTS = 120
 """Points of the curves of frequency by rank."""
 
 
-@parametrised
+@parametrized
 class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 

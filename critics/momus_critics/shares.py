@@ -26,10 +26,10 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin
+from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.figures import QUANTILES, Distribution, percent
@@ -201,7 +201,7 @@ class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, Evid
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)
 
 
-@parametrised
+@parametrized
 class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     """z is the number of stopwords in a document.
 

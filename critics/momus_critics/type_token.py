@@ -23,10 +23,11 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.shingles import batches
 from momus.text.tokens import TokenTable
@@ -57,7 +58,7 @@ class Growth:
         return len(self.tokens)
 
 
-@parametrised
+@parametrized
 class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 

@@ -23,18 +23,17 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, check_fitted, is_fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, is_fitted
 from momus.errors import UsageError
-from momus.estimator import Estimator, fitted_state
+from momus.estimator import Estimator, parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
 from momus_adapters.pyro.expectation import Draw, Sampler
 from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
-from momus_adapters.saved.objects import Tensors, name_of
+from momus_adapters.saved.objects import Tensors, save_named
 
 Program = str | Callable[..., Any]
 LARGEST = 2**31
@@ -51,19 +50,13 @@ class PyroDraws(Draws):
         float array (n, L): E log P_c of each latent site, in nats; their sum is E log P_c(z).
     errors
         float array (n,): Monte-Carlo standard errors of the sum (0 where the expectation is exact).
-    entropies
-        float array (n,): −E log q(z | x), in nats.
-    effective
-        float array (n,): effective number of draws; S if unweighted.
     """
 
     sites: Floats
     errors: Floats
-    entropies: Floats
-    effective: Floats
 
 
-@parametrised
+@parametrized
 class PyroCritic(
     Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, NotesMixin, TokenizerMixin
 ):
@@ -314,11 +307,7 @@ class PyroCritic(
         StoreError
             One of them cannot be imported by name: a lambda, or a function defined inside a function.
         """
-        check_fitted(self)
-        names = {role: name_of(getattr(self, role), role) for role in ("model", "guide", "features")}
-        named = type(self)(**{**self.get_params(deep=False), **names})
-        vars(named).update(fitted_state(self))
-        super(PyroCritic, named).save(folder)
+        save_named(self, folder, "model", "guide", "features")
 
 
 def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:
@@ -342,6 +331,4 @@ def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> Pyro
         host(draws.values),
         sites=np.asarray((weight[:, :, None] * sites).sum(axis=1), dtype=np.float64),
         errors=np.sqrt(variance * count / max(count - 1, 1)),
-        entropies=np.asarray(-guide.mean(axis=1), dtype=np.float64),
-        effective=1 / (weight**2).sum(axis=1),
     )

@@ -14,17 +14,15 @@ import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, Reporting, StateSequences
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import check_fitted
 from momus.critic.latents import aggregated
 from momus.critic.rows import pool
 from momus.errors import FittingError, UsageError
-from momus.estimator import fitted_state, reset
+from momus.estimator import fitted_state, parametrized, reset
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.saved.objects import name_of
+from momus_adapters.saved.objects import save_named
 
 Z = TypeVar("Z")
 KINDS = ("full", "tied", "diag", "spherical")
@@ -97,13 +95,10 @@ class FeatureCritic(Critic[Z], FeatureReader, Generic[Z]):
 
     def save(self, folder: str | Path) -> None:
         """Write the critic; features are stored by name."""
-        check_fitted(self)
-        named = type(self)(**{**self.get_params(deep=False), "features": name_of(self.features, "features")})
-        vars(named).update(fitted_state(self))
-        super(FeatureCritic, named).save(folder)
+        save_named(self, folder, "features")
 
 
-@parametrised
+@parametrized
 class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     """z is the component of a Gaussian mixture over features; E log P_c(z) = Σ_k P(k | x) log π_k.
 
@@ -195,7 +190,7 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
         return [Table("mixture-components", "Shares of components", columns, rows, note=note)]
 
 
-@parametrised
+@parametrized
 class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     """z is a point in the principal subspace of features, P_c(z) = N(0, I) (probabilistic PCA, Tipping & Bishop 1999).
 

@@ -10,17 +10,16 @@ from momus.critic import resource
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.objects import resolve
 
 
-@parametrised
+@parametrized
 class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
     """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 

@@ -33,9 +33,8 @@ from momus.critic.powers import EvidenceMixin, LawsMixin, MergeableMixin, check_
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.critic.statistic import Note, Reporting
-from momus.estimator import Estimator, check_params, reset
+from momus.estimator import Estimator, check_params, parametrized, reset
 from momus.evidence import Evidence
-from momus.parameters import parametrised
 from momus.reading import TextSource, as_corpus
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText, blocks
@@ -234,7 +233,7 @@ class TokenStates(StateSequences):
     vocabulary: Sequence[str] = ()
 
 
-@parametrised
+@parametrized
 class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
     """Base class of critics that read tokens.
 
@@ -265,7 +264,7 @@ class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
 
 
-@parametrised
+@parametrized
 class RunningTextCritic(TokenCritic[Z], LawsMixin, UnitsMixin, EvidenceMixin, ABC):
     """A critic whose unit is a block of running text instead of a document.
 

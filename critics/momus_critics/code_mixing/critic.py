@@ -28,12 +28,12 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
 from momus.errors import FittingError
-from momus.estimator import reset
+from momus.estimator import parametrized, reset
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
 from momus.numeric.types import Floats
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
@@ -59,7 +59,7 @@ class MixtureDraws(SimplexDraws):
     counts: Floats = field(default_factory=lambda: np.zeros((0, 1, 1, 1)))
 
 
-@parametrised
+@parametrized
 class CodeMixing(
     TokenCritic[MixtureDraws],
     StatisticsMixin,

@@ -25,11 +25,11 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.consistency import evidence, model
@@ -59,7 +59,7 @@ class Memberships(StateSequences):
     lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-@parametrised
+@parametrized
 class Consistency(
     TokenCritic[Memberships],
     StatisticsMixin,

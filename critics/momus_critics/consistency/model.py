@@ -25,14 +25,13 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
-from momus.parameters import parametrised
 from momus.text.tokens import TokenTable
 
 
-@parametrised
+@parametrized
 class SectionVectors(Estimator):
     """Sublinear TF-IDF of sections, each of Euclidean norm 1, over all words of a text.
 

@@ -26,11 +26,11 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
 from momus.critic.tools import make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range, parametrised
+from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -50,7 +50,7 @@ NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
 
-@parametrised
+@parametrized
 class Coreference(
     MergeableMixin,
     Critic[MentionChains],

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 from momus.critic import resource
 from momus.errors import ReadingError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.outputs import open_temporary, replacing
-from momus.parameters import parametrised
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.fields import MISSING, kind, look_up
 from momus.text.corpus import Corpus
@@ -21,7 +20,7 @@ from momus.text.mentions import Resolved
 from momus_critics.coreference.spelling import wrong_symbol
 
 
-@parametrised
+@parametrized
 class GivenChains(Estimator):
     """A resolver that reads chains from a file.
 

@@ -11,10 +11,10 @@ from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Report
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
 from momus.critic.statistic import total_variation
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, offsets_of, owners_of
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.discourse import evidence
@@ -36,7 +36,7 @@ from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
 
-@parametrised
+@parametrized
 class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin, NamedStatesMixin):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 

@@ -24,10 +24,10 @@ from momus.critic.hooks import NotesMixin, SettlingMixin, UnitsMixin
 from momus.critic.registry import critic_class
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
@@ -59,7 +59,7 @@ WORDS = 30
 """Words of an answer that are shown."""
 
 
-@parametrised
+@parametrized
 class Diversity(
     Critic[Spread],
     StatisticsMixin,

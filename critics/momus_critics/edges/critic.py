@@ -12,11 +12,11 @@ from momus.critic import Counted, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.statistic import supremum
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains.base import ChainCritic
@@ -44,7 +44,7 @@ class EdgeLatents(ChainLatents):
     texts: tuple[tuple[str, str], ...] = ()
 
 
-@parametrised
+@parametrized
 class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
@@ -170,7 +170,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                     f"{_row(where, feature)}_share",
                     _row(where, feature),
                     f"documents whose {'first' if where == 'opens' else 'last'} sentence has: {feature}",
-                    (f"rarer {where[:-1]}ing with {feature}", f"oftener {where[:-1]}ing with {feature}"),
+                    (f"more rarely {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
                 )
                 for where in TOLD
                 for feature in TOLD[where]

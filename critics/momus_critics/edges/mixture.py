@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Floats
-from momus.parameters import parametrised
 
 ITERATIONS, STARTS = 200, 3
 TOLERANCE = 1e-7
 """EM stops once the mean log-likelihood grows by less."""
 
 
-@parametrised
+@parametrized
 class BernoulliMixture(Estimator):
     """K classes; each gives every feature a probability, independently (Lazarsfeld and Henry 1968).
 

@@ -15,10 +15,10 @@ from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
 from momus.critic.powers import ItemsMixin
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.keyness import evidence
@@ -32,7 +32,7 @@ PHRASE = 3
 """Tokens from which a term counts as a phrase."""
 
 
-@parametrised
+@parametrized
 class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin, OddityMixin, SettlingMixin):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 

@@ -13,12 +13,13 @@ import numpy as np
 from momus.critic import LogPrior, Reporting, RunningTextCritic
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
+from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
 from momus.laws import Law, Reordered, tokens_needed, too_short
 from momus.laws.law import ErrorEstimate
 from momus.numeric.ragged import Ragged, group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
@@ -55,7 +56,7 @@ ERROR: Direction = ("closer to a straight line", "further from a straight line")
 """What is said of the error of a law."""
 
 
-@parametrised
+@parametrized
 class ScalingLaw(RunningTextCritic[LawPoints]):
     """A scaling law y ∝ x^b of running text.
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
+from momus.estimator import parametrized
 from momus.evidence import Evidence, Table
 from momus.laws import Law
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.running import RunningText
 from momus_critics.figures import percent
 from momus_critics.laws import curves
@@ -18,7 +19,7 @@ from momus_critics.laws.curves import Curve, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
 
 
-@parametrised
+@parametrized
 class ZipfSlope(ScalingLaw):
     """Zipf's law by least squares: relative frequency against rank, over all ranks (and up to ``head``).
 
@@ -54,7 +55,7 @@ class ZipfSlope(ScalingLaw):
         return fit_line(x[: self.head], y[: self.head]).slope
 
 
-@parametrised
+@parametrized
 class Heaps(ScalingLaw):
     """Heaps' law: the number of types v(n) grows as n^β with text length n."""
 
@@ -107,7 +108,7 @@ class Ebeling(ScalingLaw):
         return ReorderedWindows
 
 
-@parametrised
+@parametrized
 class Taylor(ScalingLaw):
     """Taylor's law: the standard deviation of a word's count over segments of text grows as μ^ζ (ζ = ½: no bursts)."""
 
@@ -136,7 +137,7 @@ class Taylor(ScalingLaw):
         return curves.taylor(stream, self.segment)
 
 
-@parametrised
+@parametrized
 class Productivity(ScalingLaw):
     """Good–Turing productivity N1/N of n-grams as a function of N: the probability that the next token is new.
 

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import numpy as np
 
+from momus.estimator import parametrized
 from momus.evidence import Cell
 from momus.laws import Law
 from momus.numeric.types import Floats
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.running import RunningText
 from momus_critics.laws import curves
 from momus_critics.laws.base import ERROR, ERROR_LABEL, ScalingLaw
@@ -23,7 +24,7 @@ DECAYING = 100_000
 """Tokens needed to estimate the exponent of the decay."""
 
 
-@parametrised
+@parametrized
 class LongRange(ScalingLaw):
     """Long-range correlation of rare words: autocorrelation c(s) of the distances between them decays as s^−ξ.
 

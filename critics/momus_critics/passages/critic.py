@@ -14,11 +14,11 @@ from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range, parametrised
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.chains import evidence
@@ -76,7 +76,7 @@ TYPED = (
 """Statistics of the types of sections, where these were learned from titles."""
 
 
-@parametrised
+@parametrized
 class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin, UnnamedLatentsMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 

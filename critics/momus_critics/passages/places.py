@@ -9,10 +9,9 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums, owners_of, places_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import parametrised
 
 Vectors: TypeAlias = Floats | sparse.csr_array
 WAVES = 6
@@ -59,7 +58,7 @@ def place_classes(offsets: Ints, bins: int) -> Ints:
     return np.asarray(((places_of(offsets) + 0.5) / np.repeat(lengths, lengths) * bins).astype(np.int64))
 
 
-@parametrised
+@parametrized
 class PlaceFeatures(Estimator):
     """Ridge regressions of place on the vectors of pieces, centred by document, then linear discriminants of the place.
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import parametrised
 from momus.progress import stage
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ HELD_OUT = 0.2
 """Share of the documents on which the number of states is chosen."""
 
 
-@parametrised
+@parametrized
 class Segmenter(Estimator):
     """Segments documents into stretches of pieces, each in one of K states, by an explicit-duration HSMM.
 

@@ -13,10 +13,9 @@ from scipy import sparse
 from momus.critic.fitted import Fitted
 from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
-from momus.estimator import Estimator, construct
+from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats
-from momus.parameters import parametrised
 from momus.text.tokens import get_tokenizer
 
 Split = Callable[[str], list[str]]
@@ -64,7 +63,7 @@ def words_and_pairs(text: str) -> list[str]:
     return tokens + [f"{a} {b}" for a, b in pairwise(tokens)]
 
 
-@parametrised
+@parametrized
 class WordPairs(Estimator):
     """TF-IDF of words and pairs of neighbouring words.
 
@@ -101,7 +100,7 @@ def _words(text: str) -> list[str]:
     return get_tokenizer("words", True).split(text.casefold())
 
 
-@parametrised
+@parametrized
 class LsaEmbedder(Estimator):
     """Latent semantic analysis: TF-IDF, projected onto its leading singular vectors (Deerwester et al. 1990).
 

@@ -15,10 +15,9 @@ from scipy import sparse
 from scipy.special import log_softmax, logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.titles import OTHER, frequent_titles, normalize_title
 from momus_critics.chains import transitions as chain
@@ -90,7 +89,7 @@ def places_of_text(corpus: Corpus, words: int) -> tuple[list[str], Ints, Ints]:
     return places, np.array(offsets, dtype=np.int64), np.array(sections, dtype=np.int64)
 
 
-@parametrised
+@parametrized
 class TypedSections(Estimator, ComponentsMixin):
     """The process of titled sections, and how likely each type is at each place of a running text.
 

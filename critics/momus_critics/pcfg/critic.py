@@ -11,10 +11,11 @@ import numpy as np
 from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.scripts import SPACED, Scripts
@@ -35,7 +36,7 @@ class ParsedSentences(Ragged):
     offsets: Ints
 
 
-@parametrised
+@parametrized
 class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin, NotesMixin, ParameterRolesMixin):
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from momus.critic import Critic, EvidenceMixin, ExplanationMixin, StatisticsMixin
 from momus.critic.hooks import TokenizerMixin
+from momus.estimator import parametrized
 from momus.numeric.ragged import Ragged, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
 
@@ -208,7 +208,7 @@ def after(x: Bools) -> Bools:
 Z = TypeVar("Z")
 
 
-@parametrised
+@parametrized
 class ProseCritic(Critic[Z], TokenizerMixin, StatisticsMixin, EvidenceMixin, ExplanationMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 

@@ -11,9 +11,10 @@ import numpy as np
 from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, UnnamedLatentsMixin, is_fitted
+from momus.estimator import parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import joined
 from momus_critics.prose.reading import ProseCritic
@@ -40,7 +41,7 @@ class RegisterLatents(Gaussians):
     features: Floats
 
 
-@parametrised
+@parametrized
 class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedLatentsMixin):
     """z is the place of a document on K dimensions of register; P_c is a factor analysis, fitted on real text.
 

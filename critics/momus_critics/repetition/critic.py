@@ -11,11 +11,11 @@ import numpy as np
 from momus.critic import Counts, LogPrior, MergeableMixin, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.prose.examples import Exampled
@@ -24,7 +24,7 @@ from momus_critics.repetition import evidence
 from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, CopyProcess, copies_of
 
 
-@parametrised
+@parametrized
 class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixin, OddityMixin, NamedStatesMixin):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 

@@ -15,11 +15,11 @@ from momus.critic.hooks import DeviceMixin, NotesMixin, OddityMixin, ScriptsMixi
 from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, make_adapter
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range, parametrised
+from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.scripts import WORDS, Scripts
@@ -52,7 +52,7 @@ class SectionLatents(ChainLatents):
     by_bodies: ChainLatents | None = None
 
 
-@parametrised
+@parametrized
 class Sections(
     ChainCritic,
     ExplanationMixin,

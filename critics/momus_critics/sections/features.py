@@ -8,10 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.fitted import Fitted
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, places_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import parametrised
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable
 
@@ -22,7 +21,7 @@ FEWEST_ROWS = 2
 """Sections that a term must occur in: what occurs in one says nothing of others."""
 
 
-@parametrised
+@parametrized
 class TermWeights(Estimator):
     """Sublinear TF-IDF of terms, each row of Euclidean norm 1.
 
@@ -75,7 +74,7 @@ class TermWeights(Estimator):
         return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=shape)
 
 
-@parametrised
+@parametrized
 class SectionFeatures(Estimator, ComponentsMixin):
     """TF-IDF of the words of a section, of the words and pairs of words that open it, and of its title.
 

@@ -14,11 +14,11 @@ from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
 from momus_critics.sections.features import SectionFeatures, contrasted
@@ -31,7 +31,7 @@ ABSENT = -50.0
 """Bias of types without a section."""
 
 
-@parametrised
+@parametrized
 class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     """Multinomial logistic regression on what sets a section apart in its document, calibrated by a temperature.
 

@@ -25,11 +25,11 @@ from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import Range, parametrised
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -89,7 +89,7 @@ class Tagger(Protocol):
         ...
 
 
-@parametrised
+@parametrized
 class Templates(
     MergeableMixin, ProseCritic[Tagged], ComponentsMixin, NotesMixin, NamedStatesMixin, ParameterRolesMixin
 ):

@@ -31,9 +31,10 @@ from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, che
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
+from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range, parametrised
+from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
@@ -47,7 +48,7 @@ from momus_critics.topics.laplace import refine
 TOP_WORDS = 12
 
 
-@parametrised
+@parametrized
 class Topics(
     TokenCritic[Gaussians],
     StatisticsMixin,
