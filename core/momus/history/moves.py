@@ -16,7 +16,7 @@ from momus.inference.ranking import Distances, average
 from momus.joint.axes import Axis
 from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates
-from momus.runs.texts_file import KeptTexts
+from momus.runs.kept_rows import KeptTexts
 
 MOST_LAWS = 1000
 """Numbers from here on tell axes of documents apart, whose changes come from the errors of verdicts, from laws."""
