@@ -14,7 +14,7 @@ from momus.inference.design import Design
 from momus.inference.pooling import NARROW, Rows
 from momus.inference.relabelling import FIRST, Budget
 from momus.inference.result import NAN, TestResult
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, taken
 from momus.inference.testing import compare_rows
 from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.joint.share_left import Relabelled, joint, relabelled
@@ -162,6 +162,7 @@ class Sides:
         errors = joint(axis.statistic, (plain_samples, samples), self.seed)
         low, high = errors.interval(tested.difference, self.confidence)
         share = errors.share(plain.difference, tested.difference, self.confidence)
+        plain_samples.release()  # they are kept for the other covariates
         row = replace(
             row,
             difference=tested.difference,
@@ -210,7 +211,7 @@ class Sides:
 
     def _rows(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Rows, Rows]:
         real, generated = map(np.flatnonzero, masks)
-        return axis.rows[self.real][real], axis.rows[self.generated][generated]
+        return taken(axis.rows[self.real], real), taken(axis.rows[self.generated], generated)
 
     def _unadjusted(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Samples, Relabelled]:
         """The difference of the same documents without bins."""

@@ -11,7 +11,7 @@ from momus.inference.contrast import Contrast, RatioContrast, contrast_of
 from momus.inference.design import Design
 from momus.inference.multiplicity import maximum_test, strength_of_contrasts, strength_of_t
 from momus.inference.pooling import Tables
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, taken
 from momus.inference.weights import chunks
 from momus.joint.axes import Axis
 from momus.joint.shared_labels import Restricted, SharedLabels, restricted
@@ -145,7 +145,7 @@ def _prepared(axis: Axis, real: str, generated: str, design: Design) -> tuple[Re
     if min(d.units) < 2:
         return f"{d.units[0]} real and {d.units[1]} generated {d.kind} take part; two of each are needed"
     assert d.rows is not None
-    tables = Tables.of(axis.rows[real][d.rows[0]], axis.rows[generated][d.rows[1]])
+    tables = Tables.of(taken(axis.rows[real], d.rows[0]), taken(axis.rows[generated], d.rows[1]))
     try:
         contrast = contrast_of(axis.statistic, Samples(tables, d))
     except ValueError as error:
