@@ -59,15 +59,19 @@ class Workers:
         self._left = ExitStack()
         self._context: BaseContext = get_context("spawn")
 
-    def __enter__(self) -> Self:
-        self._left.enter_context(safe_path())
-        self._left.enter_context(threads_each(max(1, (os.cpu_count() or 1) // self.jobs)))
-        if sys.platform != "win32":
-            self._fork_from_server()
+    def start(self) -> Self:
+        """Start the server, unless the program has one; `__exit__` ends it."""
+        with ExitStack() as settings:
+            settings.enter_context(safe_path())
+            settings.enter_context(threads_each(max(1, (os.cpu_count() or 1) // self.jobs)))
+            if sys.platform == "win32" or not self._fork_from_server():
+                self._left = settings.pop_all()  # each process is given them when it starts
         return self
 
-    def _fork_from_server(self) -> None:
-        """Start the server, unless the program has one; without it where the path of its socket is too long."""
+    __enter__ = start
+
+    def _fork_from_server(self) -> bool:
+        """Whether there is a server; there is none where the path of its socket would be too long."""
         from multiprocessing.forkserver import _forkserver as server
 
         context = get_context("forkserver")
@@ -77,9 +81,10 @@ class Workers:
                 with _held():  # what the server forks inherits that
                     server.ensure_running()
             except OSError:
-                return
-            self._left.callback(server._stop)  # type: ignore[attr-defined]
+                return False
+            self._left.callback(_stop, server)
         self._context = context
+        return True
 
     def pool(self, size: int) -> ProcessPoolExecutor:
         """A pool of some of the processes."""
@@ -96,6 +101,12 @@ class Workers:
                     process.kill()
                     process.join()
         self._left.close()
+
+
+def _stop(server: Any) -> None:
+    """End a server at once; if processes that it forked go on, it would wait for them."""
+    os.kill(server._forkserver_pid, signal.SIGKILL)
+    server._stop()
 
 
 @contextmanager

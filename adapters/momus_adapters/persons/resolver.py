@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
 from momus.critic.resources import resource
 from momus.estimator import Estimator
-from momus.processes import pool_of
+from momus.processes import Workers
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 from momus_adapters.persons.linking import Linker
@@ -46,8 +47,7 @@ class SpacyPersons(Estimator):
         texts = [document.text for document in batch]
         nlp = resource(load_pipeline, self.model)  # reports a missing package here rather than in a worker
         if self.processes > 1 and len(texts) > 1:
-            with pool_of(min(self.processes, len(texts)), _use_one_core) as pool:
-                return list(pool.map(partial(_resolve_in_worker, self.model), texts))
+            return list(resource(_workers, self.processes).map(partial(_resolve_in_worker, self.model), texts))
         return [resolve_text(nlp, text) for text in texts]
 
 
@@ -69,6 +69,11 @@ def resolve_doc(doc: Any) -> Resolved:
         rows.append((doc[m.start].idx, last.idx + len(last.text), m.entity))
     sentences = [s.start_char for s in doc.sents if not s.text.isspace()]
     return Resolved.of(rows, sentences, range(len(linker.known.all)))
+
+
+def _workers(processes: int) -> ProcessPoolExecutor:
+    """Processes that resolve texts, each on one core, until the program ends."""
+    return Workers(processes, _use_one_core).start().pool(processes)
 
 
 def _use_one_core() -> None:
