@@ -24,6 +24,7 @@ from momus.estimator import clone, json_params
 from momus.joint.axes import axis_of
 from momus.joint.distribution import distribution, shown_axis
 from momus.numeric.types import Ints
+from momus.processes import return_memory
 from momus.progress import Timed, reporting
 from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references
 from momus.runs.folder import RunFolder
@@ -146,7 +147,9 @@ def _scored(
             critic.save(folder.critic_folder(critic.name))
         corpora = [c for c in (texts.real, *texts.generated) if isinstance(c, StoredCorpus)]
         with timed.stage("reading", "scores"):
-            return [corpus.stored.scores(critic.name) for corpus in corpora]
+            read = [corpus.stored.scores(critic.name) for corpus in corpora]
+        return_memory()
+        return read
     kept: Scores | None = None
     reused = False
     if reuse is not None:
