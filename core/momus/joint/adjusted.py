@@ -152,17 +152,22 @@ class Sides:
         row = replace(row, unadjusted=plain.difference)
         if within.design is None:
             return row
-        samples = Samples.of(*self._rows(axis, masks), within.design)
+        rows = within.design.rows
+        if rows is None or all(np.array_equal(r, np.arange(m.sum())) for r, m in zip(rows, masks, strict=True)):
+            samples = Samples(plain_samples.tables, within.design)  # of all documents, too
+        else:
+            samples = Samples.of(*self._rows(axis, masks), within.design)
         # half of them do where p is clearly below the level
         drawn = wide if samples.tables.width > NARROW else permutations
         budget = Budget(drawn // 2, 1, ALPHA, early=FIRST, fine=round(drawn * ALPHA))
         tested = relabelled(axis.statistic, samples, budget, self.seed)
+        for made in (samples, plain_samples):
+            made.release()
         if not (math.isfinite(tested.difference) and math.isfinite(plain.difference)):
             return replace(row, reason="not finite")
         errors = joint(axis.statistic, (plain_samples, samples), self.seed)
         low, high = errors.interval(tested.difference, self.confidence)
         share = errors.share(plain.difference, tested.difference, self.confidence)
-        plain_samples.release()  # they are kept for the other covariates
         row = replace(
             row,
             difference=tested.difference,
