@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
@@ -32,6 +32,40 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+@contextmanager
+def environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable within the context, for this process and those that start in it."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def threads_each(number: int) -> AbstractContextManager[None]:
+    """Let processes that start within the context compute in so many threads, unless the variable says otherwise.
+
+    So do libraries that are loaded in the context.
+    """
+    return environment(THREADS, os.environ.get(THREADS) or str(number))
+
+
+def safe_path() -> AbstractContextManager[None]:
+    """Keep the working folder off the import path of Python processes that start within the context.
+
+    A spawned process otherwise looks there first, and runs a ``pickle.py`` that lies beside the user's texts.
+
+    >>> with safe_path():
+    ...     os.environ["PYTHONSAFEPATH"]
+    '1'
+    """
+    return environment("PYTHONSAFEPATH", "1")
+
+
 def usable_threads() -> int:
     """Number of threads that this process may compute in: as the variable says, else the number of cores."""
     said = os.environ.get(THREADS, "")
@@ -48,13 +82,13 @@ class Workers:
     ----------
     jobs
         Number of processes.
-    prepare, given
+    prepare, arguments
         A function of a module, called once in each process, and its arguments. The processes ignore Ctrl-C: they are
         killed when the context is left by an exception.
     """
 
-    def __init__(self, jobs: int, prepare: Callable[..., None], *given: Any) -> None:
-        self.jobs, self._prepare = jobs, (prepare, given)
+    def __init__(self, jobs: int, prepare: Callable[..., None], *arguments: Any) -> None:
+        self.jobs, self._prepare = jobs, (prepare, arguments)
         self._pools: list[ProcessPoolExecutor] = []
         self._left = ExitStack()
         self._context: BaseContext = get_context("spawn")
@@ -110,9 +144,9 @@ def _stop(server: Any) -> None:
 
 
 @contextmanager
-def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[ProcessPoolExecutor]:
+def pool_of(jobs: int, prepare: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
     """Start a pool of `Workers`; if one of them is killed, the pool is broken."""
-    with Workers(jobs, prepare, *given) as workers:
+    with Workers(jobs, prepare, *arguments) as workers:
         yield workers.pool(jobs)
 
 
@@ -125,7 +159,7 @@ class KilledError(Exception):
 
 
 def outcomes_of(
-    jobs: int, work: Callable[[T], R], tasks: Sequence[T], prepare: Callable[..., None], *given: Any
+    jobs: int, work: Callable[[T], R], tasks: Sequence[T], prepare: Callable[..., None], *arguments: Any
 ) -> Iterator[R]:
     """Do tasks in `Workers`, and yield what each returns, in order of completion; any of the processes may be killed.
 
@@ -138,7 +172,7 @@ def outcomes_of(
     """
     waiting, begun = deque(range(len(tasks))), Counter[int]()
     running: dict[Future[R], tuple[int, ProcessPoolExecutor]] = {}
-    with Workers(jobs, prepare, *given) as workers:
+    with Workers(jobs, prepare, *arguments) as workers:
         idle = [workers.pool(1) for _ in range(jobs)]
         while waiting or running:
             while waiting and idle:
@@ -174,31 +208,19 @@ def _held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _prepare(prepare: Callable[..., None], given: tuple[Any, ...]) -> None:
+def _prepare(prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     """Prepare a process; it ends as soon as that which started it has ended, however that ended."""
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     without_pandas()
-    prepare(*given)
+    prepare(*arguments)
 
 
 def _end_with(process: BaseProcess) -> None:
     process.join()
     os._exit(1)
-
-
-@contextmanager
-def threads_each(number: int) -> Iterator[None]:
-    """Let processes that start within the context compute in so many threads, unless the variable says otherwise."""
-    before = os.environ.get(THREADS)
-    os.environ[THREADS] = before or str(number)
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(THREADS, None)
 
 
 class _NoPandas:
@@ -236,25 +258,3 @@ def return_memory() -> None:
             ctypes.CDLL(None).malloc_trim(0)
         except AttributeError:  # another C library than glibc
             return
-
-
-@contextmanager
-def safe_path() -> Iterator[None]:
-    """Keep the working folder off the import path of Python processes that start within the context.
-
-    A spawned process otherwise looks there first, and runs a ``pickle.py`` that lies beside the user's texts.
-
-    >>> with safe_path():
-    ...     os.environ["PYTHONSAFEPATH"]
-    '1'
-    """
-    name = "PYTHONSAFEPATH"
-    before = os.environ.get(name)
-    os.environ[name] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = before

@@ -28,6 +28,10 @@ JUDGED = re.compile(r"\s*\+ Judge Evaluation \(Chapter \d+\)")
 """Behind nearly every chapter of the long stories the file has a judge's own words about it: they are cut off."""
 
 
+SPLIT = re.compile(r" ?(\bn|(?<=\w))' (?=(?:s|t|m|re|ve|ll|d)\b)")
+"""Spaces that a tokenizer left within contractions."""
+
+
 @dataclass
 class Texts:
     """Three texts, and a sentence that says what they are."""
@@ -71,6 +75,19 @@ def novels() -> Texts:
         "demo data: passages of Jane Austen's novels, and continuations of some by SmolLM2-135M, by nucleus sampling"
     )
     return Texts(fit, real, "nucleus", made, about)
+
+
+def stories() -> Texts:
+    """Stories by people for prompts of a forum, and by a chat model for such prompts."""
+    rows = lines(data() / "registers" / "writing_prompt.jsonl.gz")
+    people, model = (
+        [SPLIT.sub(r"\1'", row["text"]) for row in rows if row["writer"] == w] for w in ("human", "ChatGPT")
+    )
+    order = np.random.default_rng(0).permutation(len(people))
+    parts = ("fit", order[:400]), ("real", order[400:650])
+    fit, real = (Corpus.from_texts([people[i] for i in rows], name=name) for name, rows in parts)
+    about = "stories that people wrote for prompts of a forum, and that ChatGPT wrote for such prompts"
+    return Texts(fit, real, "ChatGPT", Corpus.from_texts(model, name="ChatGPT"), about)
 
 
 def looped() -> Texts:

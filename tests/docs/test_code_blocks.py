@@ -34,7 +34,6 @@ QUICK = (
     "quickstart",
     "index",
     "texts",
-    "reliability",
 )
 """Pages that are run by default; `make slow` runs all."""
 

@@ -23,7 +23,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from momus.errors import MomusError, StoreError
-from momus.extras import extra_of
+from momus.plugins import extra_of
 from momus.version import __version__
 from momus.visible import visible
 
@@ -211,9 +211,9 @@ def crash_report(error: BaseException) -> Path | None:
     from momus.outputs import write_private
 
     lines = [f"momus {__version__}, Python {sys.version.split()[0]}, {sys.platform}", f"command: {_command()}"]
-    for each in _chain(error):
-        lines.append(f"{type(each).__module__}.{type(each).__qualname__}")
-        lines += [f"  {place}" for place in _frames(each.__traceback__)]
+    for link in _chain(error):
+        lines.append(f"{type(link).__module__}.{type(link).__qualname__}")
+        lines += [f"  {place}" for place in _frames(link.__traceback__)]
     try:
         return write_private("momus-crash-", "\n".join(lines) + "\n")
     except OSError:

@@ -58,9 +58,9 @@ class Share:
         UsageError
             One is given.
         """
-        given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
-        if given:
-            raise UsageError(f"--{given[0].replace('_', '-')} needs a folder for the rows", hint="name one: -o ROWS")
+        named = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        if named:
+            raise UsageError(f"--{named[0].replace('_', '-')} needs a folder for the rows", hint="name one: -o ROWS")
 
 
 def split_paths(paths: Sequence[str], command: str = "momus score") -> tuple[list[str], list[str]]:
@@ -160,7 +160,7 @@ def progress_line(run: ScoringRun) -> str:
     >>> progress_line(ScoringRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
     'part 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'
     """
-    from momus.progress.overall import duration
+    from momus.progress import duration
 
     line = f"part {len(run.done):,} of {len(run.parts):,}: {counted(run.documents, 'document')}"
     if not math.isnan(run.rate):

@@ -20,7 +20,7 @@ from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, ch
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
-from momus.engine.large import critics_of_rows, large_texts, preview
+from momus.engine.large import critics_of_rows, large_texts, preview, whole_notes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings, signature_of
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
@@ -37,9 +37,8 @@ from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, Outcome
 from momus.runs.texts import Texts, check_named, read_texts, read_versions
 from momus.verdicts.atlas import check_register
-from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.table import adjust, selected
+from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings
 from momus.verdicts.verdict import check_delta
 
 if TYPE_CHECKING:
@@ -147,7 +146,11 @@ def compare(
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
     reference = real if against is None else against[settings.against]
     assert reference is not None
-    large = large_texts(reference, generated, reading) if against is None else None
+    notes: list[str] = []
+    if against is None:
+        large = large_texts(reference, generated, reading)
+    else:
+        large, notes = None, whole_notes(reference, generated, reading)
     if large is not None and large.rows:
         selection = critics_of_rows(large, critics, fit, config, trust)
     else:
@@ -177,7 +180,7 @@ def compare(
 
         sources = Sources(reference, generated, fit, reading)
         if large is None:
-            with timed.stage("reading"):
+            with timed.stage("reading", "whole" if notes else ""):
                 if against is None:
                     texts = read_texts(reference, generated, fit, settings.seed, reading, timed.inner)
                 else:
@@ -191,7 +194,7 @@ def compare(
             check_asked(settings, chosen, preview(large, reading))
             scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
             texts, plain = score_large(large, selection, sources, settings, scoring, earlier, timed, critics is None)
-        comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
+        comparison.warnings += [*notes, *texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen)))
@@ -247,7 +250,7 @@ def compare(
 
 def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
     """Which of a reference and each new text is nearer to real text on each axis, from their ranks."""
-    found = []
+    rows = []
     bands = {v.critic: v.band for v in both.verdicts if v.headline}
     for result in both.results:
         ranks = {} if both.joint.ranking is None else {r.model: r for r in both.joint.ranking.of(result.name)}
@@ -258,8 +261,8 @@ def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
         for name, new in ranks.items():
             nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
             sizes = old.distance / unit, new.distance / unit
-            found.append(Nearer(result.name, result.axis, name, *sizes, bool(bands.get(result.name)), nearer))
-    return tuple(found)
+            rows.append(Nearer(result.name, result.axis, name, *sizes, bool(bands.get(result.name)), nearer))
+    return tuple(rows)
 
 
 def _one_name(against: Mapping[str, TextSource]) -> str:
@@ -307,7 +310,7 @@ def _run_critics(
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
-    absent = list(selection.absent)
+    absent, unfit = list(selection.absent), dict[str, str]()
     texts = len(work.texts.generated) if work.settings.multiplicity.endswith("-table") else 1
     reuse, family = work.reuse, len(critics) * texts  # axes that are adjusted together
     for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
@@ -318,7 +321,9 @@ def _run_critics(
         elif isinstance(outcome, MissingExtraError):
             absent.append(Absent(critic.name, outcome))
         else:
-            comparison.warnings.append(left_out_warning(critic.name, outcome.message))
+            unfit[critic.name] = outcome.message
+    unfit |= selection.unset
+    comparison.warnings += [left_out_warning(unfit)] if unfit else []
     comparison.warnings += absent_warnings(absent)
     comparison.warnings += reuse.warnings if reuse is not None else []
     comparison.warnings += critics_warnings(comparison.results)

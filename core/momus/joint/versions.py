@@ -169,11 +169,11 @@ class Against:
 
     def changed(self, generated: str, came: bool) -> dict[str, list[Item]]:
         """What came, or vanished, by kind."""
-        found: dict[str, list[Item]] = {}
+        items: dict[str, list[Item]] = {}
         for item in self.items:
             if item.generated == generated and (item.change > 0) == came:
-                found.setdefault(item.kind, []).append(item)
-        return found
+                items.setdefault(item.kind, []).append(item)
+        return items
 
 
 TOPICS = "topics"
@@ -234,6 +234,15 @@ def _adjusted_paths(paths: Sequence[Path]) -> list[Path]:
     tested = [p for p in paths if p.p is not None]
     adjusted = dict(zip((p.critic for p in tested), holm([float(p.p or 0.0) for p in tested]), strict=True))
     return [replace(p, p_adjusted=adjusted.get(p.critic)) for p in paths]
+
+
+def of_reference(text: str, reference: str) -> str:
+    """Words of a critic that speak of real text, of the reference, if that is text of a model.
+
+    >>> of_reference("copied words, beyond real text", "old"), of_reference("beyond real text", "")
+    ('copied words, beyond old', 'beyond real text')
+    """
+    return text.replace("real text", reference).replace("human text", reference) if reference else text
 
 
 def with_q(items: Sequence[Item]) -> list[Item]:

@@ -13,12 +13,11 @@ from momus.progress import Reporter, Silent
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
-from momus.reading.files import guarded, open_file
-from momus.reading.folders import folder_format
+from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.logs import log_reader, same_model
-from momus.reading.sniffing import FORMATS, file_format
+from momus.reading.sniffing import FORMATS
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
 from momus.text.document_languages import check_language, kept_field, with_languages
@@ -115,42 +114,24 @@ def read_corpus(
         raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
         listed = locations(top, fmt, include) if reader is None else log_locations(top, reader)
-        found = listed.files
-        sizes = [size_of(location) for location, _ in found]
+        files = listed.files
+        sizes = [size_of(location) for location, _ in files]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
         bad = skip_bad_lines
         reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt)
-        for location, kind in found:
+        for location, kind in files:
             if reader is None:
-                reading.read(location, kind, found[0][0] is top)
+                reading.read(location, kind, files[0][0] is top)
             else:
-                reading.read_log(location, reader, len(found) == 1)
+                reading.read_log(location, reader, len(files) == 1)
         same_model(reading.abouts, top)
         reading.check(top)
         stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
-        corpus = reading.corpus(name or (f"{stem}#{source.part}" if source.part else stem))
+        corpus = reading.corpus(name or (f"{stem}#{source.fragment}" if source.fragment else stem))
     corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     corpus.origin = reading.origin(top.label, source.reader)
     return corpus
-
-
-def sniff(path: str | os.PathLike[str]) -> str:
-    r"""Recognise the format of a file or a folder: one of `momus.reading.FORMATS`.
-
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "notes"
-    >>> _ = file.write_text('{"text": "a"}\n{"text": "b"}\n')
-    >>> sniff(file)
-    'jsonl'
-    """
-    location = top_of(Source.parse(os.fspath(path), recognise=False))
-    with guarded(location):
-        folder = folder_format(location.path) if location.path else None
-        if folder:
-            return folder
-        with open_file(location) as file:
-            return file_format(location, file.head)
 
 
 OF_DOCUMENTS = ("language", "normalise")
@@ -198,8 +179,8 @@ class ReadingOptions:
             There is no text of a name.
         """
         known = list(names)
-        for given in (self.field, self.prompt):
-            for name in given if isinstance(given, Mapping) else ():
+        for named in (self.field, self.prompt):
+            for name in named if isinstance(named, Mapping) else ():
                 if name not in (*known, "*"):
                     raise UsageError(
                         f"a field is given for {name!r}, which is not a text", hint=f"the texts are {', '.join(known)}"

@@ -106,9 +106,9 @@ def write_texts(texts: Texts, folder: Path) -> None:
         )
         for c in (texts.real, *texts.generated)
     ]
-    identities = {c.name: c.given.identity for c in (texts.fit, texts.real, *texts.generated)}
+    identities = {c.name: c.unsorted.identity for c in (texts.fit, texts.real, *texts.generated)}
     if texts.in_parts:
-        vars(texts.fit).pop("given", None)  # a copy of its text
+        vars(texts.fit).pop("unsorted", None)  # a copy of its text
     _write(folder / TEXTS, pa.concat_tables(parts), ORDERED, identities)
 
 

@@ -15,8 +15,7 @@ from momus_critics.figures import percent, rounded
 from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK
-from momus_critics.repetition.copies import STATES, Copies
-from momus_critics.repetition.process import doubling_class
+from momus_critics.repetition.copies import STATES, Copies, doubling_class
 
 if TYPE_CHECKING:
     from momus_critics.repetition.critic import Repetition
@@ -47,7 +46,9 @@ def summary(copies: Copies, n: int) -> Exampled:
             shown = min(int(spans.distances[i]) if kind is loops else length, WORDS)
             text = " ".join(copies.words[j] for j in copies.ids[start : start + shown].tolist())
             more = " …" if kind is not loops and length > shown else ""
-            times = f" × {1 + length / spans.distances[i]:.3g}" if kind is loops else ""
+            n = 1 + length / spans.distances[i]
+            times = f" × {n:,.0f}" if n >= 10 else f" × {n:.2g}"
+            times *= kind is loops
             examples.setdefault(key, []).append((-float(length), f"{text}{more}{times}"))
     return Exampled.of(Pooled(len(copies), arrays), examples, SHOWN)
 
