@@ -159,8 +159,8 @@ class Sides:
         drawn = WIDE if samples.tables.width > NARROW else PERMUTATIONS
         budget = Budget(drawn // 2, 1, ALPHA, early=FIRST, fine=round(drawn * ALPHA))
         tested = relabelled(axis.statistic, samples, budget, self.seed)
-        for made in (samples, plain_samples):
-            made.release()
+        samples.release()
+        plain_samples.release()
         if not (math.isfinite(tested.difference) and math.isfinite(plain.difference)):
             return replace(row, reason="not finite")
         errors = joint(axis.statistic, (plain_samples, samples), self.seed)

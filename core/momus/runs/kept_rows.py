@@ -127,9 +127,9 @@ def read_kept_texts(folder: Path) -> KeptTexts | None:
         table, identities = _read(path, ORDERED, dict[str, str], LABELS)
     except FAULTS as error:
         raise _unreadable(path, error) from error
-    parts = _by_corpus(table)
-    columns = {key: {n: part[key].to_pylist() for n, part in parts.items()} for key in ("id", "prompt", "group")}
-    hashes = {n: np.asarray(part["hash"].to_numpy(), dtype=np.uint64) for n, part in parts.items()}
+    tables = _by_corpus(table)
+    columns = {key: {n: rows[key].to_pylist() for n, rows in tables.items()} for key in ("id", "prompt", "group")}
+    hashes = {n: np.asarray(rows["hash"].to_numpy(), dtype=np.uint64) for n, rows in tables.items()}
     return KeptTexts(columns["id"], columns["prompt"], columns["group"], hashes, identities)
 
 
@@ -222,8 +222,8 @@ def read_axis(folder: Path, critic: Critic[Any]) -> Axis:
     path = folder / HEADLINE
     try:
         table, record = _read(path, OF_AXIS, _Axis, AXIS)
-        parts = _by_corpus(table)
-        rows = {name: _rows(part, record["width"], record["dense"]) for name, part in parts.items()}
+        tables = _by_corpus(table)
+        rows = {name: _rows(lists, record["width"], record["dense"]) for name, lists in tables.items()}
     except FAULTS as error:
         raise _unreadable(path, error) from error
     # the statistics of the guard exist only where rows say so; a headline is never among them
@@ -235,16 +235,16 @@ def read_axis(folder: Path, critic: Critic[Any]) -> Axis:
         critic.axis,
         statistic,
         rows,
-        {name: np.asarray(part["scored"].to_numpy(zero_copy_only=False), dtype=bool) for name, part in parts.items()},
-        {name: np.asarray(part["value"].to_numpy(), dtype=np.float64) for name, part in parts.items()},
+        {n: np.asarray(lists["scored"].to_numpy(zero_copy_only=False), dtype=bool) for n, lists in tables.items()},
+        {n: np.asarray(lists["value"].to_numpy(), dtype=np.float64) for n, lists in tables.items()},
     )
 
 
-def _rows(part: pa.Table, width: int, dense: bool) -> Rows:
-    columns, counts = part["columns"].combine_chunks(), part["counts"].combine_chunks()
+def _rows(table: pa.Table, width: int, dense: bool) -> Rows:
+    columns, counts = table["columns"].combine_chunks(), table["counts"].combine_chunks()
     indptr = np.concatenate([[0], np.cumsum(columns.value_lengths().to_numpy())])
     indices = columns.flatten().to_numpy()
     if len(indices) and not (indices.min() >= 0 and indices.max() < width):
         raise ValueError("a column is out of range")
-    matrix = sparse.csr_array((counts.flatten().to_numpy(), indices, indptr), shape=(len(part), width))
+    matrix = sparse.csr_array((counts.flatten().to_numpy(), indices, indptr), shape=(len(table), width))
     return matrix.toarray() if dense else matrix

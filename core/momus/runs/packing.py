@@ -209,8 +209,8 @@ def scores_of(
 
     def column(what: str) -> pa.ChunkedArray | None:
         name = f"{critic}.{what}"
-        found = table[name] if name in table.column_names else None
-        return None if found is None or found.null_count == len(found) else found
+        values = table[name] if name in table.column_names else None
+        return None if values is None or values.null_count == len(values) else values
 
     nll = floats_of(table[f"{critic}.nll"])
     z, parts, oddity, errors = (column(what) for what in ("z", "parts", "oddity", "error"))
