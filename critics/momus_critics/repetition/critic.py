@@ -191,7 +191,7 @@ class Repetition(
                 "looping_share",
                 "loops",
                 "documents with a loop",
-                ("poorer in loops", "richer in loops"),
+                ("less often caught in loops", "more often caught in loops"),
                 clause="{} of documents loop",
             ),
             Statistic.ratio(
