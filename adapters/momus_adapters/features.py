@@ -103,7 +103,7 @@ class BagOfWords(Estimator):
         return [None if n else "no known word" for n in known]
 
 
-def make_features(given: Features, options: Mapping[str, Any] | None) -> Callable[[Corpus], Any]:
+def make_features(named: Features, options: Mapping[str, Any] | None) -> Callable[[Corpus], Any]:
     """Resolve features to a callable; an `Estimator` class is instantiated, unfitted.
 
     Raises
@@ -111,7 +111,7 @@ def make_features(given: Features, options: Mapping[str, Any] | None) -> Callabl
     UsageError
         There is no such callable, or options are given for a function.
     """
-    features = resolve(given, "features")
+    features = resolve(named, "features")
     if isinstance(features, type) and issubclass(features, Estimator):
         instance: Any = construct(features, dict(options or {}), place=f"features {features.__name__}")
         return instance  # type: ignore[no-any-return]
@@ -169,7 +169,7 @@ def usable_of(features: Callable[[Corpus], Any], real: Corpus, least: int) -> Co
 def check_features(state: Fitted) -> None:
     """Check that the features that a critic holds, if it holds any, were read as a component."""
     if "features_" in vars(state.estimator):
-        state.part("features_")
+        state.component("features_")
 
 
 def rows_of(features: Callable[[Corpus], Any], corpus: Corpus) -> Floats:

@@ -58,14 +58,14 @@ def write_documents(
     prompts: Sequence[Prompt],
     decoding: Decoding,
     *,
-    each: int = 1,
+    per_prompt: int = 1,
     seed: int = 0,
     keep_prompt: bool = False,
     resume: bool = False,
     overwrite: bool = False,
     reporter: Reporter | None = None,
 ) -> Outcome:
-    """Write ``each`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
+    """Write ``per_prompt`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
 
     Each line has ``id``, ``text``, ``prompt_id``, ``model``, ``decoding``, ``seed``, ``tokens``, ``finished`` and
     ``log_probability`` (nats, at temperature 1; null if unknown). Lines are flushed to disk one by one. A resumed run
@@ -97,8 +97,8 @@ def write_documents(
         "identity": str(getattr(model, "identity", "")),
         "decoding": decoding.record(),
         "seed": seed,
-        "documents": each * len(prompts),
-        "each": each,
+        "documents": per_prompt * len(prompts),
+        "each": per_prompt,
         "keep_prompt": keep_prompt,
         "prompts": fingerprint(prompts),
     }
@@ -140,9 +140,9 @@ def _write(
     reporter: Reporter | None,
 ) -> Outcome:
     """Write the documents of a locked file."""
-    each, seed = record["each"], record["seed"]
+    per_prompt, seed = record["each"], record["seed"]
     # round k writes document k · len(prompts) + j for prompt j
-    numbers = [(i, p) for k in range(each) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
+    numbers = [(i, p) for k in range(per_prompt) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
     seeds = document_seeds(seed, len(numbers))
     known = {_name(p, i, len(prompts)): seeds[i] for i, p in numbers}
     done = _begin(target, target.with_name(target.name + ".run.json"), record, known, resume, overwrite)

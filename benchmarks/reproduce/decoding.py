@@ -124,7 +124,7 @@ def written(
         )
         path, begun = options.out / f"{kind}-{way}.jsonl", time.process_time()
         each = options.beam if way == "beam" and kind != "trigram" and options.beam else options.documents
-        done = write_documents(path, model, [Prompt("")], how, each=each, seed=options.seed, resume=True)
+        done = write_documents(path, model, [Prompt("")], how, per_prompt=each, seed=options.seed, resume=True)
         seconds = time.process_time() - begun
         print(f"{kind}, {way}: {done.before} documents before, {done.written} now, {seconds:.0f} CPU s", flush=True)
 

@@ -19,9 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from momus import Corpus
+from momus.critic.hooks import tokenizer_of
 from momus.critic.registry import make_critics
 
-CRITICS = "repetition,rhythm,keyness,discourse"
+CRITICS = "repetition,rhythm,keyness,discourse,layout,edges,marks,names,register,path"
 PIECE = 6000
 """Characters of a document."""
 
@@ -55,17 +56,17 @@ def main() -> None:
     for name in a.critics.split(","):
         (critic,) = make_critics([name])
         corpus = Corpus.from_texts(pieces)
-        tokenizer = critic.tokenizer
-        assert tokenizer is not None
+        tokenizer, split = tokenizer_of(critic), 0.0
+        if tokenizer is not None:  # others read characters or lines
 
-        def tokenise() -> None:
-            Corpus.from_texts(pieces).tokens(tokenizer)  # noqa: B023
+            def tokenise() -> None:
+                Corpus.from_texts(pieces).tokens(tokenizer)  # noqa: B023
 
-        split = best(a.rounds, tokenise)
-        corpus.tokens(tokenizer)
+            split = best(a.rounds, tokenise)
+            corpus.tokens(tokenizer)
         fit = best(a.rounds, lambda: critic.fit(corpus))  # noqa: B023
         score = best(a.rounds, lambda: critic.score(corpus))  # noqa: B023
-        rates = [megabytes / t for t in (split, fit, score, split + score)]
+        rates = [megabytes / t if t else float("nan") for t in (split, fit, score, split + score)]
         print(f"{name:12} {rates[0]:9.2f}{rates[1]:9.2f}{rates[2]:9.2f}{rates[3]:10.2f}{rates[3] / packed:9.3f}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory {peak:,.0f} MB, with the text and all critics in memory")

@@ -37,9 +37,11 @@ from momus.verdicts.verdict import Verdict
 
 CRITICS = (
     "length", "unigram", "stopword-share", "symbol-share", "repetition", "rhythm", "keyness", "discourse",
-    "coreference", "layout", "edges", "marks", "names", "register", "path",
+    "coreference", "layout", "edges", "marks", "names", "register", "path", "perplexity",
 )  # fmt: skip
 """Axes of documents; laws of running text, which take most of the time, are left out."""
+WEIGHED = {c.name: (c.reporting.general, c.reporting.leading) for c in make_critics(CRITICS)}
+"""What counts for the order of the axes besides their gaps."""
 STRENGTHS = {"weak": 0.3, "strong": 1.0}
 """Share of documents that carry a defect."""
 FEWEST = 20
@@ -127,7 +129,8 @@ def names(text: str, rng: Rng, others: list[str]) -> str:
 def evened(text: str, rng: Rng, others: list[str]) -> str:
     """Sentences of twelve words each."""
     tokens = re.sub(r"[.!?]", "", text).split()
-    return " ".join(" ".join(tokens[i : i + 12]).capitalize() + "." for i in range(0, len(tokens), 12))
+    parts = [" ".join(tokens[i : i + 12]) for i in range(0, len(tokens), 12)]
+    return " ".join(f"{part[:1].upper()}{part[1:]}." for part in parts)
 
 
 def paragraphs(text: str) -> list[list[str]]:
@@ -285,7 +288,9 @@ DEFECTS: dict[str, Defect] = {
     "a list": Defect(listed, ("layout",), "list|ppl", 1),
     "headings": Defect(headed, ("layout", "edges"), "heading|title|ppl|open", 1),
     "emoji": Defect(lambda t, r, o: f"{t} \U0001f60a", ("layout", "marks", "edges"), "emoji|other|ending"),
-    "paragraphs merged": Defect(lambda t, r, o: " ".join(t.split()), ("layout", "rhythm"), "paragraph|ppl"),
+    "paragraphs merged": Defect(
+        lambda t, r, o: re.sub(r"\s*\n\s*\n\s*", " ", t), ("layout", "rhythm"), "paragraph|ppl"
+    ),
     "a paragraph for each sentence": Defect(
         lambda t, r, o: "\n\n".join(sentences(t)), ("layout", "rhythm"), "paragraph|ppl|length"
     ),
@@ -300,7 +305,7 @@ DEFECTS: dict[str, Defect] = {
     "questions inserted": Defect(
         some(r"\. ", ". Who knew? ", 0.15), ("register", "marks", "keyness", "discourse"), "."
     ),
-    "foreign words": Defect(foreign, ("path", "unigram", "discourse"), "."),
+    "foreign words": Defect(foreign, ("perplexity", "path", "unigram", "discourse"), "."),
 }
 
 
@@ -327,10 +332,16 @@ def novels(data: Path) -> list[str]:
     return passages
 
 
+def news(data: Path) -> list[str]:
+    """News texts, with the spaces between sentences that the file has lost."""
+    texts = read(data / "registers" / "xsum.jsonl.gz", writer="human")
+    return [re.sub(r"(?<=[a-z0-9][.!?])(?=[A-Z\"“])|(?<=[.!?][\"”])(?=[A-Z])", " ", t) for t in texts]
+
+
 COLLECTIONS: dict[str, Callable[[Path], list[str]]] = {
     "novels": novels,
     "stories": lambda data: list(read(data / "registers" / "writing_prompt.jsonl.gz", writer="human")),
-    "news": lambda data: list(read(data / "registers" / "xsum.jsonl.gz", writer="human")),
+    "news": news,
     "reviews": lambda data: list(read(data / "registers" / "yelp_review.jsonl.gz", writer="human")),
     "abstracts": lambda data: list(read(data / "registers" / "arxiv.jsonl.gz", writer="human")),
     "paragraphs": lambda data: list(read(data / "rewrites" / "rewrites.jsonl.gz", writer="human")),
@@ -391,6 +402,34 @@ def run(collection: str, strength: str, options: argparse.Namespace) -> list[dic
     return rows
 
 
+def unchanged(collection: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Random halves of unchanged documents, beyond the first, against each other; each critic scores them once."""
+    path = options.out / f"{collection}-unchanged-{options.documents}-{options.seed}.json"
+    splits: dict[str, list[list[dict[str, Any]]]] = json.loads(path.read_text()) if path.exists() else {}
+    fit, real, other = sample(collection, options)
+    n, pool = len(real), Corpus.from_texts([*real, *other], name="real")
+    bench = Bench(Corpus.from_texts(fit, name="fit"), pool, options)
+    for name in CRITICS:
+        held = splits.setdefault(name, [])
+        if len(held) >= options.nulls or options.kept:
+            continue
+        critic = bench.critic(name)
+        settled(critic, (pool,))
+        scores = critic.score(pool)
+        for k in range(len(held), options.nulls):
+            order = np.random.default_rng((options.seed, k, n)).permutation(len(pool))
+            a, b = scores.take(order[:n]), scores.take(order[n:])
+            held.append([v.row() for v in judge(critic, a, b, bench.settings, family=len(CRITICS))])
+        path.write_text(json.dumps(splits))
+    rows = []
+    for k in range(min(map(len, splits.values()), default=0)):
+        verdicts = adjust([build(Verdict, row, str(path)) for c in CRITICS for row in splits[c][k]])
+        cells = [Cell.of([v for v in verdicts if v.critic == c]) for c in CRITICS]
+        found = first_screen([cell for cell in cells if cell.differs])
+        rows.append({"collection": collection, "strength": "none", "defect": "unchanged", "changed": 0, "order": found})
+    return rows
+
+
 class Bench:
     """Critics fitted on one text, and their scores of a real text, made when they are first asked for."""
 
@@ -400,11 +439,15 @@ class Bench:
         self.critics: dict[str, Critic[Any]] = {}
         self.scores: dict[str, Scores] = {}
 
-    def rows(self, name: str, side: Corpus) -> list[dict[str, Any]]:
-        """The rows of one critic for one text, p-values not adjusted."""
+    def critic(self, name: str) -> Critic[Any]:
+        """The critic, fitted when it is first asked for."""
         if name not in self.critics:
             self.critics[name] = make_critics([name])[0].fit(self.fit)
-        critic = self.critics[name]
+        return self.critics[name]
+
+    def rows(self, name: str, side: Corpus) -> list[dict[str, Any]]:
+        """The rows of one critic for one text, p-values not adjusted."""
+        critic = self.critic(name)
         if settled(critic, (self.real, side)) or name not in self.scores:
             self.scores[name] = critic.score(self.real)
         found = judge(critic, self.scores[name], critic.score(side), self.settings, family=len(CRITICS))
@@ -413,8 +456,7 @@ class Bench:
 
 def first_screen(cells: list[Cell]) -> list[Cell]:
     """Axes that differ in the order of the first screen."""
-    general = {c for c in CRITICS if make_critics([c])[0].reporting.general}
-    axes = [AxisAnswer(cell.row.critic, cell.row.axis, (cell,), cell.row.critic in general) for cell in cells]
+    axes = [AxisAnswer(c.row.critic, c.row.axis, (c,), *WEIGHED[c.row.critic]) for c in cells]
     return [axis.worst for axis in sorted(axes, key=lambda axis: -axis.weight)]
 
 
@@ -460,7 +502,9 @@ def table(rows: list[dict[str, Any]]) -> str:
             )
     total = [f"{np.mean([bool(r[k]) for r in held]):.2f}" for k in ("found", "first", "described")]
     lines.append(f"| **all** | | {len(held)} | {' | '.join(total)} | |")
-    null = [r for r in rows if r["defect"] == "unchanged"]
+    # the text of one collection that is left unchanged is the same at every strength
+    first = {r["collection"]: r["strength"] for r in reversed(rows) if r["strength"] != "none"}
+    null = [r for r in rows if r["defect"] == "unchanged" and r["strength"] in ("none", first[r["collection"]])]
     alarms = sum(bool(r["order"]) for r in null)
     return "\n".join(lines) + f"\n\nUnchanged text: {alarms} of {len(null)} runs name an axis.\n"
 
@@ -475,6 +519,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100)
     parser.add_argument("--permutations", type=int, default=999)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--nulls", type=int, default=7, help="further splits of unchanged text for each collection")
     parser.add_argument("--again", default="", help="critics to compute again in kept results, comma-separated")
     parser.add_argument("--kept", action="store_true", help="tell what is kept, and start no further defect")
     parser.add_argument("--write", type=Path, help="write the table here: benchmarks/results/causes.md")
@@ -485,9 +530,10 @@ def main() -> None:
     for collection in options.collections.split(","):
         for strength in options.strengths.split(","):
             rows += run(collection, strength, options)
+        rows += unchanged(collection, options)
     print(text := table(rows))
     if options.write is not None:
-        runs = sorted({f"{r['collection']} ({r['strength']})" for r in rows})
+        runs = sorted({f"{r['collection']} ({r['strength']})" for r in rows if r["strength"] != "none"})
         options.write.write_text(
             HEAD.format(n=options.documents, fewest=FEWEST, runs=", ".join(runs)) + text, encoding="utf-8"
         )

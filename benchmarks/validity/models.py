@@ -1,9 +1,7 @@
-"""Many axes and many models: the global test, simultaneous ranks, and plans, on simulated documents.
+"""Many models: simultaneous ranks, and plans, on simulated documents.
 
-Documents have values on several axes; the code that is measured is that of Momus (`global_test`, `ranks`, `plan`).
+Documents have values on several axes; the code that is measured is that of Momus (`ranks`, `plan`).
 
-* Global test: how often max-T rejects beside Holm's method on the same relabellings, with independent and correlated
-  axes, of which none, one or all are shifted.
 * Ranks: how often a simultaneous statement "nearer" is false for any pair of models. Ties count: the intervals must
   hold all ranks that tied models could have.
 * Plans: a pilot is drawn, documents are planned for a true difference with 80 % power, and a new comparison of that
@@ -22,18 +20,15 @@ import numpy as np
 from scipy import stats
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap
-from momus.inference.design import Design
-from momus.inference.multiplicity import holm
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
 from momus.joint.axes import Axis
-from momus.joint.global_test import global_test
 from momus.joint.planning import plan
 from momus.joint.ranks import ALL_AXES, ranks
 from momus.numeric.types import Floats
 from momus.verdicts.verdict import Verdict
 
-ALPHA, LEVEL_B = 0.05, 999
+ALPHA = 0.05
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 DIFFERENCE = Statistic("mean", "x", "value", mean)
 KS = Statistic("ks", "x", "distance", kolmogorov_smirnov, ties=mean_gap)
@@ -58,41 +53,6 @@ def axis_of(name: str, statistic: Statistic, values: dict[str, Floats]) -> Axis:
     """An axis whose documents are all scored."""
     scored = {c: np.ones(len(x), dtype=bool) for c, x in values.items()}
     return Axis(name, name, statistic, {c: rows_of(statistic, x) for c, x in values.items()}, scored, values)
-
-
-def correlated(rng: np.random.Generator, n: int, axes: int, rho: float) -> Floats:
-    """Normal values with correlation ρ between axes, (n, axes)."""
-    return np.sqrt(rho) * rng.normal(size=(n, 1)) + np.sqrt(1 - rho) * rng.normal(size=(n, axes))
-
-
-def rejections(shifts: Floats, rho: float, replications: int, seed: int, n: int = 50) -> tuple[int, int]:
-    """How often max-T and Holm reject anything on n | n documents; odd axes are KS distances, even ones means."""
-    rng = np.random.default_rng([seed, 1])
-    maximum = bonferroni = 0
-    design = Design.documents(n, n)
-    for r in range(replications):
-        one, other = (correlated(rng, n, len(shifts), rho) + d for d in (0.0, shifts))
-        axes = [
-            axis_of(str(a), KS if a % 2 else MEAN, {"real": one[:, a], "g": other[:, a]}) for a in range(len(shifts))
-        ]
-        found = global_test(axes, "real", "g", design, LEVEL_B, seed=r)
-        assert found.p is not None
-        maximum += found.p <= ALPHA
-        bonferroni += min(holm(list(found.single.values()))) <= ALPHA
-    return maximum, bonferroni
-
-
-def global_table(replications: int, axes: int = 10) -> str:
-    """False alarms and power of both."""
-    lines = ["| shifted axes | correlation | max-T | Holm |", "|---|---:|---:|---:|"]
-    one = np.zeros(axes)
-    one[0] = 0.65
-    for label, shifts in (("none", np.zeros(axes)), ("one, by 0.65", one), ("all, by 0.3", np.full(axes, 0.3))):
-        for rho in (0.0, 0.5, 0.9):
-            hits = rejections(shifts, rho, replications, 0)
-            lines.append(f"| {label} | {rho:g} | " + " | ".join(rate(h, replications) for h in hits) + " |")
-            print(lines[-1], flush=True)
-    return "\n".join(lines)
 
 
 SCENES: dict[str, tuple[float, ...]] = {
@@ -193,11 +153,11 @@ def main() -> None:
     """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=1000, help="per row of the tables")
-    parser.add_argument("--only", choices=["global", "ranks", "plans"], help="print one table")
+    parser.add_argument("--only", choices=["ranks", "plans"], help="print one table")
     parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     begun, r = time.perf_counter(), a.replications
-    makers = {"global": global_table, "ranks": rank_table, "plans": plan_table}
+    makers = {"ranks": rank_table, "plans": plan_table}
     tables = {name: make(r) for name, make in makers.items() if a.only in (None, name)}
     print(f"{time.perf_counter() - begun:.0f} s")
     if a.write and a.only is None:
@@ -208,17 +168,10 @@ def write(page: Path, tables: dict[str, str], replications: int) -> None:
     """Insert the tables into the page."""
     from null_and_power import write_between
 
-    text = f"""**Global test.** Shares of simulated comparisons in which max-T, and Holm's method on the p-values of the
-same {LEVEL_B} relabellings, reject at level {ALPHA}: ten axes (five means, five KS distances of 20 bins), 50 | 50
-documents, normal values with the given correlation between axes, shifts in standard deviations;
-R = {replications:,} per row.
-
-{tables["global"]}
-
-**Ranks.** Shares of simulated comparisons in which all simultaneous 95 % rank intervals of five models hold every rank
-that the model could have (tied models could be ordered either way). 80 documents per corpus, 299 resamples, half of the
-variance between prompts where these are shared; R = {replications:,} per row. *Mean width* is the mean number of ranks
-in an interval over all axes, less 1.
+    text = f"""**Ranks.** Shares of simulated comparisons in which all simultaneous 95 % rank intervals of five models
+hold every rank that the model could have (tied models could be ordered either way). 80 documents per corpus, 299
+resamples, half of the variance between prompts where these are shared; R = {replications:,} per row. *Mean width* is
+the mean number of ranks in an interval over all axes, less 1.
 
 {tables["ranks"]}
 

@@ -5,13 +5,14 @@ and bursts of words (for the total variation distance and the Higher Criticism o
 `momus.inference` with 199 draws at level 0.05. For comparison, whole groups are relabelled as if they were of one size.
 ``texts`` compares passages of novels through `momus.compare`: one source, of which the generated side has five passages
 for each prompt that real text lacks; and 20 novels of ten passages with group ids against 200 passages without, 20
-words shorter.
+words shorter. ``independent``: where documents do not depend on their groups, power of the exact permutation test of
+documents beside that of the test by groups.
 
 Each cell is kept in --out as soon as it is measured, and not measured again there: an interrupted run resumes, and
 tables are of one run. ``--quick`` has 20 replications. ``weights`` is the power of the squared differences under other
 weights of the columns.
 
-Run:  python benchmarks/validity/unequal_groups.py narrow words others power weights texts --out FOLDER
+Run:  python benchmarks/validity/unequal_groups.py narrow words others power weights independent texts --out FOLDER
       [--quick] [--write benchmarks/validity/TABLES.md]
 """
 
@@ -89,6 +90,8 @@ CELLS = (
 )
 SHIFTED = ((0, 0.3), (2, 0.8), (3, 0.4), (6, 0.4), (8, 0.6), (9, 0.4), (11, 0.4))
 """Cells whose power is measured, and the shift of the value in standard deviations."""
+INDEPENDENT = {4: 0.06, 5: 0.08}
+"""Cells whose documents are independent, and the share of generated words that become another one there."""
 SWAPPED = {0: 0.06, 2: 0.12, 3: 0.08, 6: 0.08, 8: 0.1, 9: 0.06, 11: 0.06}
 """Share of generated words that become another one, by cell: an even word the odd one after it."""
 STATISTICS = (
@@ -290,6 +293,41 @@ def power(kept: Kept, replications: int) -> str:
     return "\n".join(found)
 
 
+def independent(kept: Kept, replications: int) -> str:
+    """Power of tests of the total variation distance where documents do not depend on their groups."""
+    heads = "permutation of documents | squares of groups | squares of documents"
+    lines = [f"Power, V = 2,000, R = {replications:,}:", "", f"| real \\| generated | ICC | swapped | {heads} |"]
+    lines.append("|---|---:|---:|---:|---:|---:|")
+    for number, swapped in INDEPENDENT.items():
+        name = f"{CELLS[number].label} {replications}"
+        r = kept(name, lambda n=number, s=swapped: of_documents(CELLS[n], s, replications))
+        lines.append(f"| {CELLS[number].label} | {swapped:g} | " + " | ".join(f"{x:.3f}" for x in r.values()) + " |")
+    return "\n".join(lines)
+
+
+def of_documents(cell: Cell, swapped: float, replications: int) -> dict[str, float]:
+    """Share of pairs of texts that each of three tests rejects, of which the first and last ignore the groups."""
+    (tvd,) = WORDY
+    found = []
+    for seed in range(replications):
+        rng = np.random.default_rng([seed, CELLS.index(cell), 1])
+        real, generated = draw(rng, cell.real, cell.icc), draw(rng, cell.generated, cell.icc, 0.0, swapped)
+        tables = Tables.of(real.rows["words"], generated.rows["words"])
+        sizes = len(real.groups), len(generated.groups)
+        documents = Samples(tables, Design.documents(*sizes))
+        labels = random_labels(documents.design, seed, 0, DRAWS)
+        null = contrasts(tvd, Prepared(*documents.pooled(labels)))
+        p = [p_value("distance", float(contrasts(tvd, Prepared(*documents.observed))[0]), null, exact=False)[0]]
+        for groups in ((real.groups, generated.groups), tuple(map(np.arange, sizes))):
+            samples = Samples(tables, Design.clusters(*groups))
+            squares = multipliers.Influences(tvd, samples)
+            null = squares.squares(random_signs(samples.design, seed, 0, DRAWS))
+            p.append(p_value("distance", squares.observed, null, exact=False)[0])
+        found.append(np.array(p) <= ALPHA)
+    shares = np.mean(found, axis=0).tolist()
+    return dict(zip(("permutation", "groups", "documents"), shares, strict=True))
+
+
 def without_ids(pool: Pool, rng: np.random.Generator) -> tuple[Corpus, Corpus]:
     """One source: 100 passages, and 500 as five for each of 100 prompts that the others lack."""
     rows = rng.permutation(len(pool.pieces))[:600]
@@ -338,7 +376,9 @@ def compared(pool: Pool, seed: int, shorter: int) -> dict[str, float]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=("narrow", "words", "others", "power", "weights", "texts"))
+    parser.add_argument(
+        "parts", nargs="+", choices=("narrow", "words", "others", "power", "weights", "independent", "texts")
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the results of cells")
     parser.add_argument("--quick", action="store_true", help="20 replications of everything")
     parser.add_argument("--replications", type=int, default=1000, help="of the levels of means and KS")
@@ -353,6 +393,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "others": lambda kept: levels(kept, some, OTHERS, CELLS[:4]),
         "power": lambda kept: power(kept, some),
         "weights": lambda kept: weights(kept, some),
+        "independent": lambda kept: independent(kept, some),
         "texts": lambda kept: texts(kept, runs),
     }
     for part in a.parts:

@@ -30,8 +30,8 @@ def in_python(text: str) -> str:
         shown = f"{_NAMES.get(name, name.replace('-', '_'))}={value}"
         return _WORDS.get(name, f"ReadingOptions({shown})" if name in _READING else shown)
 
-    text = _VALUE.sub(lambda found: argument(found[1], repr(found[2].strip("'"))), text)
-    return _OPTION.sub(lambda found: argument(found[1]), text)
+    text = _VALUE.sub(lambda match: argument(match[1], repr(match[2].strip("'"))), text)
+    return _OPTION.sub(lambda match: argument(match[1]), text)
 
 
 class MomusError(Exception):

@@ -82,8 +82,8 @@ class Limits:
         """
         known = [field.name for field in fields(self)]
         new: dict[str, int] = {}
-        for item in filter(None, (part.strip() for part in text.split(","))):
-            name, _, value = (part.strip() for part in item.partition("="))
+        for item in filter(None, (piece.strip() for piece in text.split(","))):
+            name, _, value = (piece.strip() for piece in item.partition("="))
             if name not in known:
                 raise UsageError(f"{VARIABLE}: no limit {name!r}", hint=f"the limits are {', '.join(known)}")
             new[name] = parse_size(value, f"{VARIABLE}, {name}")

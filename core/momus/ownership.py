@@ -151,8 +151,8 @@ def check_place(
     if out is None:
         return
     target = Path(os.path.realpath(out))
-    for given in filter(None, map(str, (i for i in inputs if i is not None))):
-        clash = _clash(target, given)
+    for named in filter(None, map(str, (i for i in inputs if i is not None))):
+        clash = _clash(target, named)
         if clash:
             raise UsageError(f"{option} {out} would overwrite {clash}", hint="name another file or folder")
     for folder in target.parents:
@@ -162,27 +162,27 @@ def check_place(
             raise StoreError(f"{out} is a part of the {owner.name} in {folder}", hint="name a place outside of it")
 
 
-def _clash(target: Path, given: str) -> str:
+def _clash(target: Path, named: str) -> str:
     """What of an input an output would overwrite; empty if nothing."""
-    names = _paths_of(given)
+    names = _paths_of(named)
     for source in map(Path, names):
         real = Path(os.path.realpath(source))
         if target == real or (target.exists() and real.exists() and os.path.samefile(target, real)):
             return "its own input"
         # the names that folders of Momus keep are taken, the others are not read
         if real in target.parents and real.is_dir() and kind_of(real) is None:
-            return f"a file of its input {given}"
+            return f"a file of its input {named}"
         if target in real.parents and target.is_dir() and real.exists():
-            return f"its input {given}, which lies in it"
+            return f"its input {named}, which lies in it"
     if glob.has_magic(names[-1]) and fnmatch(str(target), os.path.abspath(names[-1])):
-        return f"a file of its input {given}"
+        return f"a file of its input {named}"
     return ""
 
 
-def _paths_of(given: str) -> list[str]:
+def _paths_of(named: str) -> list[str]:
     """The paths that the name of an input may mean, those that a pattern matches before the pattern."""
-    match = NAMED.fullmatch(given)
-    names = [given, given.rpartition("#")[0]]
+    match = NAMED.fullmatch(named)
+    names = [named, named.rpartition("#")[0]]
     names += [match[1], match[1].rpartition("#")[0]] if match is not None else []
     names = [name for name in dict.fromkeys(names) if name]
     if any(os.path.lexists(name) for name in names):
@@ -230,11 +230,11 @@ def check_folder(path: Path, kind: FolderKind, *, leftovers: Iterable[str] = ())
         raise StoreError(f"{path} is {what}, not a folder", hint="name another folder with --out")
     if not path.is_dir():
         return False
-    found = kind_of(path)
-    if found is kind:
+    owner = kind_of(path)
+    if owner is kind:
         return True
     others = [p.name for p in path.iterdir() if p.name not in leftovers and not p.name.endswith(PART)]
-    if found is not None or others:
-        what = f"a {found.name}" if found is not None else f"files that do not belong to a {kind.name}"
+    if owner is not None or others:
+        what = f"a {owner.name}" if owner is not None else f"files that do not belong to a {kind.name}"
         raise StoreError(f"{path} holds {what}", hint="name a new or empty folder with --out")
     return False

@@ -54,7 +54,7 @@ def usable_threads() -> int:
 
 
 @contextmanager
-def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[ProcessPoolExecutor]:
+def pool_of(jobs: int, prepare: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
     """Start processes afresh that share the cores among them, and end them with the context.
 
     Parameters
@@ -69,7 +69,7 @@ def pool_of(jobs: int, prepare: Callable[..., None], *given: Any) -> Iterator[Pr
             jobs,
             mp_context=_Context(),
             initializer=_prepare,
-            initargs=(os.getpid(), prepare, given),
+            initargs=(os.getpid(), prepare, arguments),
         )
         try:
             yield pool
@@ -102,13 +102,13 @@ class _Context(SpawnContext):
     Process = _Process
 
 
-def _prepare(parent: int, prepare: Callable[..., None], given: tuple[Any, ...]) -> None:
+def _prepare(parent: int, prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     without_pandas()
-    prepare(*given)
+    prepare(*arguments)
 
 
 @contextmanager

@@ -139,8 +139,8 @@ def _names_before(items: Sequence[Any], name: str) -> Iterator[str]:
         yield option["name"] if option and paired and names_secret(option["name"]) is not False else name
 
 
-def _hide_query(found: re.Match[str]) -> str:
-    start, name, value = found.groups()
+def _hide_query(match: re.Match[str]) -> str:
+    start, name, value = match.groups()
     return f"{start}{name}={value if names_secret(name) is False else HIDDEN}"
 
 
@@ -172,8 +172,8 @@ def _is_hidden(named: re.Match[str], value: str) -> bool:
     return _opaque(value) or not (prose or names_secret(named["name"]) is None)
 
 
-def _hide_random(found: re.Match[str]) -> str:
-    return HIDDEN if _random(found[0]) else found[0]
+def _hide_random(match: re.Match[str]) -> str:
+    return HIDDEN if _random(match[0]) else match[0]
 
 
 def _opaque(value: str) -> bool:

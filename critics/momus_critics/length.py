@@ -22,18 +22,15 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.reporting import Reporting
-from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.figures import evenly_cumulated, rounded
-
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+from momus_critics.figures import QUANTILES, Distribution
 
 
-class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin):
+class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
     The empirical distribution is extended to all lengths ≥ 1: equal-count bins, uniform within, each with half a count
@@ -60,6 +57,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
     reporting = Reporting(
         headline="ks",
+        leading=True,
         directions={"latent_nll": ("more usual in length", "less usual in length")},
         limits="It cannot see what a document says, nor whether its end is one: only how long it is.",
     )
@@ -69,10 +67,6 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
     def __init__(self, *, tokens: str = "words", lower: bool = True, bins: int = 0) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.bins = bins
-
-    def fit(self, real: Corpus) -> Self:
-        """Learn the bins and their probabilities."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by length."""
@@ -136,14 +130,7 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the length distributions, difference of mean lengths, ratio of their spreads."""
         return (
-            Statistic(
-                "ks",
-                "length",
-                "distance",
-                kolmogorov_smirnov,
-                ties=mean_gap,
-                label="Kolmogorov–Smirnov distance of lengths",
-            ),
+            Statistic.ks("length", "Kolmogorov–Smirnov distance of lengths"),
             Statistic.ratio(
                 "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
             ),
@@ -164,14 +151,12 @@ class Length(TokenCritic[Values], StatisticsMixin, EvidenceMixin, MergeableMixin
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            lengths, counts = _sorted(summary)
-            share = np.cumsum(counts) / counts.sum()
-            pick = evenly_cumulated(share)
-            curves.append(Series(role, lengths[pick].tolist(), rounded(share[pick]), role, "steps"))
-            quantiles = [float(lengths[np.searchsorted(share, q - 1e-12)]) for q in QUANTILES]
+            found = Distribution.of(summary.counts["length"])
+            lengths, counts = found.values, found.counts
+            curves.append(found.steps(role))
             mean = float(np.average(lengths, weights=counts))
             deviation = float(np.sqrt(np.average((lengths - mean) ** 2, weights=counts)))
-            rows.append((role, int(counts.sum()), mean, deviation, *quantiles))
+            rows.append((role, int(counts.sum()), mean, deviation, *found.quantiles()))
         columns = ("text", "documents", "mean", "standard deviation", *(percentage(q, 0) for q in QUANTILES))
         return [
             Chart(
@@ -194,9 +179,3 @@ def spread(pooled: Floats) -> Floats:
     """
     first, second = (pooled[:, i] / pooled[:, 2] for i in (0, 1))
     return np.sqrt(np.maximum(second - first**2, 1e-12))
-
-
-def _sorted(summary: Pooled) -> tuple[Floats, Floats]:
-    """Lengths in ascending order, and the number of documents of each."""
-    table = sorted(summary.counts["length"].items())
-    return np.array([float(k) for k, _ in table]), np.array([v for _, v in table])

@@ -199,7 +199,7 @@ class Mauve(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("embedder_")
+        state.component("embedder_")
         width = len(state.array("mean_", (None,)))
         rank = state.array("directions_", (width, None)).shape[1]
         regions = state.array("centres_", (self.clusterings, None, rank)).shape[1]

@@ -8,28 +8,18 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from momus.critic import (
-    Counted,
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
-from momus.critic.statistic import supremum
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.figures import percent
+from momus_critics.keyness.testing import largest_gap, share_gaps
 from momus_critics.marking import Mark, mark_passage
 from momus_critics.prose.examples import recurring
 from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
@@ -115,7 +105,7 @@ def read_names(prose: Prose) -> NameSets:
     return NameSets(codes.astype(np.int64), offsets, names, words)
 
 
-class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     """z is the set of names of a document; P_c(z) draws them from a Pitman–Yor process over documents.
 
     The number of names is geometric, with a mean in proportion to the number of words. A name that c documents of real
@@ -148,10 +138,6 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
         limits="It finds names by their capitals, as English spells them: to it, German nouns are names.",
         aggregated=False,
     )
-
-    def fit(self, real: Corpus) -> Self:
-        """Count in how many documents each name is, and fit the process."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Documents by name, and documents."""
@@ -203,8 +189,11 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
         known = np.isin(np.array(latents.names, dtype=object).astype(str), np.array(self.names_).astype(str))
         shared = np.asarray(group_sums(known[latents.codes].astype(np.float64), latents.offsets), dtype=np.float64)
         number = latents.lengths.astype(np.float64)
+        names = Counted.of_tokens(latents.codes, latents.offsets, list(latents.names))
+        ones = sparse.csr_array(np.ones((len(latents), 1)))
         return {
-            "names": Counted.of_tokens(latents.codes, latents.offsets, list(latents.names)),
+            # a column of ones counts the documents, of which shares are taken
+            "names": Counted(sparse.csr_array(sparse.hstack([ones, names.matrix])), ["", *latents.names]),
             # a little of a name keeps the ratios of texts without names finite
             "rate": np.column_stack([1000 * (number + 0.05), latents.words + 1.0]),
             "known": np.column_stack([shared + 0.5e-6, number + 1e-6]),
@@ -215,7 +204,12 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
         """Largest difference in the share of documents of one name; names per 1,000 words; names that real text has."""
         return (
             Statistic(
-                "recurring_names", "names", "distance", supremum, uneven="itself", label="most changed of all names"
+                "recurring_names",
+                "names",
+                "distance",
+                largest_gap,
+                uneven="itself",
+                label="largest gap of a name (Cohen’s h of shares of documents)",
             ),
             Statistic.relative(
                 "name_rate", "rate", "different names", ("poorer in names", "richer in names"), unit="per 1,000 words"
@@ -241,8 +235,14 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Names by how much their share of documents differs, and how often two documents share a name."""
-        found = recurring(real, generated, "names", SHOWN)
-        overused = [Overused(r.text, r.real, r.generated) for r in found if r.overused]
+        names = recurring(real, generated, "names", SHOWN)
+        counts = [
+            np.array([[t.documents, *(t.counts["names"].get(r.text, 0.0) for r in names)]]) for t in (real, generated)
+        ]
+        sizes = np.abs(share_gaps(*counts))[0].tolist()
+        overused = [
+            Overused(r.text, r.real, r.generated, size=h) for r, h in zip(names, sizes, strict=True) if r.overused
+        ]
         pairs = [
             percent(sum(v * (v - 1) for v in t.counts["names"].values()) / max(t.documents * (t.documents - 1), 1))
             for t in (real, generated)
@@ -250,7 +250,7 @@ class Names(ProseCritic[NameSets], StatisticsMixin, ItemsMixin, EvidenceMixin, E
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
         overuse = Overuse("over-used names", "% of documents", overused[:5], "recurring_names") if overused else None
         columns = ("name", "real, % of documents", "generated %")
-        return [Table("names", "Names that differ most", columns, [r[:3] for r in found], note=note, overuse=overuse)]
+        return [Table("names", "Names that differ most", columns, [r[:3] for r in names], note=note, overuse=overuse)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic import LogPrior, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.reporting import Reporting
@@ -56,7 +56,7 @@ class Paths(Ragged):
     taken_up: Floats
 
 
-class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, DeviceMixin):
+class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
     """z is the path of a document through a space of sentences; P_c(z) is an Ornstein–Uhlenbeck process.
 
     Sentences are vectors, less the mean of their document, along the d directions in which sentences of real documents
@@ -143,7 +143,7 @@ class Path(ProseCritic[Paths], StatisticsMixin, EvidenceMixin, ExplanationMixin,
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("embedder_")
+        state.component("embedder_")
         state.texts("common_")
         axes = state.array("axes_", (None, None))
         state.array("correlations_", (axes.shape[1],), low=-LARGEST, high=LARGEST)

@@ -139,7 +139,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
         if self.scorer == "ngram":
             return resource(_counted, self, self.ngrams_)
         device = {"device": self.device} if self.scorer == "transformers" else {}
-        return open_scorer(self.scorer, {**device, **(self.options or {})}, own=("ngram",))
+        return open_scorer(self.scorer, {**device, **(self.options or {})}, others=("ngram",))
 
     def project(self, batch: Corpus) -> ScoredTexts:
         """Score the tokens of each document."""

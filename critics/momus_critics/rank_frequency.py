@@ -38,7 +38,7 @@ POINTS = 120
 """Points of the curves of frequency by rank."""
 
 
-class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 
     The latent rank of a word is its rank in the real text; the j-th new word of a document gets the j-th rank after the
@@ -86,10 +86,6 @@ class RankFrequency(TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, Ex
         super().__init__(tokens=tokens, lower=lower)
         self.ranks = ranks
         self.truncated = truncated
-
-    def fit(self, real: Corpus) -> Self:
-        """Rank words by frequency (equally frequent ones by the alphabet) and fit the exponent."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count words."""

@@ -26,18 +26,16 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin
 from momus.critic.reporting import Reporting
-from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.figures import evenly_cumulated, percent, rounded
+from momus_critics.figures import QUANTILES, Distribution, percent
 from momus_critics.fits.beta_binomial import fit_beta_binomial
 from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SHOWN = 80
 """Tokens of an explained passage."""
 PACK = 1 << 32
@@ -62,7 +60,7 @@ class TokenCounts:
         return self.hits / self.tokens
 
 
-class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of a document's tokens of one kind; P_c(z) is beta-binomial given the number of tokens.
 
     The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
@@ -79,10 +77,6 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
     @abstractmethod
     def is_hit(self, vocabulary: Sequence[str]) -> Bools:
         """Whether each word of a vocabulary is of the kind: bool (V,)."""
-
-    def fit(self, real: Corpus) -> Self:
-        """Fit the two parameters of the beta distribution of shares."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of tokens of the kind and of all tokens."""
@@ -129,14 +123,7 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
     def statistics(self) -> Sequence[Statistic]:
         """KS distance between the distributions of shares; difference of mean shares."""
         return (
-            Statistic(
-                "ks",
-                "shares",
-                "distance",
-                kolmogorov_smirnov,
-                ties=mean_gap,
-                label=f"Kolmogorov–Smirnov distance of shares of {self.kind}",
-            ),
+            Statistic.ks("shares", f"Kolmogorov–Smirnov distance of shares of {self.kind}"),
             Statistic.share(
                 "mean_share",
                 "share",
@@ -151,12 +138,10 @@ class TokenShare(TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, Expla
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            table = sorted((float(k), v) for k, v in summary.counts["shares"].items())
-            shares, counts = np.array([k for k, _ in table]), np.array([v for _, v in table])
-            cumulated = np.cumsum(counts) / counts.sum()
-            pick = evenly_cumulated(cumulated)
-            curves.append(Series(role, rounded(100 * shares[pick]), rounded(cumulated[pick]), role, "steps"))
-            quantiles = [percent(shares[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
+            found = Distribution.of(summary.counts["shares"])
+            shares, counts = found.values, found.counts
+            curves.append(found.steps(role, 100))
+            quantiles = map(percent, found.quantiles())
             rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))
         columns = ("text", "documents", "mean %", *(f"{percentage(q, 0)} quantile, %" for q in QUANTILES))
         title = f"Share of tokens that are {self.kind}"

@@ -23,7 +23,6 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.reporting import Reporting
-from momus.critic.statistic import kolmogorov_smirnov, mean_gap
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
@@ -58,7 +57,7 @@ class Growth:
         return len(self.tokens)
 
 
-class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin):
+class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
@@ -94,10 +93,6 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
     def __init__(self, *, tokens: str = "words", lower: bool = True, order: int = 1) -> None:
         super().__init__(tokens=tokens, lower=lower)
         self.order = order
-
-    def fit(self, real: Corpus) -> Self:
-        """Fit α and β."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""
@@ -158,14 +153,7 @@ class TypeToken(TokenCritic[Growth], StatisticsMixin, EvidenceMixin, Explanation
         """
         words = "words" if self.order == 1 else f"{self.order}-grams"
         return (
-            Statistic(
-                "ks",
-                "quantile",
-                "distance",
-                kolmogorov_smirnov,
-                ties=mean_gap,
-                label="Kolmogorov–Smirnov distance of diversity",
-            ),
+            Statistic.ks("quantile", "Kolmogorov–Smirnov distance of diversity"),
             Statistic.relative(
                 "relative_types",
                 "types",

@@ -44,12 +44,12 @@ POINTS = 60
 
 
 class Unigram(
+    MergeableMixin,
     TokenCritic[TokenStates],
     StatisticsMixin,
     AggregatedPosteriorMixin,
     EvidenceMixin,
     ExplanationMixin,
-    MergeableMixin,
     NamedStatesMixin,
 ):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
@@ -78,10 +78,6 @@ class Unigram(
         limits="It cannot see the order of words: a shuffled text has the same vocabulary.",
     )
     sequence = True
-
-    def fit(self, real: Corpus) -> Self:
-        """Count words; the last entry of ``log_probabilities_`` is for unseen words."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count words."""

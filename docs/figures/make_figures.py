@@ -36,6 +36,8 @@ EVIDENCE = {
     "type-token": "type-token",
     "mauve": "regions",
     "keyness": "over-used",
+    "edges": "edge-features",
+    "register": "register-features",
 }
 """Which piece of evidence is the figure; of the others, the first."""
 CONFIG = {"code-mixing": {"n_topics": 3}}

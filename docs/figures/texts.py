@@ -73,6 +73,17 @@ def novels() -> Texts:
     return Texts(fit, real, "nucleus", made, about)
 
 
+def stories() -> Texts:
+    """Stories by people for prompts of a forum, and by a chat model for such prompts."""
+    rows = lines(data() / "registers" / "writing_prompt.jsonl.gz")
+    people, model = ([row["text"] for row in rows if row["writer"] == w] for w in ("human", "ChatGPT"))
+    order = np.random.default_rng(0).permutation(len(people))
+    parts = ("fit", order[:400]), ("real", order[400:650])
+    fit, real = (Corpus.from_texts([people[i] for i in rows], name=name) for name, rows in parts)
+    about = "stories that people wrote for prompts of a forum, and that ChatGPT wrote for such prompts"
+    return Texts(fit, real, "ChatGPT", Corpus.from_texts(model, name="ChatGPT"), about)
+
+
 def looped() -> Texts:
     """Passages of Jane Austen's novels, and continuations by a small model at a low temperature, many of which loop."""
     texts = novels()
@@ -238,6 +249,12 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "repetition": looped,
     "rhythm": looped,
     "keyness": docstrings,
+    "layout": docstrings,
+    "edges": stories,
+    "marks": stories,
+    "names": stories,
+    "register": stories,
+    "path": stories,
     "diversity": chapters,
     "discourse": looped,
     "templates": templated,

@@ -22,24 +22,11 @@ def load():
 models = load()
 
 
-def test_values_have_the_correlation_asked_for():
-    x = models.correlated(np.random.default_rng(0), 20_000, 4, 0.5)
-    assert np.corrcoef(x.T)[np.triu_indices(4, 1)] == pytest.approx(np.full(6, 0.5), abs=0.03)
-
-
 def test_intervals_that_lack_a_possible_rank_are_misses():
     truth = np.array([0.1, 0.1, 0.5])
     assert not models.false_order([(1, 2), (1, 2), (3, 3)], truth)
     assert models.false_order([(1, 1), (2, 2), (3, 3)], truth)  # the order of a tie
     assert models.false_order([(1, 2), (1, 3), (1, 2)], truth)
-
-
-@pytest.mark.slow
-def test_max_t_and_holm_keep_their_level_and_max_t_gains_with_correlation():
-    null = models.rejections(np.zeros(4), 0.9, 150, 1, n=20)
-    assert max(null) / 150 <= 0.05 + 3.3 * np.sqrt(0.05 * 0.95 / 150)
-    maximum, by_holm = models.rejections(np.full(4, 0.5), 0.9, 150, 2, n=20)
-    assert maximum > by_holm
 
 
 @pytest.mark.slow

@@ -67,13 +67,13 @@ def test_ties_share_their_ranks_and_are_in_the_order_of_ids(folder):
 def test_rounding_does_not_break_ties():
     frame = pd.DataFrame({"nll": [0.3, 0.1 + 0.2], "steps": [1, 1]})
     assert frame["nll"][0] != frame["nll"][1]
-    values = Measure(sequence=False, own=False).values(frame)
+    values = Measure(sequence=False, has_oddity=False).values(frame)
     assert values[0] == values[1] == 0.3
 
 
 def test_what_has_no_value_has_no_rank():
     frame = pd.DataFrame({"nll": [2.0, np.nan, 3.0], "steps": [2, 0, 1], "oddity": [1.5, np.nan, np.nan]})
-    values = [Measure(sequence=True, own=own).values(frame).tolist() for own in (True, False)]
+    values = [Measure(sequence=True, has_oddity=own).values(frame).tolist() for own in (True, False)]
     assert values == [pytest.approx(v, nan_ok=True) for v in ([1.5, np.nan, np.nan], [1.0, np.nan, 3.0])]
 
 

@@ -34,13 +34,13 @@ def of(total=3):
 def test_later_critics_take_as_long_as_earlier_ones_on_average():
     overall, clock = of(total=4)
     for seconds in (4, 8):
-        with overall.part(str(seconds)):
+        with overall.item(str(seconds)):
             assert overall.remaining() == (None if seconds == 4 else pytest.approx(4 + 8))
             overall.begin("fitting")
             clock.now += seconds
     assert (overall.last, overall.seconds) == ("8", 8.0)
     assert overall.remaining() == pytest.approx(2 * 6)
-    with overall.part("c"):
+    with overall.item("c"):
         overall.begin("fitting")
         clock.now += 1
         assert overall.remaining() == pytest.approx(5 + 6)
@@ -50,9 +50,9 @@ def test_later_critics_take_as_long_as_earlier_ones_on_average():
 
 def test_a_critic_of_an_earlier_run_does_not_count_for_the_rate():
     overall, clock = of(total=3)
-    with overall.part("kept"):
+    with overall.item("kept"):
         clock.now += 0.1
-    with overall.part("new"):
+    with overall.item("new"):
         overall.begin("scoring")
         clock.now += 5
     assert overall.remaining() == pytest.approx(5)
@@ -62,7 +62,7 @@ def test_the_share_never_falls():
     overall, clock = of(total=2)
     shares = []
     for seconds in (20, 30):
-        with overall.part("a"):
+        with overall.item("a"):
             for _ in range(10):
                 overall.begin("testing")
                 clock.now += seconds / 10
@@ -88,9 +88,9 @@ def test_bars_show_the_critic_and_the_stage_in_80_columns():
     bars._progress.live.console = Console(file=out, force_terminal=True, width=80, color_system=None)
     timed = Timed(bars)
     with timed.overall("critic", 17):
-        with timed.part("length"), timed.stage("fitting"):
+        with timed.item("length"), timed.stage("fitting"):
             time.sleep(0.01)
-        with timed.part("topics"), timed.stage("scoring", "opt", 1000) as advance:
+        with timed.item("topics"), timed.stage("scoring", "opt", 1000) as advance:
             advance(250)
             text = str_of(bars)
         assert "critic 2 of 17: topics, scoring opt" in text
@@ -130,7 +130,7 @@ def test_the_default_is_silent_off_a_terminal_unless_lines_are_asked_for(monkeyp
 
 def test_a_stage_costs_next_to_nothing():
     timed = Timed(Silent())
-    with timed.overall("critic", 1), timed.part("a"):
+    with timed.overall("critic", 1), timed.item("a"):
         start = time.perf_counter()
         for _ in range(1000):
             with timed.stage("scoring", "g", 1000) as advance:

@@ -15,6 +15,8 @@ from momus_critics.coreference import Coreference
 from momus_critics.coreference.annotated import write_chains
 from momus_critics.coreference.spelling import write_symbols
 
+from .measured import measured
+
 PERSONS = (("Anna", "she"), ("Bea", "she"), ("Carl", "he"))
 
 
@@ -88,6 +90,19 @@ def test_lists_and_objects_and_both_spellings_are_read(tmp_path):
         assert len(corpus) == 2
         critic = Coreference(resolver="symbols")
         assert critic.symbols(corpus) == [["Male:0", ".", "he:0", "Female:1"]] * 2
+
+
+def test_genders_of_pronouns_of_one_document_are_compared_with_each_other(tmp_path):
+    def share(*documents):
+        path = tmp_path / "chains.jsonl"
+        path.write_text("".join(json.dumps({"id": str(i), "symbols": d}) + "\n" for i, d in enumerate(documents)))
+        corpus = read_corpus(f"symbols:{path}")
+        return measured(Coreference(resolver="symbols").fit(corpus), corpus)["other_gender_share"]
+
+    he, she = ["Male:0", "he:0", "his:0"], ["Female:0", "she:0", "her:0"]
+    assert share(he, she, he) == pytest.approx(0, abs=1e-6)
+    # of two male and two female pronouns, each meets two others of three
+    assert share([*he, "she:1", "her:1"], ["Male:0"], she) == pytest.approx(4 * 2 / 3 / 6, rel=1e-5)
 
 
 WRONG = {

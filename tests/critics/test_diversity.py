@@ -10,8 +10,7 @@ from momus.critic import Counted
 from momus.critic.hooks import scored_units, settled
 from momus.critic.latents import aggregated
 from momus_critics.diversity import Diversity
-from momus_critics.diversity.answers import by_prompt, effective_number
-from momus_critics.diversity.latents import between_similarity, relative_variance
+from momus_critics.diversity.answers import between_similarity, by_prompt, effective_number, relative_variance
 
 WORDS = np.array([f"w{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"])
 
@@ -78,7 +77,7 @@ def test_collapsed_answers_are_found_and_shown_in_groups(tmp_path):
     assert rows["collapsed", "distinct"].generated_value < rows["collapsed", "distinct"].real_value
     assert rows["collapsed", "same_share"].generated_value == pytest.approx(0.75, abs=0.15)
     assert rows["collapsed", "similarity"].n_real == 40
-    assert {v.statistic for v in found.verdicts if v.found} == {"similarity", "distinct", "same_share"}
+    assert {v.statistic for v in found.verdicts if v.is_finding} == {"similarity", "distinct", "same_share"}
     assert "richer in equal answers" in str(found)
     (result,) = [r for r in found.results if r.name == "diversity"]
     tables = [e for name, items in result.evidence for e in items if name == "collapsed" and e.name == "alike"]

@@ -15,7 +15,7 @@ from momus.critic.rows import align
 from momus.verdicts.judge import judge
 from momus_critics.keyness import Keyness
 from momus_critics.keyness.evidence import keys_of, listed
-from momus_critics.keyness.process import Presence, TermProcess
+from momus_critics.keyness.latents import Presence, TermProcess
 from momus_critics.keyness.terms import LONGEST, frequent_terms, key_of, keys_at
 from momus_critics.keyness.testing import higher_criticism, log_odds, proportions_z, two_sided
 from momus_critics.prose.reading import paragraph_tokenizer, read_prose
@@ -131,7 +131,7 @@ def test_planted_phrases_are_found_and_listed():
     a, b = critic.score(real), critic.score(planted)
     found = {v.statistic: v for v in judge(critic, a, b, permutations=199, resamples=99)}
     assert found["higher_criticism"].p < 0.02
-    over, _, lines, _ = critic.evidence(a.summary, b.summary)
+    over, _, lines = critic.evidence(a.summary, b.summary)
     shown = " / ".join(row[0] for row in over.rows)
     assert all(" ".join(p.lower().rstrip(",").split()[-4:-1]) in shown for p in PHRASES)
     assert all("«" in row[2] for row in lines.rows)
@@ -158,13 +158,6 @@ def test_of_nested_phrases_the_longest_is_listed():
     assert not any(a != b and f" {a} " in f" {b} " for a in terms for b in terms)
     assert len(keys) == 4
     assert all(k.term.count(" ") + 1 == LONGEST for k in keys)
-
-
-def test_names_that_only_generated_text_has_are_counted_by_document():
-    critic = Keyness(min_count=2).fit(sentences(20, 0))
-    made = Corpus.from_texts(["So Elara met Kai. He saw Elara.", "Then Elara left.", "The elara of old"], name="made")
-    *_, names = critic.evidence(critic.score(sentences(9, 1)).summary, critic.score(made).summary)
-    assert names.rows == [("Elara", 2, pytest.approx(66.67))]
 
 
 def test_unusual_terms_are_marked():

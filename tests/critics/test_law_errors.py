@@ -5,9 +5,9 @@ import pytest
 
 from momus import Corpus
 from momus.laws.jackknife import jackknife, joined, shortened, shuffled
-from momus.laws.test import compare_law
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import get_tokenizer
+from momus.verdicts.law_test import compare_law
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
 
 TYPES = 4000
@@ -42,7 +42,7 @@ def test_one_source_is_not_told_apart_when_one_text_is_four_times_as_long(critic
     for _ in range(30):
         a, b = text(rng, 60), text(rng, 240)
         found = compare_law(law, a, b, 0.95)
-        assert found.tokens == 30_000
+        assert found.method.tokens == 30_000
         alarms += found.p < 0.05
     whole = [law.function(x) for x in (a, b)]
     assert abs(whole[1] - whole[0]) > 2 * abs(found.difference)
@@ -56,7 +56,7 @@ def test_intervals_of_exponents_cover_the_mean_difference(critic):
     for _ in range(60):
         found = compare_law(critic.laws()[0], text(rng, 60), text(rng, 60, 1.1), 0.95)
         rows.append((found.difference, found.low, found.high))
-        assert found.low < found.inner[0] < found.difference < found.inner[1] < found.high
+        assert found.low < found.equivalence_low < found.difference < found.equivalence_high < found.high
     d, low, high = np.array(rows).T
     inside = (low <= d.mean()) & (d.mean() <= high)
     assert 52 <= inside.sum() <= 60
@@ -131,8 +131,8 @@ def test_correlations_of_rare_words_are_tested_by_relabelling():
         texts.append(RunningText(np.concatenate(ids).clip(0, TYPES - 1).astype(np.int32), WORDS))
     for law in LongRange().laws()[:2]:
         found = compare_law(law, *texts, 0.95)
-        assert found.error == "relabelled"
-        assert 99 <= found.relabellings <= 199
+        assert found.method.error == "relabelled"
+        assert 99 <= found.method.permutations <= 199
         assert found.p > 0.05
         assert found.low < 0 < found.high
         assert found.low - found.difference == pytest.approx(found.difference - found.high)
@@ -140,7 +140,7 @@ def test_correlations_of_rare_words_are_tested_by_relabelling():
     found = compare_law(LongRange().laws()[0], texts[0], mixed, 0.95)
     assert found.p <= 0.01
     assert found.high < 0
-    assert abs(found.generated.value) < 0.02 < found.real.value, "words in random order have no memory"
+    assert abs(found.generated_value) < 0.02 < found.real_value, "words in random order have no memory"
     with pytest.raises(ValueError, match="fewer than 1,000 distances"):
         LongRange().correlation(RunningText(texts[0].ids[:15_000], WORDS))
     with pytest.raises(ValueError, match="needs 100,000 tokens"):
@@ -160,9 +160,9 @@ def test_groups_are_whole_documents_where_there_are_enough():
     rng = np.random.default_rng(4)
     a, b = text(rng, 12), text(rng, 12)
     law = Heaps().laws()[0]
-    assert compare_law(law, a, b, 0.95).real.groups == 12
+    assert compare_law(law, a, b, 0.95).method.units_real == 12
     one = RunningText(a.ids, a.vocabulary)
-    assert compare_law(Heaps(groups=14).laws()[0], one, b, 0.95).real.groups == 14
+    assert compare_law(Heaps(groups=14).laws()[0], one, b, 0.95).method.units_real == 14
 
 
 def test_ends_of_documents_follow_their_tokens():

@@ -101,6 +101,13 @@ def test_rates_are_per_thousand_words():
     assert values["capital"] == pytest.approx(200)
 
 
+def test_documents_with_a_mark_are_counted_once():
+    critic = Marks().fit(corpus(10, 0))
+    values = measured(critic, Corpus.from_texts(["“One” — two — 'three'", "five", "'six'", "it's 7"]))
+    found = {k: values[f"with_{k}_share"] for k in ("quotation_marks", "em_dashes", "digits", "semicolons")}
+    assert found == {"quotation_marks": 0.5, "em_dashes": 0.25, "digits": 0.25, "semicolons": 0}
+
+
 def test_the_mixture_is_of_marks_alone():
     critic = Marks().fit(corpus(10, 0))
     real, other = Corpus.from_texts(["a, b; c."]), Corpus.from_texts(["a? b. LONG words, without an end"])

@@ -37,6 +37,14 @@ def test_features_of_known_sentences(text):
     assert {name: round(found[name] * words[0] / 1000) for name in KNOWN[text]} == dict.fromkeys(KNOWN[text], 1)
 
 
+def test_an_s_is_a_contraction_behind_a_pronoun_and_not_behind_a_noun():
+    (found, none), words = features_of(
+        "It's late, and that’s all we've said.", "Ann's dog and the dogs' bones are here."
+    )
+    assert found["contractions"] * words[0] / 1000 == pytest.approx(3)
+    assert none["contractions"] == 0
+
+
 def test_word_length_and_different_words():
     (one, two, three), words = features_of("ab abcd ab.", " ".join(["so"] * 250), " ".join(f"w{i}" for i in range(150)))
     assert one["letters per word"] == pytest.approx(8 / 3)

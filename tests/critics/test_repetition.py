@@ -10,8 +10,7 @@ from momus.controls import DEFECTS
 from momus.verdicts.judge import judge
 from momus_critics.prose.reading import paragraph_tokenizer, paragraphs, read_prose
 from momus_critics.repetition import Repetition
-from momus_critics.repetition.copies import Copies, copies_of, copy_distances
-from momus_critics.repetition.process import CopyProcess
+from momus_critics.repetition.copies import Copies, CopyProcess, copies_of, copy_distances
 
 
 def literally(text, n):

@@ -10,8 +10,7 @@ from momus import Corpus
 from momus.controls import DEFECTS
 from momus.verdicts.judge import judge
 from momus_critics.rhythm import Rhythm
-from momus_critics.rhythm.lengths import SentenceLengths, moments
-from momus_critics.rhythm.process import LengthProcess
+from momus_critics.rhythm.lengths import LengthProcess, SentenceLengths, moments
 
 from .measured import measured
 

@@ -9,8 +9,8 @@ from momus.controls import DEFECTS
 from momus.critic.hooks import missing_params
 from momus.verdicts.judge import judge
 from momus_critics.templates import Templates
+from momus_critics.templates.critic import TAGS
 from momus_critics.templates.evidence import LENGTH
-from momus_critics.templates.tagged import TAGS
 
 pytest.importorskip("spacy")
 from momus_adapters.tagging import SpacyTagger

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +18,6 @@ from typer.testing import CliRunner
 
 import momus
 from momus import Corpus
-from momus.calibration.store import LOCK, PREFIX, delete_leftovers, temporary_folder
 from momus.cli.app import app
 from momus.critic.registry import critic_class
 from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
@@ -28,7 +25,6 @@ from momus.errors import StoreError, UsageError
 from momus.estimator import json_params
 from momus.evidence import Axis, Chart, Series
 from momus.files import file_digest, write_table
-from momus.locking import Lock
 from momus.reading.building import Builder
 from momus.reading.records import Row
 from momus.report.figures.svg import figure_csv
@@ -296,35 +292,6 @@ def test_large_corpora_leave_no_file_behind(tmp_path, monkeypatch):
     table = builder.finish()
     assert table["sections"].to_pylist() == [["A secret text."]] * 3
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_folders_of_killed_calibrations_are_deleted_at_the_next_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    script = (
-        "import sys, tempfile, time; tempfile.tempdir = sys.argv[1]\n"
-        "from momus.calibration.store import temporary_folder\n"
-        "with temporary_folder() as folder:\n"
-        "    (folder / 'text').write_text('secret'); print(folder, flush=True); time.sleep(60)\n"
-    )
-    process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        left = Path(process.stdout.readline().strip())
-        assert left.stat().st_mode & 0o077 == 0
-        assert delete_leftovers(tmp_path) == []  # its process lives
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert left.exists()
-    foreign = tmp_path / f"{PREFIX}link"
-    foreign.symlink_to(tmp_path)
-    with temporary_folder() as mine:
-        assert not left.exists()
-        assert mine.exists()
-        with pytest.raises(StoreError):
-            Lock(mine / LOCK, "calibration").acquire()
-    assert foreign.is_symlink()
 
 
 # Terminals and spreadsheets

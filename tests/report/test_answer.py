@@ -11,7 +11,7 @@ from momus.evidence import Wording
 from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
-from momus.report.answer import Cell, answer_of
+from momus.report.answer import AxisAnswer, Cell, answer_of
 from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark, short
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
@@ -98,6 +98,16 @@ def test_axes_are_sorted_by_size_and_not_by_p():
     assert answer.corpora[0].tested == 3
 
 
+def test_general_axes_stand_behind_and_leading_ones_before_axes_of_their_size():
+    rows = [row("words", "a", 5.0), row("layout", "a", 2.8), row("length", "a", 2.2)]
+    axes = {
+        name: AxisAnswer(name, name, (Cell.of([v]),))
+        for name, v in zip(("words", "layout", "length"), rows, strict=True)
+    }
+    axes |= {"words": replace(axes["words"], general=True), "length": replace(axes["length"], leading=True)}
+    assert [a.critic for a in sorted(axes.values(), key=lambda a: -a.weight)] == ["length", "layout", "words"]
+
+
 @pytest.mark.parametrize(("difference", "sign", "word"), [(-31.0, -1, "shorter"), (31.0, 1, "longer"), (2.0, 0, "")])
 def test_a_direction_needs_an_interval_on_one_side_of_0(difference, sign, word):
     cell = Cell.of([behind("length", "opt", 3.0), leading("length", "opt", difference)])
@@ -142,7 +152,7 @@ def test_the_answer_names_the_nearest_text_and_the_largest_gap():
     assert largest.startswith("Largest gap of both: axis one")
 
 
-def test_the_largest_gap_of_both_names_a_text_where_they_go_opposite_ways():
+def test_the_largest_gap_of_both_names_the_text_whose_values_are_told():
     rows = [behind("one", g, 5) for g in "ab"] + [leading("one", "a", -31.0), leading("one", "b", 32.0)]
     largest = first_sentences(answer_of(comparison([*rows, row("two", "a", 0.2), row("two", "b", 0.3)])))[1]
     assert largest.startswith("Largest gap of both: axis one – a is shorter: ")

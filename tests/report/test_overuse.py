@@ -77,12 +77,12 @@ def named_on_the_terminal(comparison):
 
 def test_report_and_markdown_say_the_same(comparison):
     page, markdown = render(comparison), comparison_markdown(comparison)
-    top = page[page.index('<section id="answer"') : page.index('class="trust"')]
+    cards = page[page.index('<section id="axes"') : page.index('<section id="numbers"')]
     found = overuse_lines(overuse_of(comparison.results, answer_of(comparison)))
     assert {what for what, _ in found} >= {"loops", "over-used words and phrases", "over-used openings of sentences"}
     for what, sentence in found:
-        assert what in top
-        assert sentence.split("“")[1][:20] in top
+        assert what in cards
+        assert sentence.split("“")[1][:20] in cards
         assert f"**{what}:**" in markdown
 
 
@@ -135,6 +135,6 @@ def test_overuse_survives_a_run_folder_and_older_tables_have_none():
 def test_hostile_text_is_cleaned_on_the_first_screen():
 
     bad = Overused("\x1b[31m<script>", 0.0, 1.0, "a\u202e b")
-    [(_, sentence)] = overuse_lines([CorpusOveruse("m", Overuse("loops", "%", (bad,)))])
+    [(_, sentence)] = overuse_lines([CorpusOveruse("m", "repetition", Overuse("loops", "%", (bad,)))])
     assert "\x1b" not in sentence
     assert "\u202e" not in sentence

@@ -85,8 +85,11 @@ def test_a_reader_of_the_text_alone_finds_the_answer(found, page):
     assert "It cannot see what a document says." in text
     assert "Show me: three passages beside human text of the same prompt" in text
     assert "200 real, 200 generated each" in text
-    example = text[text.index("For example, axis of critic-16: “") :]
-    assert example.index("some words of three number 7") < example.index("three, three-0") < example.index("documents:")
+    shown = text[
+        text.index("What it looks like axis of critic-16 three generated: three") : text.index(" Axes axis of")
+    ]
+    assert shown.count("some words of three number 7") == shown.count("some words of real number 7") == 3
+    assert shown.count("longer: mean length") == 2, "of the first one, the answer says it"
 
 
 def test_axes_are_cards_by_size_and_lines_where_nothing_differs(found, page):
@@ -94,7 +97,7 @@ def test_axes_are_cards_by_size_and_lines_where_nothing_differs(found, page):
     assert [int(i) for i in cards] == list(range(16, 0, -1))
     assert re.findall(r'<details class="line" id="critic-critic-(\d+)"', page) == ["0"]
     line = axis_line(answer_of(found).axis("critic-0"))
-    assert line == "not told apart from human text; a difference of 5 would have been found"
+    assert line == "not told apart from human text; a difference of 5 would have been found in 80 % of cases"
     assert line in Page(page).text
 
 
@@ -132,11 +135,11 @@ def test_a_corpus_has_one_colour_in_every_figure_and_table(page):
 
 def test_marked_pieces_stand_in_the_text_with_their_state(page):
     card = page[page.index('id="critic-critic-9"') : page.index('id="critic-critic-8"')]
-    marks = re.findall(r"<mark><bdi>(.*?)</bdi></mark><span class=\"z\">(.*?)</span>", card, flags=re.DOTALL)
+    marks = re.findall(r"<mark>(.*?)</mark><span class=\"z\">(.*?)</span>", card, flags=re.DOTALL)
     assert ("some words of three number 7 ", " state 1: expected less ") in marks
     assert ("some words of real number 7 ", " state 1: expected less ") in marks
-    before = card[: card.index("<mark><bdi>some words of three number 7")]
-    assert before.endswith("<bdi>some words of three number 6 </bdi>")
+    before = card[: card.index("<mark>some words of three number 7")]
+    assert before.endswith("some words of three number 6 ")
 
 
 def test_a_passage_holds_its_marked_piece_however_long_the_document():
@@ -226,7 +229,7 @@ def test_hostile_passages_are_inert(found):
 
 
 def test_the_page_of_17_axes_and_3_corpora_keeps_its_budgets(found, page):
-    assert len(page.encode()) < 1_500_000
+    assert len(page.encode()) < 800_000
     start = time.process_time()
     render(found)
     assert time.process_time() - start < 4, "2 s on a free core; other tests may share it"

@@ -213,7 +213,7 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
         check_features(state)
         for name, kind in (("classifier_", None), ("estimator_", SavedEstimator)):
             if name in vars(self):
-                state.part(name, kind)
+                state.component(name, kind)
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that a saved classifier is read into."""

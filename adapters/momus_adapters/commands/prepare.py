@@ -95,11 +95,11 @@ def prepare(
 
     check_place(out, [source])
     least = (4 if wikipedia else 3) if least_sections is None else least_sections
-    given: dict[str, Any] = {"short": short, "most_tokens": most_tokens, "least_documents": least_documents}
+    limits: dict[str, Any] = {"short": short, "most_tokens": most_tokens, "least_documents": least_documents}
     filters = replace(
         Filters.published(least, language) if published else Filters(least, language=language),
         fewest_tokens=fewest_tokens,
-        **{name: value for name, value in given.items() if value is not None},
+        **{name: value for name, value in limits.items() if value is not None},
     )
     left_out = None
     with reporting(default_reporter()):

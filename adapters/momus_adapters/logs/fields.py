@@ -51,7 +51,7 @@ def settings(value: object) -> object:
     ({'pretrained': 'm', 'dtype': 'float'}, {'dtype': 'float'}, None)
     """
     if isinstance(value, str) and "=" in value:
-        return dict(part.partition("=")[::2] for part in value.split(","))
+        return dict(setting.partition("=")[::2] for setting in value.split(","))
     return value or None
 
 

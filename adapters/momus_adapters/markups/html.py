@@ -35,7 +35,7 @@ def parts_of(text: str) -> list[Part]:
     root = etree.fromstring(text.encode("utf-8", "replace"), parser=parser)
     if root is None:  # nothing but comments
         return []
-    main = next((found[0] for found in map(root.xpath, MAIN) if len(found) == 1), root)
+    main = next((matches[0] for matches in map(root.xpath, MAIN) if len(matches) == 1), root)
     walk = _Walk()
     for event, element in etree.iterwalk(main, events=("start", "end")):
         if event == "start":

@@ -200,7 +200,9 @@ def _files_of(source: str) -> list[PurePath]:
         if has_magic(source) and not has_magic(place.suffix) and place.suffix:
             return [place]
         listed = list_remote(Location(None, redacted(source), "", url=source))
-        return [place] if listed is None else [p for p in listed if not any(part.startswith(".") for part in p.parts)]
+        return (
+            [place] if listed is None else [p for p in listed if not any(folder.startswith(".") for folder in p.parts)]
+        )
     path = Path(source)
     pattern = has_magic(source) and not path.exists()
     if pattern and not has_magic(path.suffix) and path.suffix:
@@ -209,5 +211,5 @@ def _files_of(source: str) -> list[PurePath]:
         return [file for name in glob(source, recursive=True) if (file := Path(name)).is_file()]
     if path.is_dir():
         files = [Path(parent, name) for parent, folders, names in os.walk(path) for name in names]
-        return [f for f in files if not any(part.startswith(".") for part in f.relative_to(path).parts)]
+        return [f for f in files if not any(folder.startswith(".") for folder in f.relative_to(path).parts)]
     return [path]

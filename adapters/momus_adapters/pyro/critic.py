@@ -193,7 +193,7 @@ class PyroCritic(
         state.flag("exact_")
         for name in ("parameters_", "globals_", "weights_"):
             # buffers of networks may hold −∞, as masks do
-            state.part(name, Tensors).check_values(state, name, infinite=name == "weights_")
+            state.component(name, Tensors).check_values(state, name, infinite=name == "weights_")
 
     def _check(self) -> None:
         if self.expectation not in ("guide", "importance"):
@@ -235,7 +235,7 @@ class PyroCritic(
 
     def _programs(self, rows: Floats | None = None) -> Programs:
         options = (self.model_options, self.guide_options)
-        return Programs.made(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
+        return Programs.of(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
 
     def _store(self, programs: Programs) -> None:
         import pyro

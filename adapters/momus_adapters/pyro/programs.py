@@ -109,7 +109,7 @@ class Programs:
     guide: Callable[[Tensor, int], Any]
 
     @classmethod
-    def made(
+    def of(
         cls,
         model: str | Callable[..., Any],
         guide: str | Callable[..., Any],

@@ -98,7 +98,7 @@ class SavedEstimator(Estimator, ComponentsMixin):
         """Check a state read from a folder."""
         state = Fitted(self)
         state.require(isinstance(state.value("content_"), dict), "content_", "a description of an estimator")
-        state.part("arrays_", Tensors)
+        state.component("arrays_", Tensors)
         try:
             self.build()
         except (ImportError, RecursionError) as error:

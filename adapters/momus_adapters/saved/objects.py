@@ -17,12 +17,12 @@ from momus.estimator import Estimator
 from momus.numeric.types import Floats
 
 
-def resolve(given: str | Callable[..., Any], role: str) -> Callable[..., Any]:
+def resolve(named: str | Callable[..., Any], role: str) -> Callable[..., Any]:
     """Look up a function or class by name; a function or class itself is returned unchanged.
 
     Parameters
     ----------
-    given
+    named
         ``package.module:name``, or the object. The module is imported: use only names from sources that you trust.
     role
         What error messages call it.
@@ -36,29 +36,29 @@ def resolve(given: str | Callable[..., Any], role: str) -> Callable[..., Any]:
     >>> resolve("momus.text.titles:normalize_title", "function").__name__
     'normalize_title'
     """
-    if not isinstance(given, str):
-        if not callable(given):
-            raise UsageError(f"{role} is {given!r}, which cannot be called", hint="give a function or a class")
-        return given
-    module, colon, path = given.partition(":")
+    if not isinstance(named, str):
+        if not callable(named):
+            raise UsageError(f"{role} is {named!r}, which cannot be called", hint="give a function or a class")
+        return named
+    module, colon, path = named.partition(":")
     if not colon or not module or not path:
-        raise UsageError(f"{role} is {given!r}", hint='write it as "package.module:name"')
+        raise UsageError(f"{role} is {named!r}", hint='write it as "package.module:name"')
     if module.partition(".")[0] in sys.stdlib_module_names and module != "__main__":
-        raise UsageError(f"{role} is {given!r}, from Python's own library", hint="name an object of another package")
+        raise UsageError(f"{role} is {named!r}, from Python's own library", hint="name an object of another package")
     try:
         target: Any = importlib.import_module(module)
         for attribute in path.split("."):
             target = getattr(target, attribute)
     except (ImportError, AttributeError) as error:
         raise UsageError(
-            f"{role} {given!r} cannot be imported: {error}", hint="install its package, or correct the name"
+            f"{role} {named!r} cannot be imported: {error}", hint="install its package, or correct the name"
         ) from error
     if not callable(target):
-        raise UsageError(f"{role} {given!r} is {type(target).__name__}, which cannot be called", hint="name a function")
+        raise UsageError(f"{role} {named!r} is {type(target).__name__}, which cannot be called", hint="name a function")
     return target  # type: ignore[no-any-return]
 
 
-def name_of(given: str | Callable[..., Any], role: str) -> str:
+def name_of(named: str | Callable[..., Any], role: str) -> str:
     """Return the name under which another process can import an object.
 
     Raises
@@ -70,12 +70,12 @@ def name_of(given: str | Callable[..., Any], role: str) -> str:
     >>> name_of(normalize_title, "function")
     'momus.text.titles:normalize_title'
     """
-    if isinstance(given, str):
-        return given
-    module, path = getattr(given, "__module__", ""), getattr(given, "__qualname__", type(given).__qualname__)
+    if isinstance(named, str):
+        return named
+    module, path = getattr(named, "__module__", ""), getattr(named, "__qualname__", type(named).__qualname__)
     name = f"{module}:{path}"
     try:
-        if module != "__main__" and "<" not in path and resolve(name, role) is given:
+        if module != "__main__" and "<" not in path and resolve(name, role) is named:
             return name
     except UsageError:
         pass

@@ -89,7 +89,7 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         """Check a state read from a folder."""
         super().check_state()
         state = Fitted(self)
-        state.part("estimator_", SavedEstimator)
+        state.component("estimator_", SavedEstimator)
         state.integer("states_", low=1)
 
     def _vectorizer(self) -> Any:

@@ -120,12 +120,12 @@ def metric_names(names: Iterable[str]) -> dict[str, str]:
     """
     cleaned: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        plain = part = _UNUSUAL.sub("_", name).strip("_.")[:NAME] or "unnamed"
+        plain = metric = _UNUSUAL.sub("_", name).strip("_.")[:NAME] or "unnamed"
         number = 1
-        while part in cleaned.values():
+        while metric in cleaned.values():
             number += 1
-            part = f"{plain}-{number}"
-        cleaned[name] = part
+            metric = f"{plain}-{number}"
+        cleaned[name] = metric
     return cleaned
 
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
-from momus.calibration.store import Calibration, temporary_folder, write_calibration
+from momus.calibration.store import Calibration, write_calibration
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
 from momus.checks.notes import reading_notes
 from momus.controls import DEFECTS
@@ -181,7 +182,7 @@ def _texts(
 def _folder(out: str | Path | None, stack: ExitStack) -> tuple[Path, Lock | None]:
     """Open and lock the folder for results; without ``out``, a temporary one that is deleted at the end."""
     if out is None:
-        return stack.enter_context(temporary_folder()), None
+        return Path(stack.enter_context(TemporaryDirectory(prefix="momus-"))), None
     path = Path(out)
     check_folder(path, CALIBRATION, leftovers=[LOCK])
     with writing(path, "name another --out"):

@@ -13,11 +13,12 @@ from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import MomusError
 from momus.inference import Design, axis_test
 from momus.inference.pooling import Rows
-from momus.laws import RELABELLINGS, Law, compare_law
+from momus.laws import RELABELLINGS, Law
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
+from momus.verdicts.law_test import compare_law
 from momus.verdicts.statistics import tested_statistics
 
 Tested = tuple[float, str, float]
@@ -119,7 +120,7 @@ class LawJudge:
             result = compare_law(self._law, a, b, 0.95, relabellings=self._relabellings)
         except (MomusError, ValueError):  # a text does not determine the law
             return float("nan"), self.statistic, float("nan")
-        return float("nan") if result.p is None else result.p, self.statistic, result.difference
+        return result.p, self.statistic, result.difference
 
 
 def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> RunningText:

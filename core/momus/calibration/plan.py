@@ -261,7 +261,9 @@ class Units(Ragged):
 
 def _natural(name: str) -> list[tuple[int, str]]:
     """A key that sorts ``ch 9`` before ``ch 10``."""
-    return [(int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return [
+        (int(piece), "") if piece.isascii() and piece.isdigit() else (-1, piece) for piece in re.split(r"(\d+)", name)
+    ]
 
 
 def units_of(corpus: Corpus, by: By) -> Units | None:

@@ -5,14 +5,13 @@ In each process, every critic is fitted once, the real text scored once, and eac
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from momus.calibration.cells import Cell, CellFolder, Draws, measure
 from momus.calibration.judges import SplitJudge, judge_for
@@ -25,7 +24,7 @@ from momus.critic.splitting import usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
 from momus.estimator import clone
 from momus.locking import Lock
-from momus.processes import pool_of, safe_path
+from momus.processes import pool_of
 from momus.progress import Advance
 from momus.text.corpus import Corpus
 from momus.version import __version__
@@ -208,41 +207,33 @@ def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | 
     return critic if same else None
 
 
-LOOKED_EVERY = 0.3
-"""Seconds between two looks at the progress of the other processes."""
-
-
 class Crew:
     """Distributes fits and tasks over a process pool; without a pool, does them in this process."""
 
-    def __init__(self, work: Work, pool: ProcessPoolExecutor | None, done: SharedCount | None = None) -> None:
-        self.work, self.pool, self.done = work, pool, done
-        self.worker = Worker(work) if pool is None else None
+    def __init__(self, work: Work, pool: ProcessPoolExecutor | None) -> None:
+        self.pool, self.worker = pool, Worker(work)
 
     def fit(self, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
         """Fit critics: yield (name, why it cannot be fitted or None), in order of completion."""
-        if self.worker is not None:
-            for name in names:
-                yield name, self.worker.fit(name)
-        else:
-            assert self.pool is not None
-            futures: dict[Future[str | None], str] = {self.pool.submit(_fit, name): name for name in names}
-            for future in as_completed(futures):
-                yield futures[future], future.result()
+        if self.pool is None:
+            yield from ((name, self.worker.fit(name)) for name in names)
+            return
+        futures = {self.pool.submit(_fit, name): name for name in names}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
 
     def run(self, tasks: Sequence[Task], advance: Advance) -> list[Cell]:
-        """Measure the cells of all tasks, in any order; ``advance`` is called with the number of splits done."""
-        if self.worker is not None:
+        """Measure the cells of all tasks, in any order; ``advance`` is called with the number of splits done.
+
+        That is after each split in this process, after each task of a pool.
+        """
+        if self.pool is None:
             self.worker.advance = _cumulative(advance)
             return [cell for task in tasks for cell in self.worker.run(task)]
-        assert self.pool is not None
-        assert self.done is not None
-        pending = {self.pool.submit(_run, task) for task in tasks}
-        cells: list[Cell] = []
-        while pending:
-            finished, pending = wait(pending, timeout=LOOKED_EVERY, return_when=FIRST_COMPLETED)
-            cells += [cell for future in finished for cell in future.result()]
-            advance(self.done.value)
+        plan, more, cells = self.worker.work.plan, _cumulative(advance), list[Cell]()
+        for future in as_completed([self.pool.submit(_run, task) for task in tasks]):
+            cells += future.result()
+            more(sum(plan.splits if cell.defect == NULL else plan.power_splits for cell in future.result()))
         return cells
 
 
@@ -258,28 +249,13 @@ def _cumulative(advance: Advance) -> Advance:
     return more
 
 
-class SharedCount(Protocol):
-    """An integer in shared memory."""
-
-    value: int
-
-    def get_lock(self) -> AbstractContextManager[object]:
-        """The lock to hold while the value is changed."""
-        ...
-
-
 _WORKER: list[Worker] = []
 """The worker of a pool process, set once by `_start_worker`."""
 
 
-def _start_worker(work: Work, done: SharedCount, lock: Lock | None) -> None:
+def _start_worker(work: Work, lock: Lock | None) -> None:
     """Prepare a pool process; it holds the lock, too, once it has been unpickled here."""
-
-    def advance(splits: int) -> None:
-        with done.get_lock():
-            done.value += splits
-
-    _WORKER[:] = [Worker(work, advance)]
+    _WORKER[:] = [Worker(work)]
 
 
 def _fit(name: str) -> str | None:
@@ -296,7 +272,5 @@ def crew_of(work: Work, jobs: int, lock: Lock | None = None) -> Iterator[Crew]:
     if jobs == 1:
         yield Crew(work, None)
         return
-    with safe_path():  # shared memory starts a process, too
-        done: Any = multiprocessing.get_context("spawn").Value("q", 0)
-    with pool_of(jobs, _start_worker, work, done, lock) as pool:
-        yield Crew(work, pool, done)
+    with pool_of(jobs, _start_worker, work, lock) as pool:
+        yield Crew(work, pool)

@@ -51,8 +51,8 @@ def groups_of_texts(sketch: TextSketch) -> HiddenGroups | None:
     >>> from momus.text.corpus import Corpus
     >>> texts = [f"the {'cat' if i % 2 else 'dog'} sat on mat number {i}" for i in range(40)]
     >>> corpus = Corpus.from_texts(texts, ids=[f"{'ab'[i % 2]}/{i}" for i in range(40)])
-    >>> found = groups_of_texts(TextSketch.of(corpus))
-    >>> found.covariate, found.groups, found.warns()
+    >>> groups = groups_of_texts(TextSketch.of(corpus))
+    >>> groups.covariate, groups.groups, groups.warns()
     ('word use', 2, True)
     """
     rows = _testable(sketch, sketch.canonical_rows)
@@ -61,12 +61,12 @@ def groups_of_texts(sketch: TextSketch) -> HiddenGroups | None:
     if names is None:
         return None
     length, variety = covariates(sketch, rows)
-    found = [
+    groups = [
         _groups_in_words(sketch, rows, names),
         hidden_groups(length, ids, names, "length"),
         hidden_groups(variety, ids, names, "type–token ratio"),
     ]
-    return _strongest(found, len(found))
+    return _strongest(groups, len(groups))
 
 
 def order_of_texts(sketch: TextSketch) -> OrderCorrelation | None:
@@ -80,12 +80,12 @@ def order_of_texts(sketch: TextSketch) -> OrderCorrelation | None:
     if len(rows) < 20:
         return None
     length, variety = covariates(sketch, rows)
-    found = [
+    findings = [
         _order_in_words(word_use(sketch, rows[:MOST_DOCUMENTS])),
         order_correlation(length, "length"),
         order_correlation(variety, "type–token ratio"),
     ]
-    return _strongest(found, len(found))
+    return _strongest(findings, len(findings))
 
 
 def covariates(sketch: TextSketch, rows: Ints) -> tuple[Floats, Floats]:
@@ -113,9 +113,9 @@ def _testable(sketch: TextSketch, order: Ints) -> Ints:
     return order[sketch.tokens[order] > 0]
 
 
-def _strongest(found: Sequence[Finding | None], tests: int) -> Finding | None:
+def _strongest(findings: Sequence[Finding | None], tests: int) -> Finding | None:
     """The finding with the smallest p, multiplied by the number of tests."""
-    some = [f for f in found if f is not None]
+    some = [f for f in findings if f is not None]
     if not some:
         return None
     best = min(some, key=lambda f: f.p)
@@ -128,16 +128,24 @@ def _groups_in_words(sketch: TextSketch, rows: Ints, names: Sequence[str]) -> Hi
     kept = _sampled(rng, names)
     labels = [names[i] for i in kept.tolist()]
     words = word_use(sketch, rows[kept])
-    found = variance_components(words, labels)
-    if found is None:
+    components = variance_components(words, labels)
+    if components is None:
         return None
     codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)[1]
     sizes = np.bincount(codes)
     centred = words - words.mean(axis=0)
     p = _permutation_p(rng, len(kept), lambda order: between_squares(centred[order], codes, sizes))
-    low, high = _interval(words, labels, found.icc)
+    low, high = _interval(words, labels, components.icc)
     return HiddenGroups(
-        found.icc, low, high, p, found.groups, found.documents, found.size, examples_of(labels), "word use"
+        components.icc,
+        low,
+        high,
+        p,
+        components.groups,
+        components.documents,
+        components.size,
+        examples_of(labels),
+        "word use",
     )
 
 

@@ -135,8 +135,8 @@ def hidden_groups(
     None if the ids suggest no groups, or the values do not vary. p is that of the F test; the interval is that of
     Searle (1971, section 9.9), exact for groups of one size.
 
-    >>> found = hidden_groups(np.array([1.0, 1.1, 5.0, 5.2, 9.0, 9.1]), ["a:1", "a:2", "b:1", "b:2", "c:1", "c:2"])
-    >>> round(found.icc, 2), found.groups, round(found.design_effect, 2)
+    >>> components = hidden_groups(np.array([1.0, 1.1, 5.0, 5.2, 9.0, 9.1]), ["a:1", "a:2", "b:1", "b:2", "c:1", "c:2"])
+    >>> round(components.icc, 2), components.groups, round(components.design_effect, 2)
     (0.83, 3, 1.83)
     """
     from scipy.stats import f, norm, rankdata
@@ -146,17 +146,25 @@ def hidden_groups(
     if names is None:
         return None
     scored = norm.ppf((rankdata(np.asarray(values)[finite]) - 0.5) / len(finite))
-    found = variance_components(scored[:, None], names)
-    if found is None:
+    components = variance_components(scored[:, None], names)
+    if components is None:
         return None
-    ratio, size0 = found.ratio, found.size0
-    within, between = found.documents - found.groups, found.groups - 1
+    ratio, size0 = components.ratio, components.size0
+    within, between = components.documents - components.groups, components.groups - 1
     # (F/F_q − 1) / (F/F_q + n₀ − 1) at the quantiles of F
     low, high = (ratio / float(f.ppf(q, between, within)) for q in (0.975, 0.025))
     low, high = ((r - 1) / (r + size0 - 1) if np.isfinite(r) else 1.0 for r in (low, high))
     p = float(f.sf(ratio, between, within))
     return HiddenGroups(
-        found.icc, low, high, p, found.groups, found.documents, found.size, examples_of(names), covariate
+        components.icc,
+        low,
+        high,
+        p,
+        components.groups,
+        components.documents,
+        components.size,
+        examples_of(names),
+        covariate,
     )
 
 

@@ -74,13 +74,13 @@ def languages_of(sketch: TextSketch) -> Languages:
 def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str]:
     """One warning for each text that is not in the languages of the real one."""
     warnings = []
-    for found in languages.values():
+    for text in languages.values():
         main = languages[real].main
-        if found.differs(languages[real]):
+        if text.differs(languages[real]):
             warnings.append(
-                f"Only {percentage(found.share(main), 0)} of {found.documents:,} sampled documents of "
-                f"{found.corpus!r} are in {main!r}, the main language of {real!r} "
-                f"({percentage(languages[real].share(main), 0)}); most are in {found.main!r}: differences may be "
+                f"Only {percentage(text.share(main), 0)} of {text.documents:,} sampled documents of "
+                f"{text.corpus!r} are in {main!r}, the main language of {real!r} "
+                f"({percentage(languages[real].share(main), 0)}); most are in {text.main!r}: differences may be "
                 "those of languages."
             )
     return warnings
@@ -89,13 +89,13 @@ def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str
 def language_warning(critic: Critic[Any], texts: Texts) -> str:
     """Say that a critic reads the real text in another language than its main one; empty if it does not."""
     assumed = critic.assumed_language(texts.real) if isinstance(critic, LanguageMixin) else ""
-    found = texts.languages.get(texts.real.name)
-    if not assumed or found is None or not found.main or found.main == assumed:
+    text = texts.languages.get(texts.real.name)
+    if not assumed or text is None or not text.main or text.main == assumed:
         return ""
     return (
-        f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(found.share(found.main), 0)} of "
-        f"{found.documents:,} sampled documents of {found.corpus!r} are in {found.main!r}: give --language "
-        f"{found.main}, or its parameters."
+        f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(text.share(text.main), 0)} of "
+        f"{text.documents:,} sampled documents of {text.corpus!r} are in {text.main!r}: give --language "
+        f"{text.main}, or its parameters."
     )
 
 

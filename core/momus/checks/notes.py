@@ -60,18 +60,18 @@ def differently_ordered(texts: Texts) -> list[str]:
     """Names of generated corpora of which neighbours resemble each other and those of the real text not, or reverse."""
     orders = {check.corpus: check for check in texts.checks if check.kind == "order"}
     real = orders.get("real")
-    found = []
+    names = []
     for corpus in texts.generated:
         check = orders.get(corpus.name)
         if real is not None and check is not None and real.warns != check.warns:
             ordered, unordered = (real, check) if real.warns else (check, real)
             if unordered.documents >= ENOUGH * ordered.documents:
-                found.append(corpus.name)
-    return found
+                names.append(corpus.name)
+    return names
 
 
 def _of_orders(texts: Texts, name: str) -> Note:
-    correlations = {c.corpus: c.found.correlation for c in texts.checks if isinstance(c.found, OrderCorrelation)}
+    correlations = {c.corpus: c.measured.correlation for c in texts.checks if isinstance(c.measured, OrderCorrelation)}
     return Note(
         f"The orders of 'real' and {name!r} are not comparable: neighbouring documents resemble each other on one side "
         f"and not on the other (correlation {correlations['real']:.2f} in 'real', {correlations[name]:.2f} in "
@@ -118,13 +118,13 @@ def group_notes(
     return [Note(_of_scores(name, f), warning=True) for name, f in tested if f is not None and f.warns(level)]
 
 
-def _of_scores(corpus: str, found: HiddenGroups) -> str:
-    names = " and ".join(map(repr, found.examples))
+def _of_scores(corpus: str, groups: HiddenGroups) -> str:
+    names = " and ".join(map(repr, groups.examples))
     return (
-        f"documents of {corpus!r} whose ids begin alike, such as {names}, resemble each other in {found.covariate} "
-        f"(intraclass correlation {found.icc:.2f}, 95 % interval {found.low:.2f} to {found.high:.2f}, "
-        f"p = {found.p:.2g}, {found.groups:,} groups of {found.documents:,} documents): intervals that ignore this are "
-        f"too narrow by a factor of about {np.sqrt(found.design_effect):.1f}. Give the documents a group_id."
+        f"documents of {corpus!r} whose ids begin alike, such as {names}, resemble each other in {groups.covariate} "
+        f"(intraclass correlation {groups.icc:.2f}, 95 % interval {groups.low:.2f} to {groups.high:.2f}, "
+        f"p = {groups.p:.2g}, {groups.groups:,} groups of {groups.documents:,} documents): intervals that ignore "
+        f"this are too narrow by a factor of about {np.sqrt(groups.design_effect):.1f}. Give the documents a group_id."
     )
 
 
@@ -150,10 +150,10 @@ def mixed_prompts_warnings(real: Corpus, generated: Sequence[Corpus], verdicts: 
         if not common or not designs or not designs.isdisjoint(WITHIN):
             continue
         smaller = min((real, corpus), key=len)
-        found = sum(p in common for p in smaller.prompts)
+        matched = sum(p in common for p in smaller.prompts)
         together = "those of one prompt as one unit" if "clusters" in designs else "each by itself"
         warnings.append(
-            f"{found:,} of the {len(smaller):,} documents of {smaller.name!r} answer a prompt that "
+            f"{matched:,} of the {len(smaller):,} documents of {smaller.name!r} answer a prompt that "
             f"{(corpus if smaller is real else real).name!r} has too, fewer than {MATCHED:.0%}: the comparison is not "
             f"made within prompts. Value, difference, interval and p are of all {len(real):,} and {len(corpus):,} "
             f"documents that are scored, {together} (--paired compares those of shared prompts only)."

@@ -107,7 +107,7 @@ def claiming(critics: Sequence[Critic[Any]], texts: Texts, leave_out: bool) -> t
 def unclaimed(critic: Critic[Any], scripts: Mapping[str, ScriptShares]) -> Unclaimed | None:
     """The text with the largest share of letters in scripts that the critic does not claim, if that is most of them."""
     claimed = claimed_scripts(critic)
-    shares = {name: found.outside(claimed) for name, found in scripts.items()}
+    shares = {name: counts.outside(claimed) for name, counts in scripts.items()}
     worst = max(shares, key=lambda name: shares[name], default="")
     if not worst or shares[worst] <= MOST:
         return None

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from momus.checks.covariates import groups_of_texts, order_of_texts
 from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, SharedGroups
-from momus.text.counting import counted
+from momus.text.counting import counted, joined
 from momus.text.digests import is_among
 from momus.text.duplicates import EXAMPLES, Duplicates, Shared, near_duplicates, shared_texts
 from momus.text.openings import Openings, shared_openings
@@ -27,30 +27,30 @@ SAME = 0.99
 def sentence(check: TrustCheck) -> str:
     """Say what a check found, what that does to the results, and what to do."""
     count = f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r}"
-    found = check.found
-    if isinstance(found, Openings):
-        return _of_openings(check, found)
-    if isinstance(found, HiddenGroups):
-        return _of_groups(check.corpus, found)
-    if isinstance(found, OrderCorrelation):
+    measured = check.measured
+    if isinstance(measured, Openings):
+        return _of_openings(check)
+    if isinstance(measured, HiddenGroups):
+        return _of_groups(check.corpus, measured)
+    if isinstance(measured, OrderCorrelation):
         return (
-            f"Documents of {check.corpus!r} resemble their neighbours in {found.covariate} (correlation "
-            f"{found.correlation:.2f}, p = {found.p:.2g}, n = {found.documents:,}). If the text is ordered by "
+            f"Documents of {check.corpus!r} resemble their neighbours in {measured.covariate} (correlation "
+            f"{measured.correlation:.2f}, p = {measured.p:.2g}, n = {measured.documents:,}). If the text is ordered by "
             "source (author, book, site), give each source a group_id: else intervals are too narrow."
         )
-    if isinstance(found, Duplicates):
+    if isinstance(measured, Duplicates):
         return (
-            f"{count} repeat another one ({found.exact:,} word for word, {found.near:,} nearly"
-            f"{_example(found.examples)}). Copies are not independent: remove them, or give copies one group_id."
+            f"{count} repeat another one ({measured.exact:,} word for word, {measured.near:,} nearly"
+            f"{_example(measured.examples)}). Copies are not independent: remove them, or give copies one group_id."
         )
-    if isinstance(found, SharedGroups):
+    if isinstance(measured, SharedGroups):
         return (
-            f"{count} belong to groups that critics are fitted on ({found.groups:,} groups, such as "
-            f"{found.examples[0]!r}), so their scores are too good: give a --fit of other groups, or leave --fit "
+            f"{count} belong to groups that critics are fitted on ({measured.groups:,} groups, such as "
+            f"{measured.examples[0]!r}), so their scores are too good: give a --fit of other groups, or leave --fit "
             "out to have the real text split by groups."
         )
-    exact = int(found.exact[0].sum())
-    how = f" ({exact:,} word for word{_example(found.examples)})" if exact < check.documents else ""
+    exact = int(measured.exact[0].sum())
+    how = f" ({exact:,} word for word{_example(measured.examples)})" if exact < check.documents else ""
     if check.kind in ("fitted", "memorised"):
         memory = " A generator that was trained on that text may have memorised it." * (check.kind == "memorised")
         return f"{count} are also in the text that critics are fitted on{how}, so its scores are too good.{memory}"
@@ -62,13 +62,29 @@ def sentence(check: TrustCheck) -> str:
     return f"{count} are also in {check.other!r}{how}: copies of real text hide how the generator differs."
 
 
-def _of_openings(check: TrustCheck, found: Openings) -> str:
+def sentences(checks: Sequence[TrustCheck]) -> list[str]:
+    """What the checks found that a reader should know; openings that several texts share with one are told once."""
+    told: list[str] = []
+    shared = [c for c in checks if c.warns and c.kind == "opening" and c.other != "fit"]
+    for check in (c for c in checks if c.warns):
+        if check not in shared:
+            told.append(sentence(check))
+        elif check is shared[0]:
+            told.append(_of_openings(max(shared, key=lambda c: c.share), shared))
+    return told
+
+
+def _of_openings(check: TrustCheck, alike: Sequence[TrustCheck] = ()) -> str:
+    """What is shared with one text; of several texts ``alike``, this is the one that shares most."""
+    openings = check.measured
+    assert isinstance(openings, Openings)
     whose = "shares its" if check.documents == 1 else "share their"
+    also = f" ({joined([repr(c.corpus) for c in alike if c is not check])} too)" if len(alike) > 1 else ""
     shared = (
-        f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r} {whose} first "
-        f"{found.length:,} characters (median) with a document of {check.other!r}"
+        f"{check.documents:,} of {counted(check.total, 'document')} of {check.corpus!r}{also} {whose} first "
+        f"{openings.length:,} characters (median) with a document of {check.other!r}"
     )
-    example = f" (such as {found.examples[0][0]!r} and {found.examples[0][1]!r})" if found.examples else ""
+    example = f" (such as {openings.examples[0][0]!r} and {openings.examples[0][1]!r})" if openings.examples else ""
     if check.other == "fit":
         return (
             f"{shared}, which critics are fitted on, and then go on differently: both were cut from the same "
@@ -83,14 +99,14 @@ def _of_openings(check: TrustCheck, found: Openings) -> str:
     )
 
 
-def _of_groups(name: str, found: HiddenGroups) -> str:
-    names = " and ".join(map(repr, found.examples))
-    interval = f", 95 % interval {found.low:.2f} to {found.high:.2f}" if np.isfinite(found.low) else ""
-    wider = np.sqrt(found.design_effect)
+def _of_groups(name: str, groups: HiddenGroups) -> str:
+    names = " and ".join(map(repr, groups.examples))
+    interval = f", 95 % interval {groups.low:.2f} to {groups.high:.2f}" if np.isfinite(groups.low) else ""
+    wider = np.sqrt(groups.design_effect)
     return (
-        f"The ids of {name!r} suggest {found.groups:,} groups, such as {names}, and documents of one group resemble "
-        f"each other in {found.covariate} (intraclass correlation {found.icc:.2f}{interval}, p = {found.p:.2g}, "
-        f"n = {found.documents:,}; a standard error that ignores this is too small by a factor of {wider:.1f}). Give "
+        f"The ids of {name!r} suggest {groups.groups:,} groups, such as {names}, and documents of one group resemble "
+        f"each other in {groups.covariate} (intraclass correlation {groups.icc:.2f}{interval}, p = {groups.p:.2g}, "
+        f"n = {groups.documents:,}; a standard error that ignores this is too small by a factor of {wider:.1f}). Give "
         "the documents a group_id: then whole groups are split, resampled and permuted."
     )
 
@@ -126,7 +142,7 @@ class TrustCheck:
         Number of documents that the check found, and of the documents of the corpus.
     warns
         Whether a reader should know.
-    found
+    measured
         What the check measured.
     """
 
@@ -136,7 +152,7 @@ class TrustCheck:
     documents: int
     total: int
     warns: bool
-    found: Duplicates | Shared | Openings | HiddenGroups | OrderCorrelation | SharedGroups
+    measured: Duplicates | Shared | Openings | HiddenGroups | OrderCorrelation | SharedGroups
 
     @property
     def share(self) -> float:
@@ -200,29 +216,31 @@ def dependence_checks(sketch: TextSketch) -> list[TrustCheck]:
 
     The two tests share the level; both are left out where group ids, or prompts that repeat, say what belongs together.
     """
-    found = [f for f in (groups_of_texts(sketch), order_of_texts(sketch)) if f is not None]
-    level = LEVEL / max(len(found), 1)
-    kinds: list[Kind] = ["groups" if isinstance(f, HiddenGroups) else "order" for f in found]
+    findings = [f for f in (groups_of_texts(sketch), order_of_texts(sketch)) if f is not None]
+    level = LEVEL / max(len(findings), 1)
+    kinds: list[Kind] = ["groups" if isinstance(f, HiddenGroups) else "order" for f in findings]
     return [
         TrustCheck(kind, sketch.name, None, f.documents, len(sketch), f.warns(level), f)
-        for kind, f in zip(kinds, found, strict=True)
+        for kind, f in zip(kinds, findings, strict=True)
     ]
 
 
 def _repeated(sketch: TextSketch) -> TrustCheck:
     """Find documents that repeat others of the same text."""
-    found = near_duplicates(sketch)
-    copies = found.exact + found.near
-    return TrustCheck("repeated", sketch.name, None, copies, len(sketch), _many(copies, found.documents), found)
+    duplicates = near_duplicates(sketch)
+    copies = duplicates.exact + duplicates.near
+    return TrustCheck(
+        "repeated", sketch.name, None, copies, len(sketch), _many(copies, duplicates.documents), duplicates
+    )
 
 
-def _known(sketch: TextSketch, real: bool, fitting: TextSketch, found: Shared) -> TrustCheck:
+def _known(sketch: TextSketch, real: bool, fitting: TextSketch, shared: Shared) -> TrustCheck:
     """Find documents that critics were fitted on; here, one document known word for word is one too many."""
     known = is_among(sketch.hashes, fitting.hashes) & ~sketch.blank
-    documents = int((known | found.either[0]).sum())
+    documents = int((known | shared.either[0]).sum())
     kind: Kind = "fitted" if real else "memorised"
-    warns = bool(known.any()) or _many(documents, found.documents[0])
-    return TrustCheck(kind, sketch.name, fitting.name, documents, len(sketch), warns, found)
+    warns = bool(known.any()) or _many(documents, shared.documents[0])
+    return TrustCheck(kind, sketch.name, fitting.name, documents, len(sketch), warns, shared)
 
 
 def _joined(real: Shared, fitting: Shared) -> Shared:
@@ -235,22 +253,22 @@ def _joined(real: Shared, fitting: Shared) -> Shared:
     return Shared(documents, exact, either, [*real.examples, *fitting.examples][:EXAMPLES])
 
 
-def _copied(sketch: TextSketch, real: TextSketch, found: Shared) -> TrustCheck:
+def _copied(sketch: TextSketch, real: TextSketch, shared: Shared) -> TrustCheck:
     """Find copies of real documents; those too short to compare count where the texts are equal as a whole."""
-    copies = int(found.either[0].sum())
-    warns = _many(copies, found.documents[0])
+    copies = int(shared.either[0].sum())
+    warns = _many(copies, shared.documents[0])
     if sketch.fingerprint == real.fingerprint and not sketch.blank.all():
-        found = replace(found, exact=(np.ones(len(sketch), dtype=bool), found.exact[1]))
+        shared = replace(shared, exact=(np.ones(len(sketch), dtype=bool), shared.exact[1]))
         copies, warns = len(sketch), True
-    return TrustCheck("copied", sketch.name, real.name, copies, len(sketch), warns, found)
+    return TrustCheck("copied", sketch.name, real.name, copies, len(sketch), warns, shared)
 
 
 def _opening(sketch: TextSketch, other: TextSketch, copies: Shared) -> TrustCheck:
     """Find documents that open like one of another text, and are no copies."""
-    found = shared_openings(sketch, other, copies.either[0])
-    documents = int(found.rows.sum())
-    warns = documents >= max(FEWEST, OPENINGS * found.documents)
-    return TrustCheck("opening", sketch.name, other.name, documents, len(sketch), warns, found)
+    openings = shared_openings(sketch, other, copies.either[0])
+    documents = int(openings.rows.sum())
+    warns = documents >= max(FEWEST, OPENINGS * openings.documents)
+    return TrustCheck("opening", sketch.name, other.name, documents, len(sketch), warns, openings)
 
 
 def _leaked(sketch: TextSketch, fitting: TextSketch) -> TrustCheck:

@@ -211,9 +211,9 @@ def crash_report(error: BaseException) -> Path | None:
     from momus.outputs import write_private
 
     lines = [f"momus {__version__}, Python {sys.version.split()[0]}, {sys.platform}", f"command: {_command()}"]
-    for each in _chain(error):
-        lines.append(f"{type(each).__module__}.{type(each).__qualname__}")
-        lines += [f"  {place}" for place in _frames(each.__traceback__)]
+    for link in _chain(error):
+        lines.append(f"{type(link).__module__}.{type(link).__qualname__}")
+        lines += [f"  {place}" for place in _frames(link.__traceback__)]
     try:
         return write_private("momus-crash-", "\n".join(lines) + "\n")
     except OSError:

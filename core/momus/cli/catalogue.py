@@ -132,10 +132,10 @@ def saved_critics_view(folder: Path) -> RenderableType:
     from momus.critic.saved import JSON_NAME
 
     places = (folder, *(path for pattern in ("*", "critics/*") for path in sorted(folder.glob(pattern))))
-    found = [path for path in places if (path / JSON_NAME).is_file()]
-    if not found:
+    folders = [path for path in places if (path / JSON_NAME).is_file()]
+    if not folders:
         raise StoreError(f"{folder}: no saved critic in this folder", hint="name a folder that `momus fit` wrote")
-    return Group(*(Text(line, style=style) for path in found for line, style in _saved_lines(path)))
+    return Group(*(Text(line, style=style) for path in folders for line, style in _saved_lines(path)))
 
 
 def _saved_lines(folder: Path) -> list[tuple[str, str]]:

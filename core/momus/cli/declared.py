@@ -127,10 +127,12 @@ def _defaults(body: list[ast.stmt]) -> dict[str, str] | None:
     """Parameters of ``__init__`` whose defaults are strings; None without an ``__init__``."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
-            given = statement.args
-            names = [*given.posonlyargs, *given.args]
-            pairs = [*zip(names[len(names) - len(given.defaults) :], given.defaults, strict=True)]
-            keywords = [(a, d) for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is not None]
+            arguments = statement.args
+            names = [*arguments.posonlyargs, *arguments.args]
+            pairs = [*zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True)]
+            keywords = [
+                (a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None
+            ]
             return {
                 a.arg: d.value
                 for a, d in [*pairs, *keywords]

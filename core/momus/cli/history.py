@@ -45,13 +45,13 @@ def diff(
     from momus.history.diff import diff_runs
     from momus.history.diff_view import diff_json, diff_markdown, diff_view
 
-    found = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
+    changes = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
     if as_json:
-        print_json(diff_json(found))
+        print_json(diff_json(changes))
     elif as_markdown:
-        echo(diff_markdown(found))
+        echo(diff_markdown(changes))
     else:
-        print_narrow(diff_view(found))
+        print_narrow(diff_view(changes))
 
 
 def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
@@ -160,8 +160,8 @@ def gate(
     if run is None:
         raise UsageError("no run is given", hint="momus gate RUN; `momus gate --baselines` lists the baselines")
     if save_as is not None:
-        found = Baselines.find(registry).set(save_as, run)
-        echo(f"Baseline {found.name}: {run} (real text {found.real}, started {found.started})")
+        stored = Baselines.find(registry).set(save_as, run)
+        echo(f"Baseline {stored.name}: {run} (real text {stored.real}, started {stored.started})")
         return
     chosen = read_rules(rules).updated(
         baseline=baseline,
@@ -256,9 +256,9 @@ def history(
     from momus.history.timeline import read_timeline, timeline_json
 
     chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
-    found = read_timeline(folder, chosen.max)
+    timeline = read_timeline(folder, chosen.max)
     if as_json:
-        print_json(timeline_json(found))
+        print_json(timeline_json(timeline))
     if out is not None or not as_json:
-        path = write_history(found, out or folder / "history.html")
-        echo(f"History: {path} ({len(found.runs)} runs)", err=as_json)
+        path = write_history(timeline, out or folder / "history.html")
+        echo(f"History: {path} ({len(timeline.runs)} runs)", err=as_json)

@@ -88,7 +88,7 @@ def class_name(name: str) -> str:
     """
     from keyword import iskeyword
 
-    camel = "".join(part.capitalize() for part in name.split("-"))
+    camel = "".join(word.capitalize() for word in name.split("-"))
     return camel + "Critic" if iskeyword(camel) else camel
 
 

@@ -58,9 +58,9 @@ class Share:
         UsageError
             One is given.
         """
-        given = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
-        if given:
-            raise UsageError(f"--{given[0].replace('_', '-')} needs a folder for the rows", hint="name one: -o ROWS")
+        named = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        if named:
+            raise UsageError(f"--{named[0].replace('_', '-')} needs a folder for the rows", hint="name one: -o ROWS")
 
 
 def split_paths(paths: Sequence[str], command: str = "momus score") -> tuple[list[str], list[str]]:

@@ -61,12 +61,12 @@ def exclusive(options: Mapping[str, bool]) -> None:
     UsageError
         More than one of them is given.
     """
-    given = [option for option, value in options.items() if value]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} exclude each other", hint="leave one of them out")
+    chosen = [option for option, value in options.items() if value]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other", hint="leave one of them out")
 
 
-def needed(option: str, given: bool, others: Mapping[str, object]) -> None:
+def needed(option: str, is_set: bool, others: Mapping[str, object]) -> None:
     """Refuse options that say something of another one, which is not given.
 
     Raises
@@ -75,7 +75,7 @@ def needed(option: str, given: bool, others: Mapping[str, object]) -> None:
         One of them is given without the other.
     """
     for name, value in others.items():
-        if value and not given:
+        if value and not is_set:
             raise UsageError(f"{name} needs {option}", hint=f"add {option}, or leave {name} out")
 
 

@@ -13,7 +13,6 @@ from momus.controls.wording import (
     cut_short,
     double_symbols,
     inflate_stopwords,
-    swap_names,
     swap_pronouns,
     truncate_vocabulary,
 )
@@ -51,16 +50,6 @@ _ALL = (
         "always becomes him, never his. Uses a word list, no coreference resolver.",
         ("coreference",),
         swap_pronouns,
-    ),
-    Defect(
-        "name-swap",
-        "chains of coreference",
-        "Replaces each person's name with probability `strength` by another person's name from the same document, "
-        "drawn by frequency. A name is a capitalised word of three letters or more that never occurs in lower case, "
-        "occurs at least twice, and at least once follows a title or is next to a verb of speech or movement. "
-        "English only; documents with fewer than two such names do not change.",
-        ("coreference",),
-        swap_names,
     ),
     Defect(
         "topic-mixing",

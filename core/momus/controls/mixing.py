@@ -129,13 +129,13 @@ def exchange_sections(document: Document, setting: Setting) -> tuple[Document, s
     texts, places = list(pieces.texts), []
     for i in chosen.nonzero()[0].tolist():
         if titles[i]:
-            found = [text for name, text in donors.titled.get(titles[i], []) if name != document.id]
+            candidates = [text for name, text in donors.titled.get(titles[i], []) if name != document.id]
         else:
             # the part at the same relative place, of every other document
             others = [parts for name, parts in donors.parts if name != document.id]
-            found = [parts[int((i + 0.5) / n * len(parts))] for parts in others]
-        if found:
-            texts[i] = found[int(u[i] * len(found))]
+            candidates = [parts[int((i + 0.5) / n * len(parts))] for parts in others]
+        if candidates:
+            texts[i] = candidates[int(u[i] * len(candidates))]
             if texts[i] != pieces.texts[i]:
                 places.append(i)
     unit = "sections" if document.sectioned else "paragraphs"
@@ -156,8 +156,8 @@ def copy_answers(document: Document, setting: Setting) -> tuple[Document, str, S
 
 def _first_answers(corpus: Corpus) -> dict[str, Document]:
     """The document of each prompt whose id comes first; the corpus is ordered by id."""
-    found: dict[str, Document] = {}
+    answers: dict[str, Document] = {}
     for document in corpus:
         if document.prompt is not None and document.problem is None:
-            found.setdefault(document.prompt, document)
-    return found
+            answers.setdefault(document.prompt, document)
+    return answers

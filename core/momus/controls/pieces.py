@@ -38,11 +38,11 @@ class Pieces:
     def of(cls, text: str, separator: re.Pattern[str]) -> Pieces:
         """Split at matches of a pattern with one group."""
         texts, separators, before = [], [], ""
-        for i, part in enumerate(separator.split(text)):
-            if i % 2 or not part:  # odd parts are matches of the separator
-                before += part
+        for i, piece in enumerate(separator.split(text)):
+            if i % 2 or not piece:  # odd parts are matches of the separator
+                before += piece
             else:
-                texts.append(part)
+                texts.append(piece)
                 separators.append(before)
                 before = ""
         return cls(texts, separators, before)

@@ -10,16 +10,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from momus.errors import UsageError
 from momus.numeric.types import Bools
 from momus.text.corpus import Corpus, Document
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def even_sentences(document: Document, setting: Setting) -> tuple[Document, str,
     texts, places, before = [], [], 0
     for section in document.sections:
         pieces = paragraphs(section.text)
-        made = []
+        evened = []
         chosen = setting.chosen(len(pieces.texts)).tolist()
         for paragraph, even in zip(pieces.texts, chosen, strict=True):
             split = words(paragraph)
@@ -52,8 +52,8 @@ def even_sentences(document: Document, setting: Setting) -> tuple[Document, str,
             moved = _evened(split.texts, ends if even else [])
             places += [before + j for j in moved.boundaries]
             before += len(ends)
-            made.append(split.join(moved.words))
-        texts.append(pieces.join(made))
+            evened.append(split.join(moved.words))
+        texts.append(pieces.join(evened))
     return with_texts(document, texts), "moved ends of sentences", places
 
 
@@ -122,6 +122,6 @@ def _templated(sentence: str, seed: int) -> str:
     random = np.random.default_rng(seed)
     order = (DETERMINERS, ADJECTIVES, NOUNS, VERBS, DETERMINERS, ADJECTIVES, NOUNS)
     clauses = max(1, round(len(sentence.split()) / CLAUSE))
-    made = [" ".join(words[random.integers(len(words))] for words in order) for _ in range(clauses)]
-    text = ", and ".join(made)
+    clause_texts = [" ".join(words[random.integers(len(words))] for words in order) for _ in range(clauses)]
+    text = ", and ".join(clause_texts)
     return f"{text[:1].upper()}{text[1:]}."

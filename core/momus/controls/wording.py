@@ -1,12 +1,10 @@
-"""Defects of wording: pronouns, names, rare and common words, symbols, length."""
+"""Defects of wording: pronouns, rare and common words, symbols, length."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -24,20 +22,6 @@ STOPWORDS = 10
 """Number of most frequent words that stopword inflation inserts."""
 FEWEST_WORDS = 10
 """Smallest number of words that length truncation keeps."""
-TITLES = frozenset(
-    (
-        *("mr", "mrs", "ms", "miss", "dr", "sir", "lady", "lord", "madam", "madame", "mister", "master", "mistress"),
-        *("captain", "colonel", "professor", "doctor", "uncle", "aunt", "king", "queen", "prince", "princess"),
-        *("monsieur", "mademoiselle", "father", "mother", "brother", "sister", "saint"),
-    )
-)
-SPEECH = frozenset(
-    (
-        *("said", "says", "asked", "answered", "replied", "cried", "thought", "exclaimed", "whispered", "shouted"),
-        *("murmured", "laughed", "smiled", "nodded", "told", "called", "went", "came", "looked", "turned", "stood"),
-        *("sat", "felt", "knew"),
-    )
-)
 OTHER_GENDER = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
 OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
 _GENDERED = re.compile(rf"\b(?:{'|'.join(sorted(OTHER_GENDER, key=len, reverse=True))})\b", re.IGNORECASE)
@@ -58,60 +42,6 @@ def swap_pronouns(document: Document, setting: Setting) -> tuple[Document, str, 
 def _matches(document: Document, pattern: re.Pattern[str]) -> list[Pieces]:
     """The matches of a pattern in each section."""
     return [Pieces.matching(section.text, pattern) for section in document.sections]
-
-
-def names_of(text: str) -> Counter[str]:
-    """Count the names of persons in a text, by rules.
-
-    A name is a word with one capital that never occurs in lower case in the text, occurs at least twice, and at least
-    once follows a title (Mr, Lady, …) or is next to a verb of speech or movement (said, asked, went, …), separated by
-    white space only (a title may end in a full stop).
-
-    >>> sorted(names_of("Anna saw Mr Brown. Then Anna asked Brown in London. London was dark.").items())
-    [('Anna', 2), ('Brown', 2)]
-    """
-    matches = list(WORD.finditer(text))
-    words = [m.group() for m in matches]
-    lower = {w for w in words if w.islower()}
-    capital = [_is_name(w) and w.lower() not in lower and w.lower() not in TITLES for w in words]
-    counts = Counter(w for w, c in zip(words, capital, strict=True) if c)
-    between = [text[a.end() : b.start()] for a, b in pairwise(matches)]
-    persons = set()
-    for i, gap in enumerate(between):
-        one, two = words[i].lower(), words[i + 1].lower()
-        if capital[i + 1] and ((one in TITLES and gap.strip() in ("", ".")) or (one in SPEECH and not gap.strip())):
-            persons.add(words[i + 1])
-        if capital[i] and two in SPEECH and not gap.strip():
-            persons.add(words[i])
-    return Counter({w: counts[w] for w in persons if counts[w] > 1})
-
-
-def _is_name(word: str) -> bool:
-    return len(word) > 2 and word[0].isupper() and word[1:].islower() and "'" not in word and "’" not in word
-
-
-def swap_names(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Replace chosen names by other names of the document, drawn by frequency."""
-    names = names_of(document.text)
-    what = "names of persons replaced by others"
-    if len(names) < 2:
-        return document, what, []
-    ordered = sorted(names)
-    weights = np.array([names[w] for w in ordered], dtype=np.float64)
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, ordered))})\b")
-
-    def change(found: list[str]) -> list[str | None]:
-        chosen, u = setting.chosen(len(found)).tolist(), setting.random.random(len(found))
-        return [_other_name(w, ordered, weights, x) if c else None for w, c, x in zip(found, chosen, u, strict=True)]
-
-    return edited(document, what, _matches(document, pattern), change)
-
-
-def _other_name(name: str, names: Sequence[str], weights: Floats, u: float) -> str:
-    """Draw one of the other names by weight, with a uniform variate u."""
-    mass = np.where(np.asarray(names, dtype=object) == name, 0.0, weights)
-    cumulated = np.cumsum(mass)
-    return names[min(int(np.searchsorted(cumulated, u * cumulated[-1], side="right")), len(names) - 1)]
 
 
 def truncate_vocabulary(document: Document, setting: Setting) -> tuple[Document, str, Places]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.hooks import NotesMixin, check_fitted, scored_units, tokenizer_of
-from momus.critic.powers import LawsMixin, check_powers
+from momus.critic.powers import LawsMixin, MergeableMixin, check_powers
 from momus.critic.reporting import Note, Reporting
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
@@ -62,7 +62,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         """Wrap the `fit` of each subclass (see `_fitting`), and refuse powers that lack their mixin."""
         super().__init_subclass__(**kwargs)
         check_powers(cls)
-        if "fit" in vars(cls):
+        if "fit" in vars(cls) or cls.fit is vars(MergeableMixin)["fit"]:
             cls.fit = _fitting(cls.fit)  # type: ignore[method-assign]
         for name in TAKES_TEXTS & vars(cls).keys():
             setattr(cls, name, _reading(vars(cls)[name]))

@@ -153,7 +153,7 @@ class Fitted:
         self.require(bool((np.abs(total - 1) <= slack).all()), name, "probabilities that sum to 1")
         return value
 
-    def part(self, name: str, kind: type[Any] | None = None) -> Any:
+    def component(self, name: str, kind: type[Any] | None = None) -> Any:
         """A fitted component, whose own state is checked by itself."""
         value = self.value(name)
         if not isinstance(value, kind or Estimator):

@@ -159,10 +159,13 @@ class DecompositionMixin(ABC):
 class MergeableMixin(ABC):
     """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
 
-    The critic's `fit` is ``return self.fit_from(self.fit_counts(real))``. `momus fit --jobs` then counts the parts
-    of a text in several processes (`momus.critic.portions.fit_portions`); the conformance check ``merging`` compares
-    the two.
+    A critic that names this class before `Critic` has its `fit`. `momus fit --jobs` counts the parts of a text in
+    several processes (`momus.critic.portions.fit_portions`); the conformance check ``merging`` compares the two.
     """
+
+    def fit(self, real: Corpus) -> Self:
+        """Learn P_c from the counts of real text."""
+        return self.fit_from(self.fit_counts(real))
 
     @abstractmethod
     def fit_counts(self, real: Corpus) -> Counts:

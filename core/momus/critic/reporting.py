@@ -27,6 +27,9 @@ class Reporting:
     general
         Whether it reads all words or characters, so that what a narrower axis finds moves it too: the answer then
         places it behind narrower axes that differ (`momus.report.answer`).
+    leading
+        Whether what it finds moves other axes: a shorter document has shorter paragraphs and ends elsewhere. The answer
+        then places it before axes with somewhat larger gaps.
     stepless
         The reason given for documents whose latents have no scored step (M = 0).
     aggregated
@@ -39,6 +42,7 @@ class Reporting:
     limits: str = ""
     layout: tuple[str, ...] = ()
     general: bool = False
+    leading: bool = False
     stepless: str = "no scored step"
     aggregated: bool = True
 

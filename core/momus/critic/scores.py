@@ -205,11 +205,11 @@ class Scores:
                 "oddity": pa.nulls(n, pa.float64())
                 if self.oddity is None
                 else pa.array(self.oddity, mask=~np.isfinite(self.oddity)),
-                **{name: self._part(i) for i, name in enumerate(PARTS) if i > 0},
+                **{name: self._part_column(i) for i, name in enumerate(PARTS) if i > 0},
             }
         )
 
-    def _part(self, column: int) -> pa.Array:
+    def _part_column(self, column: int) -> pa.Array:
         """One part of log P(x), null where unscored."""
         if self.parts is None:
             return pa.nulls(len(self), pa.float64())

@@ -119,6 +119,11 @@ class Statistic:
         """A ratio of two totals that is compared on the log scale, by what factor it differs."""
         return cls.ratio(name, rows, label, direction, scale="log", effect="log_ratio", **others)
 
+    @classmethod
+    def ks(cls, rows: str, label: str) -> Statistic:
+        """The Kolmogorov–Smirnov distance ``ks`` of rows of counts by number."""
+        return cls("ks", rows, "distance", kolmogorov_smirnov, ties=mean_gap, label=label)
+
     @property
     def wording(self) -> Wording:
         """What sentences and figures call the statistic."""

@@ -6,6 +6,7 @@ What a run is asked to adjust for is checked before any critic is fitted.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -43,33 +44,38 @@ def absent_warnings(absent: Sequence[Absent]) -> list[str]:
     """
     critics: dict[str, list[str]] = {}  # by what brings them
     others = []
-    for each in absent:
-        if each.error.requirement:
-            critics.setdefault(each.error.requirement, []).append(repr(each.critic))
+    for missing in absent:
+        if missing.error.requirement:
+            critics.setdefault(missing.error.requirement, []).append(repr(missing.critic))
         else:
-            others.append(left_out_warning(each.critic, f"{each.error.message} ({each.error.hint})"))
+            others.append(left_out_warning({missing.critic: f"{missing.error.message}; {missing.error.hint}"}))
     if not critics:
         return others
     parts = [f"{' and '.join(names)} ({install_command(requirement)})" for requirement, names in critics.items()]
     return [f"Left out, since packages are not installed: {', '.join(parts)}.", *others]
 
 
-def left_out_warning(critic: str, message: str) -> str:
-    """Say that a critic was left out, and why; its name is said once.
+def left_out_warning(reasons: Mapping[str, str]) -> str:
+    """Say which critics were left out, and why; the name of each is said once.
 
-    >>> left_out_warning("sections", "critic 'sections': no title recurs")
-    "Critic 'sections' was left out: no title recurs."
+    >>> left_out_warning({"sections": "critic 'sections': no title recurs", "pcfg": "no treebank is given"})
+    "Left out: 'sections' (no title recurs); 'pcfg' (no treebank is given)."
     """
-    return f"Critic {critic!r} was left out: {message.removeprefix(f'critic {critic!r}: ')}."
+    said = [
+        f"{critic!r} ({re.sub(rf'^critic {critic!r}(:| is| cannot be) ', '', reason)})"
+        for critic, reason in reasons.items()
+    ]
+    return f"Left out: {'; '.join(said)}."
 
 
 @dataclass
 class Chosen:
-    """The critics of a run, those that lack packages, and warnings that name broken plug-ins."""
+    """The critics of a run, those that lack packages or (``unset``) parameters, and warnings on broken plug-ins."""
 
     critics: list[Critic[Any]] = field(default_factory=list)
     absent: list[Absent] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    unset: dict[str, str] = field(default_factory=dict)
 
 
 def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> Chosen:
@@ -118,9 +124,11 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
         except PluginError as error:
             if critics is not None:
                 raise
-            warnings.append(left_out_warning(str(c), error.message))
+            warnings.append(left_out_warning({str(c): error.message}))
+    unset: dict[str, str] = {}
     if critics is None:
-        chosen = [c for c in chosen if not missing_params(c)]
+        unset = {c.name: f"no {' and '.join(missing)} in --config" for c in chosen if (missing := missing_params(c))}
+        chosen = [c for c in chosen if c.name not in unset]
     for c in chosen:
         if missing_params(c):
             missing = missing_params(c)
@@ -134,7 +142,7 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
     for name in chosen_names:
         if chosen_names.count(name) > 1:
             raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
-    return Chosen(chosen, absent, warnings)
+    return Chosen(chosen, absent, warnings, unset)
 
 
 def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:

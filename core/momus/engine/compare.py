@@ -248,7 +248,7 @@ def compare(
 
 def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
     """Which of a reference and each new text is nearer to real text on each axis, from their ranks."""
-    found = []
+    rows = []
     bands = {v.critic: v.band for v in both.verdicts if v.headline}
     for result in both.results:
         ranks = {} if both.joint.ranking is None else {r.model: r for r in both.joint.ranking.of(result.name)}
@@ -259,8 +259,8 @@ def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
         for name, new in ranks.items():
             nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
             sizes = old.distance / unit, new.distance / unit
-            found.append(Nearer(result.name, result.axis, name, *sizes, bool(bands.get(result.name)), nearer))
-    return tuple(found)
+            rows.append(Nearer(result.name, result.axis, name, *sizes, bool(bands.get(result.name)), nearer))
+    return tuple(rows)
 
 
 def _one_name(against: Mapping[str, TextSource]) -> str:
@@ -308,7 +308,7 @@ def _run_critics(
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
     comparison.warnings += warnings
-    absent = list(selection.absent)
+    absent, unfit = list(selection.absent), dict[str, str]()
     texts = len(work.texts.generated) if work.settings.multiplicity.endswith("-table") else 1
     reuse, family = work.reuse, len(critics) * texts  # axes that are adjusted together
     for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
@@ -319,7 +319,9 @@ def _run_critics(
         elif isinstance(outcome, MissingExtraError):
             absent.append(Absent(critic.name, outcome))
         else:
-            comparison.warnings.append(left_out_warning(critic.name, outcome.message))
+            unfit[critic.name] = outcome.message
+    unfit |= selection.unset
+    comparison.warnings += [left_out_warning(unfit)] if unfit else []
     comparison.warnings += absent_warnings(absent)
     comparison.warnings += reuse.warnings if reuse is not None else []
     comparison.warnings += critics_warnings(comparison.results)

@@ -215,11 +215,11 @@ def _items(critic: Critic[Any], corpora: Sequence[Corpus], scored: Sequence[Scor
 
 
 def _directions(critic: Critic[Any], cross: CrossScores, alpha: float) -> list[Direction]:
-    found = []
+    directions = []
     for new, old in zip(cross.scored[1:], cross.reverse, strict=False):
         d = direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha)
-        found += [] if d is None else [d]
-    return found
+        directions += [] if d is None else [d]
+    return directions
 
 
 def _paths(critic: Critic[Any], scored: Sequence[Scores]) -> list[Path]:

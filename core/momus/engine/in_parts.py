@@ -140,8 +140,8 @@ def score_large(
     if not whole:
         return texts, None
     with timed.stage("reading", "whole texts"):
-        given = (sources.real, sources.generated, sources.fit, settings.seed, sources.reading, timed.inner)
-        plain = read_texts(*given, check=False)
+        arguments = (sources.real, sources.generated, sources.fit, settings.seed, sources.reading, timed.inner)
+        plain = read_texts(*arguments, check=False)
     return texts, replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
 
 

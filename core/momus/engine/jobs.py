@@ -83,7 +83,7 @@ def outcomes(
     """
     if jobs == 1 or len(critics) < 2:
         for critic in critics:
-            with timed.part(critic.name):
+            with timed.item(critic.name):
                 outcome = work.run(critic, timed)
             if work.texts.in_parts:
                 return_memory()
@@ -91,7 +91,7 @@ def outcomes(
         work.texts.forget_rows()
         return
     _check_sent(critics)
-    found: dict[int, Outcome | Failure] = {}
+    by_number: dict[int, Outcome | Failure] = {}
     jobs = min(jobs, len(critics))
     with (
         pool_of(jobs, _start, work) as pool,
@@ -102,14 +102,14 @@ def outcomes(
         futures: dict[Future[_Done], int] = {pool.submit(_run, critics[k]): k for k in order}
         for future in as_completed(futures):
             done = future.result()
-            found[futures[future]] = done.outcome
+            by_number[futures[future]] = done.outcome
             for kind, seconds in done.seconds.items():
                 timed.seconds[kind] = timed.seconds.get(kind, 0.0) + seconds
             if work.reuse is not None:
                 work.reuse.warnings += done.warnings
-            advance(len(found))
+            advance(len(by_number))
     for k, critic in enumerate(critics):
-        yield critic, found[k]
+        yield critic, by_number[k]
 
 
 def _check_sent(critics: Sequence[Critic[Any]]) -> None:

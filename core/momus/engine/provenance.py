@@ -63,7 +63,8 @@ def left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
             parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
             alike.setdefault(parts, []).append(repr(name))
     return [
-        f"{parts} have no matching partner (same prompt or group) in the comparison with {', '.join(names)}; left out."
+        f"{parts} {'has' if parts.startswith('1 ') and ' and ' not in parts else 'have'} no matching partner (same "
+        f"prompt or group) in the comparison with {', '.join(names)}; left out."
         for parts, names in alike.items()
     ]
 
@@ -99,7 +100,7 @@ def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]
     """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
     names = [texts.real.name, *(c.name for c in texts.generated)]
     layouts = [texts.layouts[name] for name in names if name in texts.layouts]
-    differing = {v.critic for v in comparison.verdicts if v.found}
+    differing = {v.critic for v in comparison.verdicts if v.is_finding}
     axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
     return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
 
@@ -127,8 +128,8 @@ def signature_of(
         "checks": [c.summary() for c in texts.checks],
         "layout": _layout(comparison, texts, critics),
         "languages": [
-            {**asdict(found), "differs": found.differs(texts.languages[texts.real.name])}
-            for found in texts.languages.values()
+            {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}
+            for text in texts.languages.values()
         ],
         "warnings": comparison.warnings,
     }

@@ -78,7 +78,7 @@ class Reuse:
 
     def real(self, critic: Critic[Any], texts: Texts) -> Scores | None:
         """The scores of the real text under a critic that `fitted` accepted; None if it must be scored again."""
-        if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.given.identity:
+        if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
             return None
         if self.signature.get("icu") != icu_of([texts.fit, texts.real, *texts.generated]).get("icu"):
             return None
@@ -108,6 +108,6 @@ class Reuse:
             return f"{self.folder.path} fitted it on another text"
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
-        if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.given.identity:
+        if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""

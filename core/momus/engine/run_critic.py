@@ -107,12 +107,12 @@ def run_critic(
             result,
             verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
         )
-    given = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
+    in_order = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
     if folder is not None:
         kept_axis = None if axis is None else _placed(axis, texts, scored)
-        folder.keep(result, (s.table() for s in given), kept_axis)
+        folder.keep(result, (s.table() for s in in_order), kept_axis)
     in_folder = folder is not None and texts.in_parts  # there may be millions
-    return Outcome(result, () if in_folder else given, warning, axis)
+    return Outcome(result, () if in_folder else in_order, warning, axis)
 
 
 def _placed(axis: Axis, texts: Texts, scored: Sequence[Scores]) -> Axis:
@@ -251,6 +251,7 @@ def _result(
         parts=parts_of(critic, sampled[0], sampled[1:], settings),
         limits=critic.reporting.limits,
         general=critic.reporting.general,
+        leading=critic.reporting.leading,
         unscored=count_unscored(scored),
         notes=[
             *notes_of(critic),

@@ -223,25 +223,25 @@ def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
     UsageError
         Two folders hold critics of one name, or a critic reads running text.
     """
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for path in paths:
         inner = sorted(p.parent for place in ("*", "critics/*") for p in path.glob(f"{place}/{JSON_NAME}"))
         for folder in inner or [path]:
             name = str(read_critic_json(folder)["critic"])
-            if name in found:
+            if name in folders:
                 raise UsageError(
-                    f"two critics {name!r}: {found[name]} and {folder}", hint="score with one of them at a time"
+                    f"two critics {name!r}: {folders[name]} and {folder}", hint="score with one of them at a time"
                 )
-            found[name] = folder
-    running = [name for name in found if issubclass(critic_class(name), RunningTextCritic)]
-    if running and len(running) < len(found) and any(not (p / JSON_NAME).is_file() for p in paths):
-        found = {name: path for name, path in found.items() if name not in running}
+            folders[name] = folder
+    running = [name for name in folders if issubclass(critic_class(name), RunningTextCritic)]
+    if running and len(running) < len(folders) and any(not (p / JSON_NAME).is_file() for p in paths):
+        folders = {name: path for name, path in folders.items() if name not in running}
     elif running:
         raise UsageError(
             f"{', '.join(running)}: critics of running text read what documents follow each other, across parts",
             hint="compare their texts with `momus compare`",
         )
-    return found
+    return folders
 
 
 def _settled(

@@ -181,8 +181,8 @@ def _leading(runs: tuple[KeptRun, KeptRun], critic: str, pair: tuple[str, str]) 
     The headline where neither does.
     """
     rows = [run.speaking(name).get(critic) for run, name in zip(runs, pair, strict=True)]
-    found = next((v for v in reversed(rows) if v is not None and v.found), None)
-    return runs[1].headlines(pair[1])[critic].statistic if found is None else found.statistic
+    finding = next((v for v in reversed(rows) if v is not None and v.is_finding), None)
+    return runs[1].headlines(pair[1])[critic].statistic if finding is None else finding.statistic
 
 
 def _described(

@@ -93,11 +93,13 @@ def bin_codes(real: Sequence[Column], generated: Sequence[Column], bins: int = B
     named = [int(codes.max(initial=0)) + 1 for codes in numbered if codes is not None]
     numeric = len(numbered) - len(named)
     cells = min(bins if len(numbered) == 1 else round(bins * CELLS / BINS), max(min(sizes) // PER_BIN, 2))
-    each = max(int((cells / np.prod(named, dtype=float)) ** (1 / max(numeric, 1)) + 1e-9), 2)
+    per_covariate = max(int((cells / np.prod(named, dtype=float)) ** (1 / max(numeric, 1)) + 1e-9), 2)
     cell = np.zeros(sum(sizes), dtype=np.int64)
     missing = np.zeros(sum(sizes), dtype=bool)
     for codes, one, other in zip(numbered, real, generated, strict=True):
-        of_column = quantile_codes(np.concatenate([_floats(one), _floats(other)]), each) if codes is None else codes
+        of_column = (
+            quantile_codes(np.concatenate([_floats(one), _floats(other)]), per_covariate) if codes is None else codes
+        )
         missing |= of_column == MISSING
         cell = cell * (int(of_column.max(initial=0)) + 1) + of_column
     cell[missing] = MISSING

@@ -48,11 +48,6 @@ class Contrast:
         assert prepared is not None
         return contrasts(self.statistic, prepared)
 
-    def alone(self, labels: Weights) -> Floats:
-        """The contrast under relabellings (N, B) whose sums no other contrast needs: (B,)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.under(labels, Prepared(*self.samples.pooled(labels)) if self.needs_sums else None)
-
     def extreme(self, null: Floats) -> int:
         """How many relabellings reach the observed contrast."""
         return count_extreme(self.statistic.kind, self.here, null)

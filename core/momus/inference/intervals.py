@@ -228,8 +228,8 @@ def detectable_distance(s: Statistic, null: Floats, noise: tuple[Floats, Floats]
 
     def power(shift: float, pairs: int) -> float:
         # a few pairs at a time, which stay in the cache of the processor
-        found = [distances(shift, p[i : i + step], q[i : i + step]) for i in range(0, pairs, step)]
-        return float((np.concatenate(found) > critical).mean())
+        drawn = [distances(shift, p[i : i + step], q[i : i + step]) for i in range(0, pairs, step)]
+        return float((np.concatenate(drawn) > critical).mean())
 
     step = max(CELLS // len(middle), 1)
     few = min(step, len(p))

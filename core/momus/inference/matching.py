@@ -109,8 +109,8 @@ def _matched(real: Names, generated: Names, paired: bool | None, names: tuple[st
             hint="leave --paired out, or give both sides the same prompt_id",
         )
     fewest = min((real, generated), key=len)
-    found = sum(p in common for p in fewest)
-    if len(common) < 2 or not (paired or found >= MATCHED * len(fewest)):
+    matched = sum(p in common for p in fewest)
+    if len(common) < 2 or not (paired or matched >= MATCHED * len(fewest)):
         return None
     if all(c[p] == 1 for c in counts for p in common):
         pairs = _pairs(real, generated, common)

@@ -1,7 +1,4 @@
-"""Many tests at once: Holm's and Benjamini & Hochberg's adjustments, and the maximum under shared relabellings.
-
-Relabellings that all axes share keep the dependence between the axes, so the distribution of the largest statistic is
-that of dependent tests. Bonferroni's and Holm's bounds assume the worst case instead.
+"""Many tests at once: Holm's and Benjamini & Hochberg's adjustments, and families under shared relabellings.
 
 A *family* of statistics of the same documents has one p-value, and step-down p-values of its members. The statistics
 share their relabellings, so that the distribution of the most extreme of them is that of dependent statistics (Westfall
@@ -27,7 +24,7 @@ import numpy as np
 
 from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.pvalues import TIE
-from momus.numeric.types import Bools, Floats
+from momus.numeric.types import Floats
 
 LEAST_SKEW = 0.02
 """Below this skewness, a shifted gamma distribution is taken to be normal."""
@@ -56,26 +53,6 @@ def benjamini_hochberg(p: Sequence[float]) -> Floats:
     from scipy.stats import false_discovery_control  # a second to import, which printing a run need not spend
 
     return np.asarray(false_discovery_control(p) if len(p) else p, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Maximum:
-    """p-values of A tests under shared relabellings.
-
-    Attributes
-    ----------
-    p
-        p of the largest statistic: that no test has a difference.
-    single, adjusted
-        p of each test by itself; adjusted by step-down max-T (Westfall & Young 1993), (A,) each.
-    floor
-        The smallest p-value that so many relabellings allow.
-    """
-
-    p: float
-    single: Floats
-    adjusted: Floats
-    floor: float
 
 
 def strength_of_t(t: Floats, freedom: float) -> Floats:
@@ -119,13 +96,14 @@ def strength_of_contrasts(here: float, null: Floats, *, two_sided: bool, exact: 
     return float(strength[-1]), np.asarray(strength[:-1])
 
 
-def maximum_test(here: Floats, null: Floats, exact: bool = False) -> Maximum:
-    """Test the largest of A statistics, and adjust the p-value of each by step-down max-T.
+def stepped_down(here: Floats, null: Floats, exact: bool = False) -> Floats:
+    """p-values of A statistics, adjusted by step-down max-T, (A,); the smallest is that no test has a difference.
 
     The statistics must be on comparable scales; larger ones are more extreme. A statistic is compared with the largest
     of those that are no larger than itself on the data, under each relabelling (algorithm 4.1 of Westfall & Young
     1993). With relabellings shared by all tests, the family-wise error rate is at most α if the joint distribution of
-    the true null hypotheses does not depend on the others (subset pivotality).
+    the true null hypotheses does not depend on the others (subset pivotality). p is (c + 1)/(B + 1) for random
+    relabellings (Phipson & Smyth 2010), c/B if all are enumerated.
 
     Parameters
     ----------
@@ -137,31 +115,19 @@ def maximum_test(here: Floats, null: Floats, exact: bool = False) -> Maximum:
         Whether these are all relabellings, the observed one among them.
 
     >>> here, null = np.array([3.0, 1.0]), np.array([[1.0, 2.0], [0.0, 0.5], [2.0, 3.5]])
-    >>> found = maximum_test(here, null)
-    >>> found.p, found.single.tolist(), found.adjusted.tolist()
-    (0.5, [0.25, 0.75], [0.5, 0.75])
+    >>> stepped_down(here, null).tolist()
+    [0.5, 0.75]
     """
     here, null = np.asarray(here, dtype=np.float64), np.asarray(null, dtype=np.float64)
     order = np.argsort(-here, kind="stable")
     # running maximum from the least extreme statistic to the most extreme one: (B, A) in the order of `order`
     successive = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
-    single = _p_values(null >= _edges(here), exact)
-    stepped = _p_values(successive >= _edges(here[order]), exact)
+    # equal contrasts, but for rounding, count as reached
+    edges = here - TIE * np.maximum(1.0, np.abs(np.where(np.isfinite(here), here, 1.0)))
+    count, b = (successive >= edges[order]).sum(axis=0), len(null)
     adjusted = np.empty(len(here))
-    adjusted[order] = np.maximum.accumulate(stepped)
-    floor = 1 / len(null) if exact else 1 / (len(null) + 1)
-    return Maximum(float(stepped[0]), single, adjusted, floor)
-
-
-def _edges(here: Floats) -> Floats:
-    """Observed statistics less a tolerance for rounding: equal contrasts count as reached."""
-    return np.asarray(here - TIE * np.maximum(1.0, np.abs(np.where(np.isfinite(here), here, 1.0))))
-
-
-def _p_values(reached: Bools, exact: bool) -> Floats:
-    """(c + 1)/(B + 1) for random relabellings (Phipson & Smyth 2010), c/B if all are enumerated."""
-    count, b = reached.sum(axis=0), len(reached)
-    return np.asarray(count / b if exact else (count + 1) / (b + 1))
+    adjusted[order] = np.maximum.accumulate(count / b if exact else (count + 1) / (b + 1))
+    return adjusted
 
 
 HEADLINE = 0.8
@@ -203,10 +169,9 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
         _scores(contrast, null, exact, share) for contrast, null, share in zip(contrasts, nulls, shares, strict=True)
     ]
     here = np.array([score for score, _ in scaled])
-    found = maximum_test(here, np.column_stack([null for _, null in scaled]), exact)
-    b = len(nulls[0])
-    extreme = round(found.p * b) if exact else round(found.p * (b + 1)) - 1
-    return FamilyTest(extreme, found.adjusted)
+    adjusted, b = stepped_down(here, np.column_stack([null for _, null in scaled]), exact), len(nulls[0])
+    p = float(adjusted.min())
+    return FamilyTest(round(p * b) if exact else round(p * (b + 1)) - 1, adjusted)
 
 
 def _shares(names: Sequence[str], headline: str) -> list[float]:

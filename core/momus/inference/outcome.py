@@ -83,7 +83,6 @@ def outcome(
         effect_kind="distance" if s.kind == "distance" else s.effect,
         n_real=d.n_real,
         n_generated=d.n_generated,
-        n_pairs=d.n_real if d.kind == "pairs" else 0,
         left_out_real=d.left_out[0],
         left_out_generated=d.left_out[1],
         method=replace(method, zero_variance=zero_variance, critical=critical),
@@ -309,7 +308,7 @@ def _distance(
         mde = detectable_distance(s, finite, noise, question.level)
     else:
         mde = chance_value(finite, question.level) - chance + t_quantile(0.8, freedom) * error
-    found = numbers((chance, distance), estimate, p, shown[0], shown, (error, freedom, mde))
-    found |= {"difference": estimate if math.isfinite(estimate) else distance - chance}
+    outcome = numbers((chance, distance), estimate, p, shown[0], shown, (error, freedom, mde))
+    outcome |= {"difference": estimate if math.isfinite(estimate) else distance - chance}
     critical = chance_value(distances[np.isfinite(distances)], question.level) if len(finite) else math.nan
-    return {**found, "critical": critical if math.isfinite(critical) else None}
+    return {**outcome, "critical": critical if math.isfinite(critical) else None}

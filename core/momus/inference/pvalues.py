@@ -105,8 +105,8 @@ def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
     real, generated = prepared(s.prepare)
     if s.kind == "distance":
         shared = s.function is jensen_shannon and s.prepare is None
-        found = jensen_shannon(real, generated, prepared.entropies) if shared else s.function(real, generated)
-        distance = np.asarray(found, dtype=np.float64)
+        values = jensen_shannon(real, generated, prepared.entropies) if shared else s.function(real, generated)
+        distance = np.asarray(values, dtype=np.float64)
         return np.full_like(distance, np.nan), distance
     return np.asarray(s.function(real), dtype=np.float64), np.asarray(s.function(generated), dtype=np.float64)
 

@@ -205,8 +205,8 @@ class Nulls:
                     i for i in active if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
                 ]
                 if chosen:
-                    found = self._of_samples([self.contrasts[i] for i in chosen], samples, drawn, keep)
-                    values |= dict(zip(chosen, found, strict=True))
+                    results = self._of_samples([self.contrasts[i] for i in chosen], samples, drawn, keep)
+                    values |= dict(zip(chosen, results, strict=True))
         return [values[i] for i in active]
 
     def _of_samples(self, chosen: Sequence[Contrast], samples: Samples, labels: Weights, keep: bool) -> list[Floats]:
@@ -223,9 +223,9 @@ class Nulls:
             step = max(CELLS // max(sums[0].shape[1], 1), 1)
             parts = [slice(i, i + step) for i in range(0, labels.shape[1], step)]
             of_parts = [
-                [c.under(labels[:, part], prepared) for c in chosen]
-                for part in parts
-                for prepared in [Prepared(*(side[part] for side in sums))]
+                [c.under(labels[:, rows], prepared) for c in chosen]
+                for rows in parts
+                for prepared in [Prepared(*(side[rows] for side in sums))]
             ]
             return [np.concatenate(values) for values in zip(*of_parts, strict=True)]
 

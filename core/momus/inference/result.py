@@ -122,8 +122,8 @@ class TestResult:
         Standard error of the difference (of a distance: of the distance), and its degrees of freedom.
     mde
         Minimum detectable difference (or distance): 80 % power at the two-sided level α/family.
-    n_real, n_generated, n_pairs
-        Numbers of documents that take part in the test (of groups, for laws of running text), and of pairs.
+    n_real, n_generated
+        Numbers of documents that take part in the test (of groups, for laws of running text).
     effective_real, effective_generated
         Numbers of equally long documents that would determine the value as well: (Σw)²/Σw² over the denominators w.
     left_out_real, left_out_generated
@@ -155,7 +155,6 @@ class TestResult:
     mde: float = NAN
     n_real: int = 0
     n_generated: int = 0
-    n_pairs: int = 0
     effective_real: float = NAN
     effective_generated: float = NAN
     left_out_real: int = 0

@@ -281,7 +281,7 @@ def _moments(sums: Floats, n: int) -> tuple[Floats, Floats]:
     if sums.shape[1] > 6:  # moments times weights
         # Σ (x − θw)² hᵏ with h = w/Σw, (B,) for k = 0, 1, 2
         by_power = (squares, *(_squares(sums, ratio, 2 + 3 * k) / sums[:, 1] ** k for k in (1, 2)))
-        squares = sum((c * part for c, part in zip(_leverage(n), by_power, strict=True)), np.zeros_like(ratio))
+        squares = sum((c * power for c, power in zip(_leverage(n), by_power, strict=True)), np.zeros_like(ratio))
     return ratio, np.asarray(np.maximum(squares, 0.0) / sums[:, 1] ** 2 * n / (n - 1))
 
 

@@ -117,10 +117,10 @@ def compare_rows(
         parts = [range(len(chosen))] if len(together) > 1 else [_signed(contrasts, s) for s in (False, True)]
         tested: dict[int, TestResult] = {}
         drawn: dict[int, Floats] = {}
-        for part in parts:
-            members = [k for k, i in enumerate(part) if i in together] if len(together) > 1 else []
-            nulls = Nulls([contrasts[k] for k in part], members, headline, budget, seed, workers, noise)
-            for k, null in zip(part, nulls.drawn(), strict=True):
+        for chunk in parts:
+            members = [k for k, i in enumerate(chunk) if i in together] if len(together) > 1 else []
+            nulls = Nulls([contrasts[k] for k in chunk], members, headline, budget, seed, workers, noise)
+            for k, null in zip(chunk, nulls.drawn(), strict=True):
                 c, key = contrasts[k], contrasts[k].statistic.rows
                 kept = nulls.noise.get((id(c.samples), c.signed))
                 tested[k] = outcome(c, c.samples, null, nulls.exact, kept, errors[key], questions[key])
@@ -157,10 +157,10 @@ def _of_family(members: Mapping[int, tuple[Contrast, Floats, TestResult]], headl
     """Results with their p in the family, which is no smaller than their own: some have a t-test too."""
     if not members:
         return {}
-    contrasts, nulls, found = zip(*members.values(), strict=True)
-    test = family_test(contrasts, nulls, found[0].method.exact, headline)
-    p = np.maximum(test.adjusted if len(found) > 1 else 0.0, [r.p for r in found])
-    return {key: replace(found[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
+    contrasts, nulls, results = zip(*members.values(), strict=True)
+    test = family_test(contrasts, nulls, results[0].method.exact, headline)
+    p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p for r in results])
+    return {key: replace(results[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
 
 
 def axis_test(
@@ -211,10 +211,14 @@ def axis_test(
     budget = Budget(min(permutations, wide) if is_wide else permutations, 1, 0.05, early=(), fine=1)
     nulls = Nulls(contrasts, range(len(contrasts)), headline, budget, seed, workers=1, kept=0)
     drawn = nulls.drawn()
-    own = np.array([c.p(null, nulls.exact) for c, null in zip(contrasts, drawn, strict=True)])
-    if not len(own):
+    single = np.array([c.p(null, nulls.exact) for c, null in zip(contrasts, drawn, strict=True)])
+    if not len(single):
         return float("nan"), first, float("nan")
-    p = own if len(own) == 1 else np.maximum(family_test(contrasts, drawn, nulls.exact, headline).adjusted, own)
+    p = (
+        single
+        if len(single) == 1
+        else np.maximum(family_test(contrasts, drawn, nulls.exact, headline).adjusted, single)
+    )
     # of several with the smallest p that is possible, a value comes before a distance, as in a table
     least = max(float(p.min()), 2 / (len(drawn[0]) + 1))
     order = [(max(p[k], least), c.statistic.kind == "distance", p[k]) for k, c in enumerate(contrasts)]

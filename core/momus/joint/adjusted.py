@@ -119,8 +119,6 @@ class Sides:
         axis: Axis,
         covariates: Sequence[Covariate],
         *,
-        permutations: int = PERMUTATIONS,
-        wide: int = WIDE,
         full: Settings | None = None,
         family: int = 1,
     ) -> AdjustedRow:
@@ -133,7 +131,7 @@ class Sides:
         ----------
         full
             Settings of a complete test within bins, which gives `AdjustedRow.result`, ``p`` and the interval of
-            means; None: ``permutations`` relabellings (``wide`` of them for more than 64 columns) and no more.
+            means; None: `PERMUTATIONS` relabellings (`WIDE` for more than 64 columns) and no more.
         family
             Number of complete tests whose p-values will be adjusted together.
         """
@@ -154,7 +152,7 @@ class Sides:
             return row
         samples = Samples.of(*self._rows(axis, masks), within.design)
         # half of them do where p is clearly below the level
-        drawn = wide if samples.tables.width > NARROW else permutations
+        drawn = WIDE if samples.tables.width > NARROW else PERMUTATIONS
         budget = Budget(drawn // 2, 1, ALPHA, early=FIRST, fine=round(drawn * ALPHA))
         tested = relabelled(axis.statistic, samples, budget, self.seed)
         if not (math.isfinite(tested.difference) and math.isfinite(plain.difference)):

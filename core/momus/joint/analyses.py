@@ -1,15 +1,13 @@
-"""Analyses of all axes of a run at once: global tests, ranks, attribution, adjustment, subgroups."""
+"""Analyses of all axes of a run at once: ranks, attribution, adjustment, subgroups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from momus.inference.matching import design_of
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.attribution import Attribution, alarms_of, attribution
 from momus.joint.axes import Axis
-from momus.joint.global_test import GlobalTest, global_test
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
 from momus.joint.versions import Nearer
@@ -25,8 +23,6 @@ class Joint:
 
     Attributes
     ----------
-    overall
-        For each generated corpus, the test that it differs on no axis.
     ranking
         Ranks of the generated corpora by their distance from real text; None with fewer than two.
     attributions
@@ -39,7 +35,6 @@ class Joint:
         Which of two models is nearer to real text, where one is the reference and real text is given too.
     """
 
-    overall: tuple[GlobalTest, ...] = ()
     ranking: Ranking | None = None
     attributions: tuple[Attribution, ...] = ()
     adjusted: tuple[AdjustedRow, ...] = ()
@@ -71,8 +66,6 @@ def analyse(
         subgroups = [
             s for by in settings.subgroups for c in generated for s in subgroup_effects(axes, by, real, c, settings)
         ]
-    with timed.stage("all axes", "global tests"):
-        overall = [_global(axes, real, corpus, settings) for corpus in generated]
     attributions = []
     for corpus in generated:
         alarms = alarms_of(verdicts, corpus.name)
@@ -83,13 +76,7 @@ def analyse(
     if len(generated) > 1:
         with timed.stage("all axes", "ranks"):
             ranking = _ranking(axes, verdicts, real, generated, settings)
-    return Joint(tuple(overall), ranking, tuple(attributions), tuple(adjusted), tuple(subgroups))
-
-
-def _global(axes: Sequence[Axis], real: Corpus, corpus: Corpus, settings: Settings) -> GlobalTest:
-    names, groups = (real.name, corpus.name), (real.groups, corpus.groups)
-    design = design_of(real.prompts, corpus.prompts, settings.paired, names, groups=groups)
-    return global_test(axes, real.name, corpus.name, design, min(settings.permutations, 999), settings.seed)
+    return Joint(ranking, tuple(attributions), tuple(adjusted), tuple(subgroups))
 
 
 def _ranking(

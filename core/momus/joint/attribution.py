@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from momus.joint.adjusted import PERMUTATIONS, WIDE, AdjustedRow, Sides
+from momus.joint.adjusted import AdjustedRow, Sides
 from momus.joint.axes import Axis, Covariate
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -68,9 +68,9 @@ class Attribution:
     survivors: tuple[str, ...]
     undetermined: tuple[str, ...]
 
-    def cell(self, alarm: str, given: str) -> AdjustedRow | None:
+    def cell(self, alarm: str, covariate: str) -> AdjustedRow | None:
         """The row of an alarm adjusted for another axis."""
-        return next((r for r in self.rows if r.critic == alarm and r.covariates == (given,)), None)
+        return next((r for r in self.rows if r.critic == alarm and r.covariates == (covariate,)), None)
 
     def accounted_by(self, critic: str) -> tuple[str, ...]:
         """Alarms that go with a critic's axis."""
@@ -121,19 +121,13 @@ def attribution(
     return attribution_of(axes, Sides.of(real, generated, settings), alarms)
 
 
-def attribution_of(
-    axes: Sequence[Axis], sides: Sides, alarms: Collection[str], permutations: int = PERMUTATIONS, wide: int = WIDE
-) -> Attribution:
+def attribution_of(axes: Sequence[Axis], sides: Sides, alarms: Collection[str]) -> Attribution:
     """`attribution` for documents whose independent units are known."""
     alarmed = [axis for axis in axes if axis.critic in alarms]
     rows = []
-    for given in axes:  # one covariate after another, so that all alarms share its relabellings
-        values = Covariate(given.critic, given.values[sides.real], given.values[sides.generated])
-        rows += [
-            sides.adjusted(axis, [values], permutations=permutations, wide=wide)
-            for axis in alarmed
-            if axis.critic != given.critic
-        ]
+    for covariate in axes:  # one covariate after another, so that all alarms share its relabellings
+        values = Covariate(covariate.critic, covariate.values[sides.real], covariate.values[sides.generated])
+        rows += [sides.adjusted(axis, [values]) for axis in alarmed if axis.critic != covariate.critic]
     return read_matrix(sides.generated, [a.critic for a in alarmed], rows)
 
 

@@ -204,11 +204,11 @@ def passage(text: str, item: str) -> str:
     'Sure! Here it is.'
     """
     pattern = r"\s*".join(re.escape(token) for token in item.split())
-    found = re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE) if pattern else None
-    if found is None:
+    match = re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE) if pattern else None
+    if match is None:
         start = " ".join(text[: 3 * AROUND].split())
         return start if len(start) <= 2 * AROUND else start[: 2 * AROUND].rsplit(" ", 1)[0] + " …"
-    a, b = found.span()
+    a, b = match.span()
     before, after = text[max(a - AROUND, 0) : a], text[b : b + AROUND]
     before = before if a <= AROUND else "… " + before.split(" ", 1)[-1]
     after = after if b + AROUND >= len(text) else after.rsplit(" ", 1)[0] + " …"
@@ -225,11 +225,11 @@ def direction_of(
     values = [np.where(s.scored, s.per_step if per_step else s.nll, 0.0) for s in sides]
     pairs = Pairs.of(*sides)
     x, y = (np.asarray(m @ v).ravel() for m, v in zip(pairs.means, values, strict=True))
-    found = stats.ttest_rel(x, y) if pairs.prompts else stats.ttest_ind(x, y, equal_var=False)
-    p = float(found.pvalue)
+    test = stats.ttest_rel(x, y) if pairs.prompts else stats.ttest_ind(x, y, equal_var=False)
+    p = float(test.pvalue)
     if not np.isfinite(p):
         return None
-    low, high = found.confidence_interval(1 - alpha)
+    low, high = test.confidence_interval(1 - alpha)
     unit = "nats per step" if per_step else "nats per document"
     means = float(x.mean()), float(y.mean())
     return Direction(critic, axis, new_under_old.corpus, unit, *means, means[0] - means[1], float(low), float(high), p)

@@ -129,8 +129,8 @@ def factor_for(pilot: Pilot, difference: float, level: float, power: float) -> f
         return math.inf
     if power_at(pilot, low, difference, level) >= power:
         return low
-    found = brentq(lambda x: power_at(pilot, math.exp(x), difference, level) - power, math.log(low), math.log(high))
-    return math.exp(found)
+    root = brentq(lambda x: power_at(pilot, math.exp(x), difference, level) - power, math.log(low), math.log(high))
+    return math.exp(root)
 
 
 def plan(

@@ -110,8 +110,8 @@ def ranks(
     >>> statistic = Statistic("mean", "x", "value", mean, effect="hedges_g")
     >>> axis = Axis("a", "axis", statistic, rows, {k: ones for k in x}, x)
     >>> ids = [str(i) for i in range(50)]
-    >>> found = ranks([axis], "real", ["far", "near"], {k: ids for k in x}, bands={"a": 0.2})
-    >>> [(r.model, r.rank_low, r.rank_high) for r in found.of("all axes")]
+    >>> ranking = ranks([axis], "real", ["far", "near"], {k: ids for k in x}, bands={"a": 0.2})
+    >>> [(r.model, r.rank_low, r.rank_high) for r in ranking.of("all axes")]
     [('near', 1, 1), ('far', 2, 2)]
     """
     bands = bands or {}
@@ -130,22 +130,22 @@ def ranks(
             bootstrap.add(drawn)
     units = int(min(pools.sizes))
     rows: list[RankRow] = []
-    found: dict[str, Distances] = {}
+    by_critic: dict[str, Distances] = {}
     for critic, bootstrap in bootstraps.items():
         distances = bootstrap.distances(freedom)
         if not np.isfinite(distances.deviations).all():
             excluded[critic] = "its statistic does not exist for some resamples"
             continue
-        found[critic] = distances
+        by_critic[critic] = distances
         sizes = bootstrap.documents
         ranked_here = ranked(distances, confidence)
         rows += _rows(critic, bootstrap.axis.name, models, distances, ranked_here, sizes, units, confidence)
         if not np.min(bands.get(critic, 0.0)) > 0:
             excluded[critic] = f"it has no band, so it does not count over {ALL_AXES}"
-    counted = [critic for critic in found if critic not in excluded]
+    counted = [critic for critic in by_critic if critic not in excluded]
     if counted:
         # Hedges' g has another unit for each model, and so have their bands: (axes, models)
-        parts, of = [found[c] for c in counted], np.array([np.broadcast_to(bands[c], len(models)) for c in counted])
+        parts, of = [by_critic[c] for c in counted], np.array([np.broadcast_to(bands[c], len(models)) for c in counted])
         distances = average(parts, of)
         overall = replace(ranked(distances, confidence), nearest=nearest_on_average(parts, of))
         sizes = np.min([bootstraps[c].documents for c in counted], axis=0)
@@ -158,7 +158,7 @@ def _rows(
     name: str,
     models: Sequence[str],
     distances: Distances,
-    found: Ranks,
+    order: Ranks,
     sizes: Ints,
     units: int,
     confidence: float,
@@ -173,10 +173,10 @@ def _rows(
             distance=float(values[k]),
             low=float(min(low[k], values[k])),
             high=float(max(high[k], values[k])),
-            rank_low=int(found.low[k]),
-            rank_high=int(found.high[k]),
-            p_nearest=float(found.nearest[k]),
-            tied=tuple(m for j, m in enumerate(models) if j != k and not (found.nearer[k, j] or found.nearer[j, k])),
+            rank_low=int(order.low[k]),
+            rank_high=int(order.high[k]),
+            p_nearest=float(order.nearest[k]),
+            tied=tuple(m for j, m in enumerate(models) if j != k and not (order.nearer[k, j] or order.nearer[j, k])),
             n=int(sizes[1 + k]),
             n_real=int(sizes[0]),
             units=units,

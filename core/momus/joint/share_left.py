@@ -130,8 +130,8 @@ def _bootstrapped(statistic: Statistic, samples: tuple[Samples, Samples], seed: 
     """Variances and covariance over resamples of documents (of groups), the same ones under both designs."""
     whole, within = (s.design for s in samples)
     drawn = multiplicities(whole, seed, 0, CHUNK)
-    part = drawn if within.rows is None else (drawn[0][within.rows[0]], drawn[1][within.rows[1]])
-    values = np.array([_resampled(statistic, s, d) for s, d in zip(samples, (drawn, part), strict=True)])  # (2, B)
+    inner = drawn if within.rows is None else (drawn[0][within.rows[0]], drawn[1][within.rows[1]])
+    values = np.array([_resampled(statistic, s, d) for s, d in zip(samples, (drawn, inner), strict=True)])  # (2, B)
     values = values[:, np.isfinite(values).all(axis=0)]
     freedom, fewest = float(max(sum(whole.units) - 2, 1)), min(whole.units)
     if values.shape[1] < CHUNK // 2 or fewest < 2:

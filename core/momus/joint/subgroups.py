@@ -161,12 +161,12 @@ def _of_axis(
         Subgroup(*label, len(a), len(b), _tested(axis, (a, b), corpora, settings))
         for label, (a, b) in zip(labels, members, strict=True)
     )
-    found = Subgroups(axis.critic, axis.name, axis.statistic.name, generated.name, by, subgroups)
+    analysis = Subgroups(axis.critic, axis.name, axis.statistic.name, generated.name, by, subgroups)
     chosen = [pair for pair, s in zip(members, subgroups, strict=True) if s.result is not None]
     rows, tested = _rows_of_means(axis, (real.name, generated.name))
     if rows is None or len(chosen) < 2:
         reason = "fewer than two subgroups" if rows is not None else "no value per document"
-        return _with(found, "", NONE, reason)
+        return _with(analysis, "", NONE, reason)
     numbers = [np.repeat(np.arange(len(chosen)), [len(pair[i]) for pair in chosen]) for i in (0, 1)]
     order = [np.concatenate([pair[i] for pair in chosen]) for i in (0, 1)]
     units = units_of((real.prompts, generated.prompts), (real.groups, generated.groups))
@@ -177,13 +177,13 @@ def _of_axis(
         settings.permutations,
         settings.seed,
     )
-    return _with(found, tested, test, test.reason)
+    return _with(analysis, tested, test, test.reason)
 
 
-def _with(found: Subgroups, tested: Tested, test: Heterogeneity, reason: str) -> Subgroups:
+def _with(analysis: Subgroups, tested: Tested, test: Heterogeneity, reason: str) -> Subgroups:
     from dataclasses import replace
 
-    return replace(found, tested=tested, test=test, reason=reason)
+    return replace(analysis, tested=tested, test=test, reason=reason)
 
 
 def _tested(

@@ -169,11 +169,11 @@ class Against:
 
     def changed(self, generated: str, came: bool) -> dict[str, list[Item]]:
         """What came, or vanished, by kind."""
-        found: dict[str, list[Item]] = {}
+        items: dict[str, list[Item]] = {}
         for item in self.items:
             if item.generated == generated and (item.change > 0) == came:
-                found.setdefault(item.kind, []).append(item)
-        return found
+                items.setdefault(item.kind, []).append(item)
+        return items
 
 
 TOPICS = "topics"

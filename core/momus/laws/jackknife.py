@@ -13,7 +13,7 @@ from operator import add
 
 import numpy as np
 
-from momus.laws.law import Reordered
+from momus.laws.law import Law, Reordered
 from momus.numeric.types import Floats, Ints
 from momus.text.running import RunningText
 
@@ -111,6 +111,24 @@ def shuffled(
     return Jackknifed(value, float(np.sqrt(chance + content)), g, combined)
 
 
+def standard_error(law: Law, text: RunningText, groups: int, by_group: bool = False) -> Jackknifed:
+    """Value of a law for one text, and its standard error, estimated as the law declares.
+
+    Parameters
+    ----------
+    by_group
+        Whether the pieces are whole groups of documents: one per group, or ``groups`` if there are more.
+
+    Raises
+    ------
+    ValueError
+        The text does not determine the value.
+    """
+    if law.error == "shuffled":
+        return shuffled(law.function, text, groups, law.orders, law.reordered, by_group)
+    return jackknife(law.function, text, groups, law.align, by_group)
+
+
 def pieces_of(stream: RunningText, groups: int, align: int = 1, by_group: bool = False) -> list[RunningText]:
     """Cut a text into the pieces that are left out or reordered.
 
@@ -175,15 +193,15 @@ def _shares_of_groups(stream: RunningText, tokens: int, pieces: int) -> RunningT
     No group is lost: of a group of short documents at least one is kept.
     """
     groups = stream.by_group(len(stream))
-    each = -(-pieces // len(groups))
+    count = -(-pieces // len(groups))
     kept: list[RunningText] = []
     ends = np.cumsum([len(group) for group in groups])
     length = 0
     for group, end in zip(groups, (ends * (tokens / len(stream))).round().astype(int).tolist(), strict=True):
         # what earlier groups are too long or too short by is made up for in the next
-        short = shortened(replace(group, groups=None), min(max(end - length, 1), len(group)), each)
+        short = shortened(replace(group, groups=None), min(max(end - length, 1), len(group)), count)
         if not len(short):
-            short = group.part(0, int(np.append(group.ends, len(group))[0]) if group.ends is not None else len(group))
+            short = group.slice(0, int(np.append(group.ends, len(group))[0]) if group.ends is not None else len(group))
         kept.append(replace(short, groups=np.array([len(short)])))
         length += len(short)
     return reduce(add, kept)
@@ -191,7 +209,7 @@ def _shares_of_groups(stream: RunningText, tokens: int, pieces: int) -> RunningT
 
 def _beginnings(pieces: Sequence[RunningText], edges: Ints) -> RunningText:
     """Keep the beginning of each piece; ``edges`` are those of the beginnings in the result, (pieces + 1,)."""
-    beginnings = [p.part(0, n) for p, n in zip(pieces, np.diff(edges).tolist(), strict=True)]
+    beginnings = [p.slice(0, n) for p, n in zip(pieces, np.diff(edges).tolist(), strict=True)]
     ends = None
     if pieces[0].ends is not None:
         # documents end where they did, shifted to the new positions, and at the end of each beginning
@@ -207,6 +225,6 @@ def _whole_documents(pieces: Sequence[RunningText], edges: Ints) -> RunningText:
     for piece, target in zip(pieces, edges[1:].tolist(), strict=True):
         # positions at which the piece may be cut: its beginning, the ends of its documents, its end
         ends = np.unique([0, *(piece.ends if piece.ends is not None else []), len(piece)])
-        beginnings.append(piece.part(0, int(ends[np.abs(length + ends - target).argmin()])))
+        beginnings.append(piece.slice(0, int(ends[np.abs(length + ends - target).argmin()])))
         length += len(beginnings[-1])
     return reduce(add, beginnings)

@@ -51,14 +51,11 @@ class Relabelled:
         p-value; with ``exact``, the share of all relabellings at least as extreme.
     total
         What p is a share of: p · total is a whole number.
-    floor
-        The smallest p that this test could have given.
     """
 
     gaps: Floats
     p: float
     total: int
-    floor: float
     exact: bool = False
 
     @property
@@ -123,12 +120,9 @@ def relabel(
     if missing > MISSING * len(gaps):
         raise ValueError(f"in {missing} of {len(gaps)} relabellings a text does not determine the statistic")
     ordered = np.sort(np.array(gaps, dtype=np.float64))
-    if exact:
-        swaps = 2 if len(every) == 2 * n_real else 1  # of equal halves, exchanging the two texts gives the same gap
-        return Relabelled(ordered, exceedances / len(gaps), len(gaps), swaps / len(gaps), exact=True)
-    if sequential:
-        return Relabelled(ordered, exceedances / len(gaps), len(gaps), 1 / (most + 1))
-    return Relabelled(ordered, (exceedances + 1) / (len(gaps) + 1), len(gaps) + 1, 1 / (most + 1))
+    if exact or sequential:
+        return Relabelled(ordered, exceedances / len(gaps), len(gaps), exact)
+    return Relabelled(ordered, (exceedances + 1) / (len(gaps) + 1), len(gaps) + 1)
 
 
 def _all_labels(pieces: int, n_real: int) -> Iterator[tuple[list[int], list[int]]]:

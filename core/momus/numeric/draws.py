@@ -74,8 +74,8 @@ def hashed(*parts: Array | int, after: Array | int = 0) -> Array:
     """
     x, *rest = _integers((after, *parts))
     with np.errstate(over="ignore"):  # modulo 2⁶⁴ is meant; NumPy warns of it for scalars only
-        for part in rest:
-            x = _mix((x * 31 + _GOLDEN) + part)  # a new array each time, which the mixing may overwrite
+        for key in rest:
+            x = _mix((x * 31 + _GOLDEN) + key)  # a new array each time, which the mixing may overwrite
     return x
 
 

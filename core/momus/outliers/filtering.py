@@ -169,7 +169,7 @@ def filter_text(
     used = known.unseen({n: is_trusted(f, trust) for n, f in folders.items()}) if skip_fitted else known.checked()
     measures = list(known.measures.values())
     units = [
-        unit_of(m.sequence, getattr(cls, "oddity_unit", "") if m.own else "")
+        unit_of(m.sequence, getattr(cls, "oddity_unit", "") if m.has_oddity else "")
         for m, cls in zip(measures, classes.values(), strict=True)
     ]
     ids, values, groups = known.rows(used)

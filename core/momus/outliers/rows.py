@@ -58,12 +58,12 @@ class Measure:
     ----------
     sequence
         Whether its latents are sequences: Latent NLL then counts per step.
-    own
+    has_oddity
         Whether the critic has its own measure of oddity (`OddityMixin`), which takes the place of Latent NLL.
     """
 
     sequence: bool
-    own: bool
+    has_oddity: bool
 
     @classmethod
     def of_class(cls, critic: type[Critic[Any]]) -> Measure:
@@ -83,7 +83,7 @@ class Measure:
         So it is for sequences, whose Latent NLL per step is neither large nor small in real text. A single value is at
         its likeliest where real documents are, and a critic's own measure of oddity says which end is odd.
         """
-        return self.sequence and not self.own
+        return self.sequence and not self.has_oddity
 
     def values(self, rows: pd.DataFrame) -> Floats:
         """Values of documents from their columns nll, steps and oddity, NaN where unscored: float64 (n,).
@@ -91,7 +91,7 @@ class Measure:
         They have nine significant digits, so that rounding breaks no ties.
         """
         nll, steps = (rows[name].to_numpy(dtype=np.float64) for name in ("nll", "steps"))
-        oddity = rows["oddity"].to_numpy(dtype=np.float64) if self.own else None
+        oddity = rows["oddity"].to_numpy(dtype=np.float64) if self.has_oddity else None
         return rounded(np.where(np.isnan(nll), np.nan, outlying_values(nll, steps, oddity, self.sequence)))
 
 

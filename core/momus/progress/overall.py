@@ -33,10 +33,10 @@ class Overall:
 
     >>> now = 0.0
     >>> overall = Overall("critic", 3, clock=lambda: now)
-    >>> with overall.part("length"):
+    >>> with overall.item("length"):
     ...     overall.begin("scoring opt")
     ...     now = 4.0
-    >>> with overall.part("unigram"):
+    >>> with overall.item("unigram"):
     ...     overall.begin("fitting")
     ...     now = 5.0
     ...     overall.remaining(), overall.where()
@@ -51,7 +51,7 @@ class Overall:
         self._start, self._works = 0.0, False
 
     @contextmanager
-    def part(self, name: str) -> Iterator[None]:
+    def item(self, name: str) -> Iterator[None]:
         """Begin the next part."""
         self._start, self._works = self._clock(), False
         self.number, self.name, self.what = self.number + 1, name, ""
@@ -69,8 +69,8 @@ class Overall:
 
     def where(self) -> str:
         """The current part and stage, such as ``critic 3 of 17: topics, scoring opt``."""
-        part = f"{self.unit} {self.number} of {self.total}: {self.name}" if self.name else ""
-        return ", ".join(s for s in (part, self.what) if s)
+        current = f"{self.unit} {self.number} of {self.total}: {self.name}" if self.name else ""
+        return ", ".join(s for s in (current, self.what) if s)
 
     def share(self) -> float:
         """Share of the parts that is done, the current one by its time."""

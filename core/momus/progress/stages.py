@@ -60,12 +60,12 @@ class Timed:
             self._overall = None
 
     @contextmanager
-    def part(self, name: str) -> Iterator[None]:
+    def item(self, name: str) -> Iterator[None]:
         """Begin the next part; outside of `overall`, this does nothing."""
         if self._overall is None:
             yield
             return
-        with self._overall.part(name):
+        with self._overall.item(name):
             yield
         if isinstance(self.inner, PartsReporter):
             self.inner.finished(self._overall)

@@ -88,7 +88,7 @@ def remote_members(top: Location, paths: Sequence[PurePath], fmt: str | None, in
         )
     assert top.url is not None
     fmt = None if fmt == "folder" else fmt
-    seen = [path for path in paths if not any(part.startswith(".") for part in path.parts)]
+    seen = [path for path in paths if not any(folder.startswith(".") for folder in path.parts)]
     if has_magic(top.url):
         chosen, left_out, settled = _matched(top, seen, top.url, fmt), LeftOut(), fmt
     else:
@@ -168,10 +168,10 @@ def matches(top: Location, pattern: Path, fmt: str | None) -> Listed:
     ReadingError
         No file matches.
     """
-    base = Path(*takewhile(lambda part: not has_magic(part), pattern.parts))
-    found = sorted(Path(name) for name in glob(str(pattern), recursive=True) if Path(name).is_file())
+    base = Path(*takewhile(lambda folder: not has_magic(folder), pattern.parts))
+    files = sorted(Path(name) for name in glob(str(pattern), recursive=True) if Path(name).is_file())
     settled = fmt if fmt != "folder" else None
-    places = [Location(p, str(p), p.relative_to(base).as_posix()) for p in _matched(top, found, pattern.name, fmt)]
+    places = [Location(p, str(p), p.relative_to(base).as_posix()) for p in _matched(top, files, pattern.name, fmt)]
     return Listed([(place, settled) for place in places])
 
 

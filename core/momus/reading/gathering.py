@@ -234,14 +234,14 @@ class Rows:
             )
         seen = self.shaper.fields_seen
         # of a log, the reader has put what it found under the names that every log has
-        own = ("id", "prompt_id", "text") if self.abouts else ()
-        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items() if k not in own)
+        reserved = ("id", "prompt_id", "text") if self.abouts else ()
+        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items() if k not in reserved)
         fields = f"; the fields are {types}" if types else ""
         if seen.records and not self.abouts:
             fields += f"; the first record is {shortened(self.shaper.first)}"
         tried = self.field or ("sections" if "sections" in seen.types else "text")
         likely = "" if self.abouts else advice("", self.shaper.first)
-        texts = seen.with_text((*LABELS, *own, tried))
+        texts = seen.with_text((*LABELS, *reserved, tried))
         hint = likely + field_hint(texts, "no field holds text: give another file")
         if self.abouts and texts:
             hint = "name another field after #, such as #" + " or #".join(texts[:4])

@@ -96,10 +96,10 @@ class Parts:
 
     def extend(self, parts: Iterable[Part]) -> None:
         """Add parts that were collected elsewhere, such as those of HTML within Markdown."""
-        for part in parts:
-            if part.level:
-                self.heading(part.level, part.title)
-            self.paragraph(part.text)
+        for passage in parts:
+            if passage.level:
+                self.heading(passage.level, passage.title)
+            self.paragraph(passage.text)
 
     def done(self) -> list[Part]:
         """All parts; the first has level 0 only if it holds text."""
@@ -170,13 +170,13 @@ def sections_of(parts: Sequence[Part]) -> list[tuple[str, str]]:
     first = headed[0]
     titled = first.level < level and sum(p.level <= first.level for p in headed) == 1
     sections: list[tuple[str, list[str]]] = [(LEAD, [])]
-    for part in parts:
-        if part.level == 0 or (titled and part is first):
-            sections[0][1].append(part.text)
-        elif part.level <= level:
-            sections.append((part.title, [part.text]))
+    for passage in parts:
+        if passage.level == 0 or (titled and passage is first):
+            sections[0][1].append(passage.text)
+        elif passage.level <= level:
+            sections.append((passage.title, [passage.text]))
         else:
-            sections[-1][1].extend([part.title, part.text])
+            sections[-1][1].extend([passage.title, passage.text])
     texts = [(title, "\n\n".join(filter(None, pieces))) for title, pieces in sections]
     higher = {p.title for p in headed if p.level < level}
     return [(title, text) for i, (title, text) in enumerate(texts) if text or (i and title not in higher)]

@@ -115,21 +115,21 @@ def read_corpus(
         raise UsageError(f"{source.reader}: settles the format, which cannot be {fmt!r}", hint="leave out the format")
     with guarded(top):
         listed = locations(top, fmt, include) if reader is None else log_locations(top, reader)
-        found = listed.files
-        sizes = [size_of(location) for location, _ in found]
+        files = listed.files
+        sizes = [size_of(location) for location, _ in files]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
         bad = skip_bad_lines
         reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt)
-        for location, kind in found:
+        for location, kind in files:
             if reader is None:
-                reading.read(location, kind, found[0][0] is top)
+                reading.read(location, kind, files[0][0] is top)
             else:
-                reading.read_log(location, reader, len(found) == 1)
+                reading.read_log(location, reader, len(files) == 1)
         same_model(reading.abouts, top)
         reading.check(top)
         stem = SURROGATE.sub("\ufffd", top.prefix)  # of a file name that is not UTF-8
-        corpus = reading.corpus(name or (f"{stem}#{source.part}" if source.part else stem))
+        corpus = reading.corpus(name or (f"{stem}#{source.fragment}" if source.fragment else stem))
     corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     corpus.origin = reading.origin(top.label, source.reader)
     return corpus
@@ -198,8 +198,8 @@ class ReadingOptions:
             There is no text of a name.
         """
         known = list(names)
-        for given in (self.field, self.prompt):
-            for name in given if isinstance(given, Mapping) else ():
+        for named in (self.field, self.prompt):
+            for name in named if isinstance(named, Mapping) else ():
                 if name not in (*known, "*"):
                     raise UsageError(
                         f"a field is given for {name!r}, which is not a text", hint=f"the texts are {', '.join(known)}"

@@ -27,14 +27,16 @@ class Source:
     """A text as a user names it: the reader, the path or address, and what follows ``#``.
 
     >>> Source.parse("lm-eval:samples.jsonl#target")
-    Source(reader='lm-eval', path='samples.jsonl', part='target')
-    >>> Source.parse("s3://bucket/x.parquet"), Source.parse("docs.jsonl#body")
-    (Source(reader=None, path='s3://bucket/x.parquet', part=None), Source(reader=None, path='docs.jsonl', part='body'))
+    Source(reader='lm-eval', path='samples.jsonl', fragment='target')
+    >>> Source.parse("docs.jsonl#body")
+    Source(reader=None, path='docs.jsonl', fragment='body')
+    >>> Source.parse("s3://bucket/x.parquet").reader is None
+    True
     """
 
     reader: str | None
     path: str
-    part: str | None
+    fragment: str | None
 
     @classmethod
     def parse(cls, text: str, recognise: bool = True) -> Source:
@@ -73,14 +75,14 @@ def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]
     UsageError
         Two fields of a log are named.
     """
-    if source.part is None or field in (None, source.part):
-        return field if source.part is None else source.part, None
+    if source.fragment is None or field in (None, source.fragment):
+        return field if source.fragment is None else source.fragment, None
     if source.reader is not None:
         raise UsageError(
-            f"two fields for {redacted(source.path)}: {source.part!r} after # and {field!r}",
+            f"two fields for {redacted(source.path)}: {source.fragment!r} after # and {field!r}",
             hint="give one of them; --field NAME=FIELD chooses the field of one text only",
         )
-    return field, source.part
+    return field, source.fragment
 
 
 def top_of(source: Source) -> Location:

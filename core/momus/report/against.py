@@ -132,9 +132,9 @@ def axes_block(answer: Answer, against: Against) -> Block:
     for axis, row in zip(answer.axes, table.axes, strict=True):
         cells = [row.label, *row.cells]
         for name in table.names if nearer else ():
-            found = nearer.get((axis.critic, name))
+            pair = nearer.get((axis.critic, name))
             who = {"new": name, "old": against.reference, "": "not sure"}
-            cells.append("–" if found is None else f"{who[found.nearer]} ({number(found.old)} → {number(found.new)})")
+            cells.append("–" if pair is None else f"{who[pair.nearer]} ({number(pair.old)} → {number(pair.new)})")
         rows.append(cells)
     lines = [(a.axis, f"{c.generated} {'is ' * bool(c.direction)}{says_what(c)}") for a, c in _largest(answer)]
     also = "; distances to real text" * bool(nearer)

@@ -81,7 +81,7 @@ def against_page(comparison: Comparison, against: Against) -> str:
         corpora=looks(shown.corpora),
         first=first_sentences(answer, against) if answer.corpora else [],
         basis=basis(comparison, against),
-        blocks=[_widened(b) for b in blocks_of(answer, against)],
+        blocks=[(b, _numeric(b)) for b in blocks_of(answer, against)],
         overview=(Markup(rows_svg(shown)), Markup(rows_svg(shown, narrow=True))),
         figures=[(p, Markup(path_svg(p, against))) for p in against.paths if len(against.versions) > 2],
         comparison=comparison,
@@ -89,8 +89,8 @@ def against_page(comparison: Comparison, against: Against) -> str:
     )
 
 
-def _widened(block: Block) -> tuple[Block, list[bool]]:
-    return block, [i < block.texts or h.startswith("passage") for i, h in enumerate(block.heads)]
+def _numeric(block: Block) -> list[bool]:
+    return [i >= block.texts and not h.startswith("passage") for i, h in enumerate(block.heads)]
 
 
 def basis(comparison: Comparison, against: Against) -> str:

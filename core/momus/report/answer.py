@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from momus.runs.result import Comparison, CriticResult
 
 Sign = Literal[-1, 0, 1]
-GENERAL = 0.4
-"""What a gap of a general axis counts where axes are put in order: it moves with whatever narrower axes find."""
+GENERAL, LEADING = 0.4, 1.5
+"""What a gap of a general axis counts where axes are put in order, which moves with whatever narrower axes find, and of
+a leading one, whose findings move others."""
 OVERUSED, NAMED = 6, 3
 """Largest number of lines on what texts say too often, and of things that a line names."""
 
@@ -45,7 +46,7 @@ class Cell:
     def of(cls, rows: Sequence[Verdict]) -> Cell:
         """The cell of all rows of one critic and corpus."""
         (row,) = speaking(rows)
-        also = [v for v in rows if v.found and v is not row] if row.differs else []
+        also = [v for v in rows if v.is_finding and v is not row] if row.differs else []
         return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)))
 
     @property
@@ -59,7 +60,7 @@ class Cell:
         return self.row.differs
 
     @property
-    def found(self) -> tuple[str, ...]:
+    def differing(self) -> tuple[str, ...]:
         """Names of the statistics that differ, the leading one first."""
         return tuple(v.statistic for v in (self.row, *self.also)) if self.differs else ()
 
@@ -100,6 +101,7 @@ class AxisAnswer:
     axis: str
     cells: tuple[Cell, ...]
     general: bool = False
+    leading: bool = False
 
     @property
     def size(self) -> float:
@@ -110,12 +112,12 @@ class AxisAnswer:
 
     @property
     def weight(self) -> float:
-        """What axes are put in order by: their size; of a general axis, `GENERAL` of it counts."""
+        """What axes are put in order by: their size, times `GENERAL` or `LEADING` for such axes."""
         return self.counted(self.worst) if self.size > 0 else self.size
 
     def counted(self, cell: Cell) -> float:
         """What the gap of a cell counts."""
-        return (cell.row.gap or 0.0) * (GENERAL if self.general else 1.0)
+        return (cell.row.gap or 0.0) * (GENERAL if self.general else LEADING if self.leading else 1.0)
 
     @property
     def worst(self) -> Cell:
@@ -151,7 +153,7 @@ class Answer:
     corpora
         Nearest to human text first: by their rank over all axes, else by the number of axes beyond human variation.
     axes
-        Largest gap first, general axes behind narrower ones (`AxisAnswer.weight`); axes that were not tested last.
+        Largest gap first, general axes behind others (`AxisAnswer.weight`); axes that were not tested last.
     ranked_axes
         Number of axes that count for the mean distance and the ranks.
     layout
@@ -191,8 +193,11 @@ def answer_of(comparison: Comparison) -> Answer:
     for v in comparison.verdicts:
         by_axis.setdefault(v.critic, {}).setdefault(v.generated, []).append(v)
     cells = {critic: tuple(map(Cell.of, by_text.values())) for critic, by_text in by_axis.items()}
-    general = {r.name for r in comparison.results if r.general}
-    axes = [AxisAnswer(name, of_axis[0].row.axis, of_axis, name in general) for name, of_axis in cells.items()]
+    weighed = {r.name: (r.general, r.leading) for r in comparison.results}
+    axes = [
+        AxisAnswer(name, of_axis[0].row.axis, of_axis, *weighed.get(name, (False, False)))
+        for name, of_axis in cells.items()
+    ]
     axes.sort(key=lambda a: -a.weight)  # stable: axes of one size stay in the order of the critics
     ranking = comparison.joint.ranking
     corpora = _corpora(comparison, [cell.row for of_axis in cells.values() for cell in of_axis])
@@ -221,9 +226,10 @@ def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[Corpu
 
 @dataclass(frozen=True)
 class CorpusOveruse:
-    """What one generated corpus says too often or too rarely."""
+    """What one generated corpus says too often or too rarely, as a critic found it."""
 
     generated: str
+    critic: str
     overuse: Overuse
 
 
@@ -244,7 +250,7 @@ def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVER
             for item, overuse in zip(tables, _significant([t.overuse for t in tables if t.overuse], cell), strict=True):
                 if overuse.items:
                     place = places[item.name] = places.get(item.name, -1) + 1
-                    ranked.append((place, CorpusOveruse(cell.generated, overuse)))
+                    ranked.append((place, CorpusOveruse(cell.generated, axis.critic, overuse)))
     ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
     return [overuse for _, overuse in ranked[:most]]
 

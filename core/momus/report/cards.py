@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Table
-from momus.report.answer import Answer, AxisAnswer
+from momus.report.answer import Answer, AxisAnswer, CorpusOveruse
 from momus.report.format import HUMAN
-from momus.report.passages import Excerpt, Passage, Shown, excerpt, outlier_passages, shown_examples
-from momus.report.sentences import axis_line, axis_sentences
+from momus.report.passages import Passage, Shown, outlier_passages, shown_examples
+from momus.report.sentences import axis_line, axis_sentences, overuse_lines, says_what
 from momus.report.words import parts_tables
 from momus.runs.examples import EXAMPLES
 from momus.runs.result import Comparison, CriticResult
 from momus.verdicts.verdict import Verdict
+
+FINDINGS, GLANCE = 3, 280
+"""Findings on the first screen, and characters of each of their passages."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Card:
         Pairs of a corpus and its tables, heat maps, graphs, and charts that cannot be laid over each other.
     outliers
         The least likely documents.
+    overuse
+        Pairs of a kind of thing and a sentence on what corpora say too often or too rarely.
     """
 
     axis: AxisAnswer
@@ -55,18 +60,22 @@ class Card:
     examples: Sequence[Shown]
     evidence: Sequence[tuple[str, Sequence[Evidence]]]
     outliers: Sequence[Passage]
+    overuse: Sequence[tuple[str, str]] = ()
 
 
-def cards_of(comparison: Comparison, answer: Answer) -> list[Card]:
+def cards_of(comparison: Comparison, answer: Answer, overused: Sequence[CorpusOveruse] = ()) -> list[Card]:
     """Build the cards of a comparison, in the order of the answer."""
+    overuse = {a.critic: overuse_lines([o for o in overused if o.critic == a.critic]) for a in answer.axes}
     results = {r.name: r for r in comparison.results}
     rows: dict[str, list[Verdict]] = {}
     for v in comparison.verdicts:  # with p-values adjusted over the table, which those of a result lack
         rows.setdefault(v.critic, []).append(v)
-    return [_card(a, results[a.critic], rows[a.critic]) for a in answer.axes if a.critic in results]
+    return [_card(a, results[a.critic], rows[a.critic], overuse[a.critic]) for a in answer.axes if a.critic in results]
 
 
-def _card(axis: AxisAnswer, result: CriticResult, verdicts: Sequence[Verdict]) -> Card:
+def _card(
+    axis: AxisAnswer, result: CriticResult, verdicts: Sequence[Verdict], overuse: Sequence[tuple[str, str]]
+) -> Card:
     charts = merged_charts(result)
     first = overlay(result)
     shown = {c.name for c in charts}
@@ -94,6 +103,7 @@ def _card(axis: AxisAnswer, result: CriticResult, verdicts: Sequence[Verdict]) -
         shown_examples(axis, result.examples, EXAMPLES),
         _shared(rest),
         outlier_passages(result),
+        overuse,
     )
 
 
@@ -114,11 +124,35 @@ def _shared(evidence: Sequence[tuple[str, Sequence[Evidence]]]) -> list[tuple[st
     return [(name, items) for name, items in parts if items]
 
 
-def first_excerpt(cards: Sequence[Card]) -> tuple[str, Excerpt] | None:
-    """A line of generated text that shows the largest gap that has one, with the name of its axis."""
-    shown = [(c.axis.axis, c.examples[0].generated) for c in cards if c.differs and c.examples]
-    best = next(((axis, p) for axis, p in shown if any(q.marked for q in p.pieces)), shown[0] if shown else None)
-    return None if best is None else (best[0], excerpt(best[1]))
+@dataclass(frozen=True)
+class Finding:
+    """What the first screen shows of an axis: a sentence, and a generated passage beside a human one.
+
+    Attributes
+    ----------
+    axis
+        The axis.
+    sentence
+        What the corpus of the passage does; empty where the answer says it already.
+    shown
+        The passages.
+    """
+
+    axis: AxisAnswer
+    sentence: str
+    shown: Shown
+
+
+def findings_of(cards: Sequence[Card], answer: Answer) -> list[Finding]:
+    """Choose the findings of the first screen: of the largest gaps those whose passages have marks, then others."""
+    found = []
+    for card in cards:
+        if card.differs and card.examples:
+            (shown,) = shown_examples(card.axis, card.result.examples, 1, GLANCE, remarks=1)
+            cell = next(c for c in card.axis.cells if c.generated == shown.generated.corpus)
+            found.append(Finding(card.axis, "" if cell is answer.largest else says_what(cell), shown))
+    found.sort(key=lambda f: not any(piece.marked for piece in f.shown.generated.pieces))  # stable: by size
+    return found[:FINDINGS]
 
 
 def overlay(result: CriticResult) -> Chart | None:

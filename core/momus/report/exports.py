@@ -11,23 +11,24 @@ from typing import TYPE_CHECKING, Any
 from momus.errors import UsageError
 from momus.outputs import edit_text
 from momus.ownership import Kind, check_output
-from momus.report.against import first_sentences as against_sentences
 from momus.report.against import legend as against_legend
 from momus.report.against_view import against_markdown
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
 from momus.report.format import markdown, markdown_table, number
 from momus.report.safe import one_line
 from momus.report.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
-from momus.report.table import Row, overview
+from momus.report.table import cell_text, overview
 from momus.report.trust_line import trust_items
 from momus.runs.joint_file import joint_json
-from momus.text.counting import counted
+from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
 
 BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end -->"
 """What a card has around the section, so that it can be replaced."""
+COLUMN = 2
+"""Texts that a LaTeX table has room for in one column of a paper of two; with more, it spans both."""
 HEADING = "## What critics say of this data"
 HEADS = ("axis", "gap in human bands", "95 % interval", "p (adjusted)", "n", "finding")
 _SECTION = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
@@ -107,7 +108,7 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     heads = tuple(h.replace("95", f"{100 * confidence:g}") for h in HEADS)
     summary = (
         f"Compared with human text, this text differs on {totals.differs} of {axes(totals.tested)}, and is beyond "
-        f"human variation on {totals.beyond}. A gap of 1 is as far as one human author usually lies from another."
+        f"human variation on {totals.beyond}. 95 % of pairs of human authors lie within a gap of 1."
     )
     blocks = [
         HEADING,
@@ -187,37 +188,65 @@ def _basis(comparison: Comparison, name: str) -> Iterator[str]:
     yield f"Made with Momus {signature['momus']}, seed {signature['seed']}"
 
 
-def comparison_latex(comparison: Comparison) -> str:
-    """Write the overview table as a ``table`` float, with the answer as its caption."""
-    answer = answer_of(comparison)
-    table = overview(answer)
-    against = comparison.against
-    said = first_sentences(answer) if against is None else against_sentences(answer, against)
+def comparison_latex(comparison: Comparison, label: str = "tab:momus") -> str:
+    r"""Write the overview table as a ``table`` float with a caption that says what it shows, and a ``\label``.
+
+    Each cell is a gap in human bands with its interval, and the signs of the overview.
+    """
+    answer, against = answer_of(comparison), comparison.against
+    names = [c.generated for c in answer.corpora]
+    rows = [(axis.axis, *(_latex_cell(axis, name) for name in names)) for axis in answer.axes]
+    ranks = [(latex(row.label), *map(latex, row.cells)) for row in overview(answer).ranks]
+    body = "\n\\midrule\n".join(
+        "\n".join(" & ".join(cells) + r" \\" for cells in part)
+        for part in ([(latex(axis), *cells) for axis, *cells in rows], ranks)
+        if part
+    )
     key = legend(answer) if against is None else against_legend(answer, against)
-    caption = " ".join(latex(s) for s in [*said, *(f"{s.rstrip('.')}." for s in key)])
-    groups = [table.axes, table.ranks] if table.ranks else [table.axes]
-    body = "\n\\midrule\n".join("\n".join(_line(row) for row in rows) for rows in groups)
+    caption = " ".join(latex(f"{s[0].upper()}{s[1:].rstrip('.')}.") for s in (_caption(comparison, answer), *key))
+    float_ = "table" if len(names) <= COLUMN else "table*"
     return "\n".join(
         [
             "% needs \\usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering",
+            rf"\begin{{{float_}}}",
+            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
             rf"\caption{{{caption}}}",
-            rf"\begin{{tabular}}{{l{'r' * len(table.names)}}}",
+            rf"\label{{{label}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(names)}}}",
             r"\toprule",
-            " & ".join(latex(n) for n in ("axis", *table.names)) + r" \\",
+            " & ".join(latex(n) for n in ("axis", *names)) + r" \\",
             r"\midrule",
             body,
             r"\bottomrule",
             r"\end{tabular}",
-            r"\end{table}",
+            rf"\end{{{float_}}}",
             "",
         ]
     )
 
 
-def _line(row: Row) -> str:
-    return " & ".join(latex(cell) for cell in (row.label, *row.cells)) + r" \\"
+def _caption(comparison: Comparison, answer: Answer) -> str:
+    """What the table shows, of how many documents, and how it was tested."""
+    signature = comparison.signature
+    documents = {c["name"]: c["documents"] for c in signature["corpora"]}
+    reference = "human text" if comparison.against is None else comparison.against.reference
+    sizes = joined([f"{documents[name]:,} of {name}" for name in (c.generated for c in answer.corpora)])
+    real = next(c["documents"] for c in signature["corpora"] if c["role"] == "real")
+    return (
+        f"Distance of generated texts from {reference} on {axes(len(answer.axes))}, with "
+        f"{percentage(signature['confidence'], 0)} intervals in brackets ({real:,} documents of {reference}, {sizes}; "
+        f"permutation tests, p adjusted: {signature['multiplicity']})"
+    )
+
+
+def _latex_cell(axis: AxisAnswer, generated: str) -> str:
+    """A gap with its signs and its interval in small type."""
+    cell = next((c for c in axis.cells if c.generated == generated), None)
+    if cell is None:
+        return "n/a"
+    interval = cell.row.gap_interval if cell.row.p_adjusted is not None else None
+    small = "" if interval is None else rf" {{\scriptsize [{interval[0]:.1f}, {interval[1]:.1f}]}}"
+    return latex(cell_text(cell)) + small
 
 
 def latex(text: object) -> str:

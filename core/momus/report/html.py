@@ -19,7 +19,7 @@ from momus.report.words import statistic_name
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SHOWN_ROWS = 200
+SHOWN_ROWS = 12
 """Largest number of rows that a page shows of a table."""
 
 

@@ -1,4 +1,4 @@
-"""The joint analyses in words: which text is nearest, whether any axis differs, which differences go together.
+"""The joint analyses in words: which text is nearest, which differences go together.
 
 And pairs of generated texts for readers: all of a few, the largest differences of very many.
 """
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from momus.joint.adjusted import AdjustedRow
 from momus.joint.analyses import Joint
 from momus.joint.attribution import Attribution
-from momus.joint.global_test import GlobalTest
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.joint.subgroups import Subgroups
 from momus.report.format import number, p_value
@@ -29,14 +28,12 @@ PAIRS = 300
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def joint_lines(joint: Joint, axes: Mapping[str, str], level: float = 0.05) -> list[str]:
-    """Sentences on all analyses, in order; ``axes`` names the axis of each critic, ``level`` is that of the tests."""
+def joint_lines(joint: Joint, axes: Mapping[str, str]) -> list[str]:
+    """Sentences on all analyses, in order; ``axes`` names the axis of each critic."""
     lines = []
     if joint.ranking is not None:
         lines += nearest(joint.ranking)
         lines.append(left_out("Without a rank", joint.ranking.excluded, axes))
-    lines += [overall(test, level) for test in joint.overall]
-    lines += untested(joint.overall, axes)
     lines += [attributed(a, axes) for a in joint.attributions]
     return [line for line in lines if line]
 
@@ -65,16 +62,6 @@ def left_out(what: str, reasons: Mapping[str, str], axes: Mapping[str, str]) -> 
         for reason, names in by_reason.items()
     ]
     return f"{what}: {'; '.join(parts)}." if parts else ""
-
-
-def untested(tests: Sequence[GlobalTest], axes: Mapping[str, str]) -> list[str]:
-    """Name the axes that the global tests leave out: one line for all texts with the same ones."""
-    by_axes: dict[str, list[str]] = {}
-    for test in tests:
-        line = left_out("no part in this test of all axes", test.excluded, axes)
-        if line:
-            by_axes.setdefault(line, []).append(repr(test.generated))
-    return [f"{', '.join(names)}: {line}" for line, names in by_axes.items()]
 
 
 def count(n: int) -> str:
@@ -128,16 +115,6 @@ def chance(row: RankRow) -> str:
     if 0.99 < row.p_nearest < 1:
         return "> 0.99"
     return f"{row.p_nearest:.2f}"
-
-
-def overall(test: GlobalTest, level: float) -> str:
-    """Say whether a corpus differs from the real one on any axis, at a level."""
-    if test.p is None:
-        return f"{test.generated!r}: no axis can be tested together with the others."
-    differs = "differs on some axis" if test.p <= level else "is not told apart on any axis"
-    axes = "1 axis of documents" if len(test.axes) == 1 else f"{len(test.axes)} axes of documents"
-    at_floor = " or less" if test.p <= test.floor else ""
-    return f"{test.generated!r} {differs}: p = {p_value(test.p)}{at_floor} over {axes} (max-T)."
 
 
 def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:

@@ -15,10 +15,9 @@ from momus.report.against import first_sentences as against_sentences
 from momus.report.against import legend as against_legend
 from momus.report.against_view import against_page
 from momus.report.answer import Answer, answer_of, overuse_of
-from momus.report.cards import cards_of, first_excerpt
-from momus.report.figures.chart import chart_svg
+from momus.report.cards import cards_of, findings_of
 from momus.report.figures.palette import Look, looks
-from momus.report.figures.rows import NARROW, interval_svg, key_svg, overview_rows, rows_svg
+from momus.report.figures.rows import FEW, key_svg, overview_rows, rows_svg
 from momus.report.figures.scales import GapScale
 from momus.report.html import environment, render_page
 from momus.report.joint_words import (
@@ -36,7 +35,7 @@ from momus.report.joint_words import (
     subgroup_cells,
 )
 from momus.report.passages import Shown
-from momus.report.sentences import finding_words, first_sentences, label, legend, overuse_lines
+from momus.report.sentences import finding_words, first_sentences, label, legend
 from momus.report.table import overview
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null
@@ -50,6 +49,8 @@ if TYPE_CHECKING:
 
 
 TITLES = (b"<title>Momus: real and generated text compared", b"<title>Momus: versions of a model compared")
+WIDTH = 84
+"""Pixels that the largest gap of a table is away from 0."""
 REPORT_PAGE = Kind("a report of Momus", lambda path: any(holds(path, title) for title in TITLES))
 
 
@@ -71,7 +72,7 @@ def render(comparison: Comparison) -> str:
     if comparison.against is not None:
         return against_page(comparison, comparison.against)
     answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
-    shown, cards = overview_rows(answer), cards_of(comparison, answer)
+    shown, cards = overview_rows(answer), cards_of(comparison, answer, overuse_of(comparison.results, answer))
     corpora = looks(shown.corpora)
     return render_page(
         "report.html.j2",
@@ -83,8 +84,8 @@ def render(comparison: Comparison) -> str:
         cards=cards,
         pairs=pairs,
         pair_sentences=pair_sentences(pairs),
-        example=first_excerpt(cards),
-        overuse=overuse_lines(overuse_of(comparison.results, answer)),
+        findings=findings_of(cards, answer),
+        tall=len(answer.axes) > FEW,
         overview_wide=Markup(rows_svg(shown)),
         overview_narrow=Markup(rows_svg(shown, narrow=True)),
         overview_data=shown.csv(),
@@ -107,8 +108,7 @@ def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
     return {
         "finding_words": finding_words,
         "label": label,
-        "interval": lambda v, scale: Markup(_interval(v, scale)),
-        "narrow": lambda chart: Markup(chart_svg(chart, corpora, NARROW, 220).svg()),
+        "interval": _interval,
         "key": lambda name: Markup(key_svg(corpora[name])) if name in corpora else "",
         "kind": lambda item: type(item).__name__,
         "row_scale": row_scale,
@@ -127,9 +127,7 @@ def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
     joint = comparison.joint
     ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
     return {
-        "joint_lines": joint_lines(
-            joint, {r.name: r.axis for r in comparison.results}, 1 - comparison.signature["confidence"]
-        ),
+        "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
         "ranked": any(c.rank is not None for c in answer.corpora),
         "rank_cells": [rank_cells(r) for r in ranked],
         "adjusted_heads": ADJUSTED,
@@ -189,11 +187,12 @@ def row_scale(verdicts: Sequence[Verdict]) -> GapScale:
 
 
 def _interval(v: Verdict, scale: GapScale) -> str:
-    """The gap of a row with its interval; empty without one."""
+    """Style of a cell that shows the gap of a row with its interval, in pixels from 0; empty without one."""
     interval = v.gap_interval
     if interval is None or v.gap is None:
         return ""
-    return interval_svg(interval[0], v.gap, interval[1], scale, v.differs)
+    low, gap, high = (WIDTH * scale(x) for x in (interval[0], v.gap, interval[1]))
+    return f"--l:{low:.0f};--w:{high - low:.0f};--g:{gap:.0f}"
 
 
 def summary_html(comparison: Comparison) -> str:

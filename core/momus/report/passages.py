@@ -13,12 +13,12 @@ from momus.report.safe import clean
 from momus.runs.examples import Example
 from momus.runs.result import CriticResult
 
-LENGTH = 620
+LENGTH = 480
 """Characters of a passage that are shown."""
 REMARKS = 6
 """Remarks of one passage."""
-OUTLIER = 300
-"""Characters that are shown of the least likely documents, of which there are many."""
+OUTLIERS, OUTLIER = 2, 240
+"""How many of the least likely documents of each corpus are shown, and characters of each."""
 BEFORE = 140
 """Characters shown before the first marked piece, if the passage does not begin with its document."""
 LONGEST = 320
@@ -83,8 +83,8 @@ class Shown:
     same_prompt: bool
 
 
-def passage(document: MarkedDocument, length: int = LENGTH) -> Passage:
-    """Choose the passage of a document that holds its first marked piece.
+def passage(document: MarkedDocument, length: int = LENGTH, remarks: int = REMARKS) -> Passage:
+    """Choose the passage of a document that holds its first marked piece, with so many remarks at most.
 
     >>> p = passage(MarkedDocument("g", "1", 2.0, "nats", [Step("a", "one "), Step("b", "two", marked=True)]))
     >>> [(piece.text, piece.marked) for piece in p.pieces], p.before, p.value
@@ -101,7 +101,7 @@ def passage(document: MarkedDocument, length: int = LENGTH) -> Passage:
         room -= _size(steps[end])
         end += 1
     value = f"{number(document.value)} {clean(document.unit, 40)}" if document.value else ""
-    pieces = _remarked_once([_piece(s) for s in steps[start:end]])
+    pieces = _joined(_remarked_once([_piece(s) for s in steps[start:end]], remarks))
     return Passage(document.corpus, document.id, value, pieces, start > 0, end < len(steps), document.note)
 
 
@@ -109,13 +109,25 @@ def _size(step: Step) -> int:
     return min(len(step.text), LONGEST) + len(step.label)
 
 
-def _remarked_once(pieces: Sequence[Piece]) -> list[Piece]:
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Make one piece of those that follow each other without a mark or a state, such as single words."""
+    joined: list[Piece] = []
+    for p in pieces:
+        last = joined[-1] if joined else None
+        if last is not None and not (last.marked or last.state or p.marked or p.state):
+            joined[-1] = replace(last, text=last.text + p.text)
+        else:
+            joined.append(p)
+    return joined
+
+
+def _remarked_once(pieces: Sequence[Piece], most: int) -> list[Piece]:
     """Keep the remark on a word where it is marked first; more than a few remarks hide the text."""
     told: set[tuple[str, str]] = set()
     kept = []
     for p in pieces:
         remark = p.text.strip().lower(), p.why
-        if p.marked and p.text and (remark in told or len(told) >= REMARKS):
+        if p.marked and p.text and (remark in told or len(told) >= most):
             kept.append(replace(p, state="", why=""))
             continue
         if p.marked and p.why:
@@ -133,56 +145,23 @@ def _piece(step: Step) -> Piece:
     )
 
 
-def shown_examples(axis: AxisAnswer, examples: Sequence[Example], count: int) -> list[Shown]:
+def shown_examples(
+    axis: AxisAnswer, examples: Sequence[Example], count: int, length: int = LENGTH, remarks: int = REMARKS
+) -> list[Shown]:
     """Choose examples of an axis: one of each corpus in turn, those that differ most first."""
     cells = sorted(axis.cells, key=lambda c: (not c.differs, -(c.row.gap or 0.0)))
     queues = [[e for e in examples if e.document.corpus == c.generated] for c in cells]
     chosen: list[Example] = []
     while len(chosen) < count and any(queues):
         chosen += [queue.pop(0) for queue in queues if queue][: count - len(chosen)]
-    return [Shown(passage(e.document), passage(e.human), e.same_prompt) for e in chosen]
+    return [
+        Shown(passage(e.document, length, remarks), passage(e.human, length, remarks), e.same_prompt) for e in chosen
+    ]
 
 
 def outlier_passages(result: CriticResult) -> list[Passage]:
     """Passages of the documents that are least likely under a critic."""
-    return [passage(o, OUTLIER) for o in result.outliers]
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """A line of a passage: what stands before its first marked piece, that piece with its remark, and what follows."""
-
-    corpus: str
-    id: str
-    before: str
-    marked: str
-    why: str
-    after: str
-
-
-def excerpt(p: Passage, around: int = 70) -> Excerpt:
-    """Cut one line out of a passage, with ``around`` characters on each side of its first marked piece.
-
-    >>> e = excerpt(passage(MarkedDocument("g", "1", 2.0, "nats", [Step("a", "one "), Step("b", "two", marked=True)])))
-    >>> e.before, e.marked, e.after
-    ('one ', 'two', '')
-    """
-    first = next((i for i, piece in enumerate(p.pieces) if piece.marked), None)
-    if first is None:
-        text = " ".join("".join(piece.text for piece in p.pieces).split())
-        return Excerpt(p.corpus, p.id, "", "", "", _cut(text, 2 * around))
-    before = "".join(piece.text for piece in p.pieces[:first])
-    after = "".join(piece.text for piece in p.pieces[first + 1 :])
-    piece = p.pieces[first]
-    # the end of what stands before is its beginning read backwards
-    start = _cut(before[::-1].replace("\n", " "), around)[::-1]
-    marked = clean(piece.text or piece.state, 2 * around).replace("\n", " ")
-    return Excerpt(p.corpus, p.id, start, marked, piece.why, _cut(after.replace("\n", " "), around))
-
-
-def _cut(text: str, length: int) -> str:
-    """The first characters of a text, up to the end of a word."""
-    if len(text) <= length:
-        return text
-    head = text[:length]
-    return (head[: head.rfind(" ")] if " " in head else head) + " …"
+    shown: dict[str, list[MarkedDocument]] = {}
+    for o in result.outliers:
+        shown.setdefault(o.corpus, []).append(o)
+    return [passage(o, OUTLIER) for documents in shown.values() for o in documents[:OUTLIERS]]

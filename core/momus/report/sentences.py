@@ -80,7 +80,10 @@ def says_what(cell: Cell) -> str:
         return f"not told apart from human text{power}"
     sizes = [s for s in (versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
-    within = {"within human variation": "within human variation", "undecided": "at the edge of human variation"}
+    within = {
+        "within human variation": "within human variation",
+        "undecided": "undecided whether beyond human variation",
+    }
     ending = f", {within[v.finding]}" if v.finding in within else ""
     return f"{start}: {', '.join(sizes)}{ending}"
 
@@ -141,6 +144,8 @@ def _nearest(answer: Answer) -> str:
     first, rest = answer.corpora[0], answer.corpora[1:]
     if all(c.tested == 1 for c in answer.corpora):
         return _nearest_on_one_axis(answer)
+    if not any(c.beyond for c in answer.corpora):
+        return _nearest_and_none_beyond(answer)
     counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
     beyond = f"beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
     if answer.nearest is not None:
@@ -148,6 +153,20 @@ def _nearest(answer: Answer) -> str:
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}. {first.generated} is {beyond}"
     return f"{first.generated} is {beyond}"
+
+
+def _nearest_and_none_beyond(answer: Answer) -> str:
+    """Who is nearest where no corpus is beyond human variation on any axis, and on how many axes they differ."""
+    counts = [c.differs for c in answer.corpora]
+    differ = (
+        f"each differs on {counts[0]}" if len(set(counts)) == 1 else f"they differ on {min(counts)} to {max(counts)}"
+    )
+    none = f"no text is beyond human variation on any of {axes(answer.corpora[0].tested)}; {differ}"
+    if answer.nearest is not None:
+        return f"{answer.nearest.generated} is nearest to human text; {none}."
+    if len(answer.tied) > 1:
+        return f"Too close to call: {joined(answer.tied, 'or')}; {none}."
+    return f"{none[0].upper()}{none[1:]}."
 
 
 def _nearest_on_one_axis(answer: Answer) -> str:
@@ -176,8 +195,7 @@ def _largest(answer: Answer, cell: Cell) -> str:
     all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
     size = "Largest" if (cell.row.gap or 0.0) >= max(a.size for a in answer.axes) else "Main"
     whose = f"{size} gap of {all_of_them}" if shared else f"{size} gap: {cell.generated} in"
-    one_way = len({c.direction for c in axis.cells}) == 1
-    name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared and not one_way else ""
+    name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared else ""
     what = f"{name}{says_what(cell)}"
     return f"{whose}{': ' if shared else ' '}{axis.axis} – {what}."
 
@@ -230,8 +248,10 @@ def legend(answer: Answer) -> list[str]:
     unknown = any(c.row.gap is None and c.row.p_adjusted is not None for c in cells)
     registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
     named = registers.pop() if len(registers) == 1 else ""
-    default = f" (default: {named or 'other texts'})" if "default" in sources else ""
-    lines = [f"Human bands{default}: 1 is as far as one author usually lies from another."] if sources else []
+    known, others = (len({c.row.critic for c in cells if c.row.band_source in s}) for s in (sources, ("default",)))
+    which = "default" if others == known else f"default on {others} of {axes(known)}"
+    default = f" ({which}: {named or 'other texts'})" if others else ""
+    lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
     if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
         lines.append("mean and rank: of the headline statistic of each axis, the same for all texts")
@@ -254,7 +274,8 @@ def axis_line(axis: AxisAnswer) -> str:
     if not detectable:
         return f"not told apart from human text{also}"
     v = max(detectable, key=lambda v: v.mde or 0.0)
-    return f"not told apart from human text{also}; a difference of {value(v, v.mde)} would have been found"
+    power = f"a difference of {value(v, v.mde)} would have been found in 80 % of cases"
+    return f"not told apart from human text{also}; {power}"
 
 
 def finding_words(v: Verdict) -> str:
@@ -280,7 +301,7 @@ def overuse_lines(overused: Sequence[CorpusOveruse]) -> list[tuple[str, str]]:
 
     >>> from momus.evidence import Overuse, Overused
     >>> said = Overused("so it was", 0.0, 12.5, "and «so it was» , then")
-    >>> overuse_lines([CorpusOveruse("a", Overuse("over-used phrases", "% of documents", (said,)))])
+    >>> overuse_lines([CorpusOveruse("a", "keyness", Overuse("over-used phrases", "% of documents", (said,)))])
     [('over-used phrases', 'a: “so it was” (12 % of documents, human: 0 %), as in “and «so it was», then”')]
     """
     lines = []

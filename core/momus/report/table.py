@@ -42,12 +42,12 @@ class Overview:
 
     def columns(self, start: int, stop: int) -> Overview:
         """The same table with some of the corpora."""
-        part = slice(start, stop)
+        chosen = slice(start, stop)
         axes, ranks = (
-            tuple(replace(r, cells=r.cells[part], strong=r.strong[part]) for r in rows)
+            tuple(replace(r, cells=r.cells[chosen], strong=r.strong[chosen]) for r in rows)
             for rows in (self.axes, self.ranks)
         )
-        return Overview(self.names[part], axes, ranks)
+        return Overview(self.names[chosen], axes, ranks)
 
 
 def overview(answer: Answer, pad: bool = False) -> Overview:

@@ -62,8 +62,8 @@ def _documents(corpora: list[dict[str, Any]]) -> TrustItem:
     others = [c for c in corpora if c["role"] == "generated"]
     counts = {c["documents"] for c in others}
     sides = f"{others[0]['documents']:,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
-    each = " each" if len(others) > 1 else ""
-    return TrustItem("documents", f"{real['documents']:,} real, {sides} generated{each}", real["documents"] >= 20)
+    suffix = " each" if len(others) > 1 else ""
+    return TrustItem("documents", f"{real['documents']:,} real, {sides} generated{suffix}", real["documents"] >= 20)
 
 
 def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:

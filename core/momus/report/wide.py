@@ -122,7 +122,7 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
         parts.append(Text("\nDistance from real text over all axes, in human bands", style="bold"))
         heads = ("generated", "mean distance", "interval", "rank", "bootstrap share", "n")
         parts.append(text_table(heads, [rank_cells(row) for row in joint.ranking.of(ALL_AXES)], "lr"))
-    lines = joint_lines(joint, axes, 1 - comparison.signature["confidence"])
+    lines = joint_lines(joint, axes)
     parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
     if joint.adjusted:
         parts += [Text(f"\nAmong documents alike in {covariate_names(joint.adjusted)}", style="bold")]

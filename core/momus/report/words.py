@@ -44,15 +44,17 @@ def band(v: Verdict) -> str:
     if v.band is None:
         return "no human band is known"
     span = "" if v.band_low is None else f", {number(v.band_low)} to {number(v.band_high)}"
-    atlas = f"default, {v.band_register or 'median of its kind'}: {v.band_groups} groups"
-    source = f"from {v.band_groups} groups of real text" if v.band_source == "groups" else atlas
-    return f"human band {number(v.band)}{span} ({source})"
+    source = f" (from {v.band_groups} groups of real text)" if v.band_source == "groups" else ""
+    return f"human band {number(v.band)}{span}{source}"
 
 
 def effective(v: Verdict) -> str:
-    """Say how many documents of equal length, and how many independent units, a row rests on."""
+    """Say how many documents of equal length, and how many independent units, a row rests on, unless n says it."""
     m = v.method
     units = f"{m.units_real:,} and {m.units_generated:,} independent units"
+    counts = v.n_real, v.n_generated
+    if counts == (m.units_real, m.units_generated) and (v.effective_real or v.n_real) == v.n_real:
+        return ""
     if v.effective_real is None or v.effective_generated is None:
         return units
     return f"{units}; as much as {v.effective_real:,.0f} and {v.effective_generated:,.0f} documents of equal length"

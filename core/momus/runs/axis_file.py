@@ -64,7 +64,7 @@ def read_axis(path: Path, critic: Critic[Any]) -> Axis:
         table = table.cast(SCHEMA)
         names = list(dict.fromkeys(table["corpus"].to_pylist()))
         parts = {name: table.filter(pa.compute.equal(table["corpus"], name)).combine_chunks() for name in names}
-        rows = {name: _rows(part, width, dense) for name, part in parts.items()}
+        rows = {name: _rows(rows_of, width, dense) for name, rows_of in parts.items()}
     except (OSError, pa.ArrowException, ValueError, KeyError, IndexError) as error:
         raise StoreError(f"{path}: not readable ({error})", hint="run again with --overwrite") from error
     # the statistics of the guard exist only where rows say so; a headline is never among them
@@ -79,16 +79,19 @@ def read_axis(path: Path, critic: Critic[Any]) -> Axis:
         critic.axis,
         statistic,
         rows,
-        {name: np.asarray(part["scored"].to_numpy(zero_copy_only=False), dtype=bool) for name, part in parts.items()},
-        {name: np.asarray(part["value"].to_numpy(), dtype=np.float64) for name, part in parts.items()},
+        {
+            name: np.asarray(rows_of["scored"].to_numpy(zero_copy_only=False), dtype=bool)
+            for name, rows_of in parts.items()
+        },
+        {name: np.asarray(rows_of["value"].to_numpy(), dtype=np.float64) for name, rows_of in parts.items()},
     )
 
 
-def _rows(part: pa.Table, width: int, dense: bool) -> Rows:
-    columns, counts = part["columns"].combine_chunks(), part["counts"].combine_chunks()
+def _rows(table: pa.Table, width: int, dense: bool) -> Rows:
+    columns, counts = table["columns"].combine_chunks(), table["counts"].combine_chunks()
     indptr = np.concatenate([[0], np.cumsum(columns.value_lengths().to_numpy())])
     indices = columns.flatten().to_numpy()
     if len(indices) and not (indices.min() >= 0 and indices.max() < width):
         raise ValueError("a column is out of range")
-    matrix = sparse.csr_array((counts.flatten().to_numpy(), indices, indptr), shape=(len(part), width))
+    matrix = sparse.csr_array((counts.flatten().to_numpy(), indices, indptr), shape=(len(table), width))
     return matrix.toarray() if dense else matrix

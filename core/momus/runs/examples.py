@@ -129,9 +129,9 @@ class _Humans:
         return self.marked(self.typical if row is None else row), row is not None
 
 
-def unit_of(sequence: bool, own: str) -> str:
+def unit_of(sequence: bool, declared: str) -> str:
     """Unit of what ranks outliers: that of the critic's own measure, else nats (per step for sequences)."""
-    return own or ("nats per step" if sequence else "nats")
+    return declared or ("nats per step" if sequence else "nats")
 
 
 def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:

@@ -134,6 +134,8 @@ def _files(folder: Path) -> Iterable[Path]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         parts = path.relative_to(folder).parts
-        left_out = any(part.startswith(".") for part in parts) or parts[0] == ROWS or name in (*DERIVED, MANIFEST)
+        left_out = (
+            any(name_part.startswith(".") for name_part in parts) or parts[0] == ROWS or name in (*DERIVED, MANIFEST)
+        )
         if path.is_file() and not path.is_symlink() and not left_out:
             yield path

@@ -61,8 +61,8 @@ class CriticResult:
         The parts of log P(x) of each text; None if the critic does not decompose it.
     limits
         What the critic cannot see.
-    general
-        Whether it reads all words or characters, see `momus.critic.reporting.Reporting`.
+    general, leading
+        Whether it moves with narrower axes, and whether others move with it, see `momus.critic.reporting.Reporting`.
     notes
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
     versions
@@ -88,6 +88,7 @@ class CriticResult:
     parts: Parts | None = None
     limits: str = ""
     general: bool = False
+    leading: bool = False
     unscored: Sequence[Unscored] = ()
     notes: Sequence[Note] = ()
     versions: Versions | None = None
@@ -113,6 +114,7 @@ class CriticResult:
             "parts": None if self.parts is None else self.parts.to_json(),
             "limits": self.limits,
             "general": self.general,
+            "leading": self.leading,
             "unscored": [asdict(u) for u in self.unscored],
             "notes": [asdict(n) for n in self.notes],
             "versions": None if self.versions is None else asdict(self.versions),
@@ -164,7 +166,7 @@ class Comparison:
         Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
         from a folder.
     joint
-        Those analyses: global tests, ranks, attribution, adjustment, subgroups.
+        Those analyses: ranks, attribution, adjustment, subgroups.
     folder
         The run folder; None if the comparison was not written.
     """
@@ -272,7 +274,7 @@ class Comparison:
         return plot(self, kind, critic, ax)
 
     def to_latex(self) -> str:
-        """Write the overview table in LaTeX, with the answer as its caption; it needs the package ``booktabs``."""
+        """Write the overview table in LaTeX, with intervals, caption and label; it needs the package ``booktabs``."""
         from momus.report.exports import comparison_latex
 
         return comparison_latex(self)

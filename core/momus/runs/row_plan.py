@@ -140,13 +140,13 @@ SCORE = "run `momus score CRITIC… FILES… -o ROWS` first, with --resume if it
 
 def versions() -> dict[str, str]:
     """Versions of Momus and of `PACKAGES`."""
-    found = {"momus": __version__, "icu": icu_version() or "none"}
+    versions_of = {"momus": __version__, "icu": icu_version() or "none"}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions_of[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions_of[name] = "unknown"
+    return versions_of
 
 
 def critic_digest(folder: Path) -> str:

@@ -66,7 +66,7 @@ class StoredCorpus(Corpus):
         return self.stored.sketch.unspaced[self.rows]
 
     @property
-    def given(self) -> Corpus:
+    def unsorted(self) -> Corpus:
         """The documents in the order of the files."""
         return self if self.given_rows is None else StoredCorpus(self.stored, np.sort(self.rows))
 
@@ -113,11 +113,11 @@ class Documents:
         tables = [Corpus.from_documents([]).table]
         for part, (start, stop) in enumerate(pairwise(bounds.tolist())):
             if stop > start:
-                tables.append(self._part(part).table.take(pa.array(rows[order[start:stop]] - self._offsets[part])))
+                tables.append(self._corpus_of(part).table.take(pa.array(rows[order[start:stop]] - self._offsets[part])))
         corpus = Corpus(pa.concat_tables(tables), name)
         return corpus if (np.diff(order) > 0).all() else corpus.take(np.argsort(order))
 
-    def _part(self, number: int) -> Corpus:
+    def _corpus_of(self, number: int) -> Corpus:
         if number not in self._kept:
             planned, part = self._plan.part(number)
             self._kept[number] = read_part(planned.file, part, self._plan.reading)

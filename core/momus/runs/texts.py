@@ -14,7 +14,7 @@ from momus.checks.languages import Languages, language_warnings, languages_of, m
 from momus.checks.layout import Layout, layout_of
 from momus.checks.notes import reading_notes
 from momus.checks.scripts import ScriptShares, scripts_of
-from momus.checks.texts import TrustCheck, check_texts
+from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic
 from momus.errors import MomusError, UsageError
 from momus.numeric.types import Ints
@@ -148,7 +148,7 @@ class Texts:
         languages = {s.name: languages_of(s) for s in sketches if len(s)}
         warnings = [
             *self.warnings,
-            *(check.warning for check in checks if check.warns),
+            *sentences(checks),
             *language_warnings(languages, self.real.name),
             *(note for s in sketches if (note := mixture_note(s))),
             *splitting_warnings(sketches),
@@ -163,15 +163,15 @@ class Texts:
         The split by documents tears neighbours apart, while the generated text keeps its neighbours. So for critics of
         running text the split takes runs of neighbouring documents, unless groups or prompts say what belongs together.
         """
-        return self._given if isinstance(critic, RunningTextCritic) else self
+        return self._unsorted if isinstance(critic, RunningTextCritic) else self
 
     @cached_property
-    def _given(self) -> Texts:
+    def _unsorted(self) -> Texts:
         if self.whole is not None and self.by_runs:
             fitting, real = self.whole.split_in_runs(FIT_SHARE, self.seed, ("fit", "real"))
         else:
-            fitting, real = self.fit.given, self.real.given
-        return replace(self, fit=fitting, real=real, generated=[c.given for c in self.generated], general=self)
+            fitting, real = self.fit.unsorted, self.real.unsorted
+        return replace(self, fit=fitting, real=real, generated=[c.unsorted for c in self.generated], general=self)
 
 
 def check_named(generated: object) -> None:

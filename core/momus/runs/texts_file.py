@@ -62,9 +62,9 @@ def write_texts(texts: Texts, folder: Path) -> None:
         )
         for c in (texts.real, *texts.generated)
     ]
-    digests = {c.name: c.given.identity for c in (texts.fit, texts.real, *texts.generated)}
+    digests = {c.name: c.unsorted.identity for c in (texts.fit, texts.real, *texts.generated)}
     if texts.in_parts:
-        vars(texts.fit).pop("given", None)  # a copy of its text
+        vars(texts.fit).pop("unsorted", None)  # a copy of its text
     table = pa.concat_tables(parts).replace_schema_metadata({ORDERED: json.dumps(digests)})
     with replacing(folder / TEXTS) as temporary:
         pq.write_table(table, temporary, compression="zstd")
@@ -90,6 +90,6 @@ def read_kept_texts(folder: Path) -> KeptTexts | None:
     digests = build(dict[str, str], parse_json(text, f"{path}: metadata", AGAIN), f"{path}: metadata", AGAIN)
     names = list(dict.fromkeys(table["corpus"].to_pylist()))
     parts = {n: table.filter(pa.compute.equal(table["corpus"], n)) for n in names}
-    columns = {key: {n: part[key].to_pylist() for n, part in parts.items()} for key in ("id", "prompt", "group")}
-    hashes = {n: np.asarray(part["hash"].to_numpy(), dtype=np.uint64) for n, part in parts.items()}
+    columns = {key: {n: text[key].to_pylist() for n, text in parts.items()} for key in ("id", "prompt", "group")}
+    hashes = {n: np.asarray(text["hash"].to_numpy(), dtype=np.uint64) for n, text in parts.items()}
     return KeptTexts(columns["id"], columns["prompt"], columns["group"], hashes, digests)

@@ -12,14 +12,14 @@ from momus.plugins import ADAPTERS, load_plugin
 from momus.sequences.interfaces import TextScorer
 
 
-def open_scorer(name: str, parameters: Mapping[str, Any], own: tuple[str, ...] = ()) -> TextScorer:
+def open_scorer(name: str, parameters: Mapping[str, Any], others: tuple[str, ...] = ()) -> TextScorer:
     """Open the scorer of an adapter, such as ``transformers`` or ``kenlm``.
 
     Parameters
     ----------
     parameters
         Keyword parameters of the adapter, as values of JSON.
-    own
+    others
         Names of built-in scorers of the calling critic, for the error message.
 
     Raises
@@ -29,7 +29,7 @@ def open_scorer(name: str, parameters: Mapping[str, Any], own: tuple[str, ...] =
     """
     known = adapter_names("scorer")
     if name not in known:
-        raise UsageError(f"there is no scorer {name!r}", hint=f"choose one of {', '.join([*own, *known])}")
+        raise UsageError(f"there is no scorer {name!r}", hint=f"choose one of {', '.join([*others, *known])}")
     return resource(_opened, name, parameters)
 
 

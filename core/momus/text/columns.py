@@ -113,12 +113,12 @@ class Columns:
     def unspaced(self) -> Bools:
         """Whether each document has a section that ICU splits (`momus.text.words.UNSPACED`): bool (documents,)."""
         texts = self.section_texts
-        found = np.asarray(pc.match_substring_regex(texts, UNSPACED_RE2).to_numpy(zero_copy_only=False), dtype=bool)
-        if found.any():  # in a section of Latin text, strays are no reason
-            others = pc.count_substring_regex(texts.filter(pa.array(found)), ORDINARY_RE2).to_numpy()
-            lengths = pc.utf8_length(texts.filter(pa.array(found))).to_numpy()
-            found[found] = others >= MINOR * lengths
-        return np.asarray(group_sums(found.astype(np.int64), offsets_of(self.section_counts)) != 0)
+        unspaced = np.asarray(pc.match_substring_regex(texts, UNSPACED_RE2).to_numpy(zero_copy_only=False), dtype=bool)
+        if unspaced.any():  # in a section of Latin text, strays are no reason
+            others = pc.count_substring_regex(texts.filter(pa.array(unspaced)), ORDINARY_RE2).to_numpy()
+            lengths = pc.utf8_length(texts.filter(pa.array(unspaced))).to_numpy()
+            unspaced[unspaced] = others >= MINOR * lengths
+        return np.asarray(group_sums(unspaced.astype(np.int64), offsets_of(self.section_counts)) != 0)
 
     @cached_property
     def characters(self) -> Ints:

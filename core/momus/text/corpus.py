@@ -209,7 +209,7 @@ class Corpus(Columns):
         """Return a corpus in the order of `canonical_rows` that can do without this one; `given` restores the order.
 
         >>> corpus = Corpus.from_texts("abcdef")
-        >>> corpus.sorted().ids == corpus.ids, corpus.sorted().given.ids == corpus.ids
+        >>> corpus.sorted().ids == corpus.ids, corpus.sorted().unsorted.ids == corpus.ids
         (False, True)
         """
         rows = self.canonical_rows
@@ -220,7 +220,7 @@ class Corpus(Columns):
         return corpus
 
     @cached_property
-    def given(self) -> Corpus:
+    def unsorted(self) -> Corpus:
         """The documents in the order that they had before `sorted`, sharing tokens with this corpus."""
         return self if self.given_rows is None else self.reordered(self.given_rows)
 

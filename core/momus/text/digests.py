@@ -34,8 +34,8 @@ def is_among(hashes: Hashes, others: Hashes) -> Bools:
     if not len(others):
         return np.zeros(len(hashes), dtype=bool)
     known = np.sort(others)
-    found: Bools = known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes
-    return found
+    among: Bools = known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes
+    return among
 
 
 def fingerprint_of(hashes: Hashes) -> str:

@@ -80,8 +80,8 @@ def with_languages(corpus: Corpus, language: str | None) -> Corpus:
 
 def _detected(text: str) -> str | None:
     """The ISO 639-1 code that ``lingua`` gives a text; None where it decides for none."""
-    found = _detector().detect_language_of(text[:READ])
-    return None if found is None else str(found.iso_code_639_1.name).lower()
+    language = _detector().detect_language_of(text[:READ])
+    return None if language is None else str(language.iso_code_639_1.name).lower()
 
 
 @cache

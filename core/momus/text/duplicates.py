@@ -244,9 +244,9 @@ def _across(sides: tuple[TextSketch, TextSketch], rows: tuple[Ints, Ints], singl
             np.flatnonzero(hits[1])[np.unique(keys[1][hits[1]], return_index=True)[1]],
         )
         for side in (0, 1):
-            found = single[side][hits[side][single[side]]]
-            others = firsts[1 - side][np.searchsorted(common, keys[side][found])]
-            pairs.append(np.column_stack((found, others) if side == 0 else (others, found)))
+            matches = single[side][hits[side][single[side]]]
+            others = firsts[1 - side][np.searchsorted(common, keys[side][matches])]
+            pairs.append(np.column_stack((matches, others) if side == 0 else (others, matches)))
     places = _different(np.concatenate(pairs))
     return np.column_stack([rows[0][places[:, 0]], rows[1][places[:, 1]]])
 

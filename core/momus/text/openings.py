@@ -67,12 +67,12 @@ def shared_openings(first: TextSketch, second: TextSketch, copies: Bools | None 
     >>> from momus.text.sketches import TextSketch
     >>> prompt = "In the year that the river froze over and nobody could cross it, the old ferryman sat down and "
     >>> texts = [prompt + "waited for spring.", "Something else altogether. " * 9], [prompt + "wept, for he was old."]
-    >>> found = shared_openings(*(TextSketch.of(Corpus.from_texts(t)) for t in texts))
-    >>> found.rows.tolist(), found.length
+    >>> alike = shared_openings(*(TextSketch.of(Corpus.from_texts(t)) for t in texts))
+    >>> alike.rows.tolist(), alike.length
     ([False, False], 0)
     >>> texts = [prompt + "wondered why."], [prompt + "wondered how."]
-    >>> found = shared_openings(*(TextSketch.of(Corpus.from_texts(t)) for t in texts))
-    >>> found.rows.tolist(), found.length
+    >>> alike = shared_openings(*(TextSketch.of(Corpus.from_texts(t)) for t in texts))
+    >>> alike.rows.tolist(), alike.length
     ([True], 104)
     """
     # the first document of the second text, in canonical order, that has each opening, and how many have it
@@ -82,8 +82,8 @@ def shared_openings(first: TextSketch, second: TextSketch, copies: Bools | None 
     rows &= ~is_among(first.hashes, second.hashes)
     if copies is not None:
         rows &= ~copies
-    found = first.canonical_rows[rows[first.canonical_rows]]
-    pairs = np.column_stack([found, order[where[np.searchsorted(known, first.openings[found])]]])
+    alike = first.canonical_rows[rows[first.canonical_rows]]
+    pairs = np.column_stack([alike, order[where[np.searchsorted(known, first.openings[alike])]]])
     ids = sorted(zip(first.ids(pairs[:, 0]), second.ids(pairs[:, 1]), strict=True))
     return Openings(int((first.openings != 0).sum()), rows, _length(first, second, pairs[:MEASURED]), ids[:EXAMPLES])
 

@@ -67,7 +67,7 @@ class RunningText:
         """Make a text of the tokens of a table, in order."""
         return cls(table.ids, table.vocabulary, table.offsets[1:] if table.ends is None else table.ends, table.groups)
 
-    def part(self, start: int, stop: int) -> RunningText:
+    def slice(self, start: int, stop: int) -> RunningText:
         """Return tokens ``start:stop``."""
         ends, groups = (None if e is None else e[(e > start) & (e <= stop)] - start for e in (self.ends, self.groups))
         return RunningText(self.ids[start:stop], self.vocabulary, ends, groups)
@@ -93,7 +93,7 @@ class RunningText:
             distance = np.abs(near - edges[1:-1])
             moved = np.where(distance[0] <= distance[1], near[0], near[1])
             edges[1:-1] = np.where(2 * pieces * distance.min(axis=0) < len(self) - pieces, moved, edges[1:-1])
-        return [self.part(a, b) for a, b in pairwise(edges.tolist())]
+        return [self.slice(a, b) for a, b in pairwise(edges.tolist())]
 
     def by_group(self, pieces: int, align: int = 1) -> list[RunningText]:
         """Cut into pieces of whole groups: one per group, or ``pieces`` of about equal length if there are more groups.
@@ -114,7 +114,7 @@ class RunningText:
             room = np.arange(pieces - 1)
             chosen = np.minimum(np.maximum.accumulate(nearest - room), len(ends) - pieces) + room
             ends = ends[np.append(chosen, len(ends) - 1)]
-        return [self.part(a, b) for a, b in pairwise([0, *ends.tolist()])]
+        return [self.slice(a, b) for a, b in pairwise([0, *ends.tolist()])]
 
     @cached_property
     def law_errors(self) -> dict[str, dict[tuple[object, ...], Any]]:

@@ -107,8 +107,8 @@ def type_counts(table: TokenTable) -> Ints:
     """Number of different words of each document: int64 (documents,)."""
     counts = np.zeros(len(table), dtype=np.int64)
     for start, stop in batches(table):
-        part = table.slice(start, stop)
-        counts[start:stop] = distinct_counts(part.ids.astype(np.uint64) << np.uint64(32), part.offsets)
+        chunk = table.slice(start, stop)
+        counts[start:stop] = distinct_counts(chunk.ids.astype(np.uint64) << np.uint64(32), chunk.offsets)
     return counts
 
 

@@ -146,8 +146,8 @@ class TextSketch:
         if not parts:
             raise UsageError("there is no sketch to join", hint="give the sketch of at least one part")
         words: Counter[str] = Counter()
-        for part in parts:
-            words.update(part.words)
+        for sketch in parts:
+            words.update(sketch.words)
         table = pa.concat_tables([p.table for p in parts]).combine_chunks()
         fetches = [p.fetch for p in parts if p.fetch is not None]
         offsets = offsets_of([len(p) for p in parts])
@@ -326,9 +326,9 @@ def _fetch_from(fetches: Sequence[Fetch], offsets: Ints) -> Fetch:
         index = np.asarray(rows, dtype=np.int64)
         owners = np.searchsorted(offsets, index, side="right") - 1
         corpora, places = [], []
-        for part in np.unique(owners).tolist():
-            at = np.flatnonzero(owners == part)
-            corpora.append(fetches[part](index[at] - offsets[part]))
+        for owner in np.unique(owners).tolist():
+            at = np.flatnonzero(owners == owner)
+            corpora.append(fetches[owner](index[at] - offsets[owner]))
             places.append(at)
         whole = Corpus(pa.concat_tables([c.table for c in corpora]), corpora[0].name)
         return whole.take(np.argsort(np.concatenate(places)))

@@ -25,9 +25,9 @@ def normalize_title(title: str | None) -> str:
     return " ".join(_NOT_LETTERS.sub(_blank, text).casefold().split())
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank(match: re.Match[str]) -> str:
     """A space for what is no letter; combining marks stay with their letters."""
-    return found[0] if unicodedata.category(found[0])[0] == "M" else " "
+    return match[0] if unicodedata.category(match[0])[0] == "M" else " "
 
 
 def frequent_titles(titles: Sequence[str], documents: Ints, least: int) -> list[str]:

@@ -235,8 +235,8 @@ def _map_ids(file: IO[bytes], renumbered: NDArray[np.int32]) -> NDArray[np.int32
         return np.zeros(0, np.int32)
     ids = np.memmap(file, np.int32, "r+")
     for start in range(0, len(ids), CHUNK_CHARACTERS):
-        part = slice(start, start + CHUNK_CHARACTERS)
-        ids[part] = renumbered[ids[part]]
+        chunk = slice(start, start + CHUNK_CHARACTERS)
+        ids[chunk] = renumbered[ids[chunk]]
     return ids.view(np.ndarray)
 
 

@@ -1,4 +1,4 @@
-"""The human band: how far one human author (book, site) usually lies from another.
+"""The human band: how far human authors (books, sites) lie apart.
 
 A difference of two corpora has no scale. The band is the distance that 95 % of pairs of authors do not
 exceed: of means and other values 1.96 √2 τ, where τ is their standard deviation between authors without the chance of
@@ -57,7 +57,7 @@ class HumanBands:
         Seeds the halves of groups.
     """
 
-    own: ClassVar[bool] = False
+    of_reference: ClassVar[bool] = False
     """Whether these are bands of the reference itself, which no atlas replaces."""
 
     groups: Sequence[str | None]
@@ -101,7 +101,7 @@ class HumanBands:
         halves = self._halves
         if halves is None:
             return None
-        sums = [_sums(rows, part, 2 * len(halves.groups)) for part in halves.parts]
+        sums = [_sums(rows, half, 2 * len(halves.groups)) for half in halves.parts]
         k, documents = len(halves.groups), halves.documents
         if s.kind == "distance":
             form: Form = "square" if s.function is jensen_shannon else "linear"
@@ -123,15 +123,15 @@ def with_bands(
     laws = isinstance(critic, RunningTextCritic)
     statistics = {} if laws else {s.name: s for s in all_statistics(critic, keys)}
     rows = real.test_rows() if statistics and bands is not None and real.n_scored else {}
-    own = bands is not None and bands.own
+    of_reference = bands is not None and bands.of_reference
     with_band = []
     for v in verdicts:
         s, band = statistics.get(v.statistic), None
         if s is not None and bands is not None and s.rows in rows:
             spread = bands.of(s, rows[s.rows])
             band = None if spread is None else _band_of(v, spread, rows[s.rows], generated.test_rows().get(s.rows))
-        if own:
-            with_band.append(_own(v, band))
+        if of_reference:
+            with_band.append(_with_own_band(v, band))
             continue
         if laws or (s is not None and s.band):
             # groups that are not seen to differ say little of people
@@ -155,7 +155,7 @@ def with_bands(
     return with_band
 
 
-def _own(v: Verdict, band: Band | None) -> Verdict:
+def _with_own_band(v: Verdict, band: Band | None) -> Verdict:
     """The verdict with the band of the reference itself, or with none."""
     if band is None:
         return replace(v, band_source=OWN)
@@ -196,20 +196,20 @@ def _dense(rows: Table) -> Floats:
 def between_sums(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:
     """The distance of each pair of halves, some pairs at a time."""
     step = max(CELLS // max(sums.shape[1], NARROW), 1)
-    found = []
+    values = []
     for i in range(0, len(one), step):
         sides = Prepared(_dense(sums[one[i : i + step]]), _dense(sums[other[i : i + step]]))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found.append(both_values(s, sides)[1])
-    return np.concatenate(found)
+            values.append(both_values(s, sides)[1])
+    return np.concatenate(values)
 
 
 def values_of_sums(s: Statistic, sums: Table) -> Floats:
     """The value of each half, some at a time."""
     step = max(CELLS // max(sums.shape[1], NARROW), 1)
-    found = []
+    values = []
     for i in range(0, sums.shape[0], step):
         side = _dense(sums[i : i + step])
         with np.errstate(divide="ignore", invalid="ignore"):
-            found.append(np.asarray(s.function(side if s.prepare is None else s.prepare(side)), dtype=np.float64))
-    return np.concatenate(found)
+            values.append(np.asarray(s.function(side if s.prepare is None else s.prepare(side)), dtype=np.float64))
+    return np.concatenate(values)

@@ -214,7 +214,6 @@ def _of_documents(result: TestResult, design: Design) -> TestResult:
         result,
         n_real=design.n_real,
         n_generated=design.n_generated,
-        n_pairs=design.n_real if design.kind == "pairs" else 0,
         left_out_real=design.left_out[0],
         left_out_generated=design.left_out[1],
         method=method,

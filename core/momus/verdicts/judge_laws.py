@@ -14,10 +14,10 @@ from momus.critic.scores import LATENT_NLL, Scores
 from momus.critic.statistic import mean
 from momus.errors import MomusError
 from momus.inference import Design, Method, TestResult, compare_rows, holm
-from momus.laws import Law, LawTest, compare_law
-from momus.laws.law import LEAST_GROUPS
+from momus.laws import LEAST_GROUPS, Law
 from momus.text.counting import counted
 from momus.text.running import RunningText, group_numbers
+from momus.verdicts.law_test import compare_law
 
 if TYPE_CHECKING:
     from momus.critic import RunningTextCritic
@@ -34,7 +34,7 @@ def judge_laws(
     Parameters
     ----------
     family
-        Number of headline rows that are adjusted together; see `momus.laws.compare_law`.
+        Number of headline rows that are adjusted together; see `momus.verdicts.law_test.compare_law`.
     """
     laws = [_test_law(critic, law, real, generated, settings.confidence, family) for law in critic.laws()]
     results = [*laws, _test_blocks(real, generated, settings, family)]
@@ -64,48 +64,9 @@ def _test_law(
         texts = _text_of(real), _text_of(generated)
         # computed for the first generated text, and kept with the real one for those after it
         errors = texts[0].law_errors.setdefault(f"{critic.name} {critic.get_params(deep=False)!r}", {})
-        outcome = compare_law(law, *texts, confidence, family, real_errors=errors)
+        return compare_law(law, *texts, confidence, family, real_errors=errors)
     except (MomusError, ValueError) as error:
         return TestResult(law.name, method=Method(family="law", design="groups", error=law.error, reason=str(error)))
-    return _result(law.name, outcome)
-
-
-def _result(name: str, outcome: LawTest) -> TestResult:
-    a, b = outcome.real, outcome.generated
-    low, high, p, mde = (np.nan if v is None else v for v in (outcome.low, outcome.high, outcome.p, outcome.mde))
-    inner = outcome.inner or (np.nan, np.nan)
-    return TestResult(
-        statistic=name,
-        real_value=a.value,
-        generated_value=b.value,
-        difference=outcome.difference,
-        low=low,
-        high=high,
-        effect=outcome.difference,
-        effect_low=low,
-        effect_high=high,
-        equivalence_low=inner[0],
-        equivalence_high=inner[1],
-        p=p,
-        standard_error=outcome.standard_error,
-        freedom=outcome.freedom,
-        mde=mde,
-        n_real=outcome.documents[0] or a.groups,
-        n_generated=outcome.documents[1] or b.groups,
-        method=Method(
-            test="relabelled groups" if outcome.error == "relabelled" else "welch",
-            family="law",
-            design="groups",
-            units_real=a.groups,
-            units_generated=b.groups,
-            grouped=any(outcome.by_group),
-            exact=outcome.exact,
-            permutations=outcome.relabellings,
-            rows=outcome.family,
-            error=outcome.error,
-            tokens=outcome.tokens,
-        ),
-    )
 
 
 def _test_blocks(real: Scores, generated: Scores, settings: Settings, family: int) -> TestResult:

@@ -48,7 +48,7 @@ class OwnBands(HumanBands):
     (True, 400)
     """
 
-    own: ClassVar[bool] = True
+    of_reference: ClassVar[bool] = True
 
     prompts: Sequence[str | None] = ()
 
@@ -102,8 +102,8 @@ class OwnBands(HumanBands):
         with np.errstate(divide="ignore", invalid="ignore"):
             if s.kind == "distance":
                 both = sparse.vstack(sums, format="csr") if isinstance(rows, Counted) else np.concatenate(sums)
-                found = between_sums(s, both, pairs, pairs + HALVES)
-                apart = found - found.mean()
+                distances = between_sums(s, both, pairs, pairs + HALVES)
+                apart = distances - distances.mean()
             else:
                 a, b = (values_of_sums(s, side) for side in sums)
                 apart = np.log(a / b) if s.effect == "log_ratio" else a - b

@@ -101,10 +101,10 @@ def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings
     momus.errors.UsageError: compare: permutations is 1000000000, expected a number of at least 1 and at most 1,000,000
       → correct permutations; it is 9999 by default
     """
-    own = [field.name for field in fields(Settings)]
-    known = [*ARGUMENTS, *own]
+    names = [field.name for field in fields(Settings)]
+    known = [*ARGUMENTS, *names]
     for name in options:
-        if name not in own:
+        if name not in names:
             near = [RENAMED[name]] if name in RENAMED else get_close_matches(name, known, n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise UsageError(f"compare: there is no argument {name!r}", hint=f"{guess}Arguments: {', '.join(known)}")

@@ -79,11 +79,11 @@ def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
     tested = [v for v in speaking(verdicts) if v.p_adjusted is not None]
     share = sum(v.differs for v in tested) / max(len(tested), 1)
-    candidates = Counter(_axis_of(v) for v in verdicts if v.found)
+    candidates = Counter(_axis_of(v) for v in verdicts if v.is_finding)
 
     def ratio(v: Verdict) -> float:
         level = share / max(candidates[_axis_of(v)], 1)
-        reached, plain = (float(t.isf(v.alpha * part / 2, v.freedom or math.inf)) for part in (level, 1.0))
+        reached, plain = (float(t.isf(v.alpha * tail / 2, v.freedom or math.inf)) for tail in (level, 1.0))
         return reached / plain
 
     return [replace(v, selection=ratio(v)) for v in verdicts] if share else list(verdicts)
@@ -143,7 +143,7 @@ def _silence(v: Verdict) -> tuple[bool, bool, bool, bool, bool]:
     """How far a row is from speaking for its axis."""
     tested = v.p_adjusted is not None
     return (
-        not v.found,
+        not v.is_finding,
         not (v.leads and v.differs),
         not (v.headline and tested),
         not (v.leads and tested),

@@ -183,13 +183,13 @@ class Verdict:
         return self.p_adjusted is not None and self.p_adjusted <= self.alpha
 
     @property
-    def found(self) -> bool:
+    def is_finding(self) -> bool:
         """Whether the row differs and is in the family of its axis, which differs then: no others are findings."""
         return self.differs and self.p_in_axis is not None
 
     @property
     def gap(self) -> float | None:
-        """Size of the effect in human bands: 1 is as far as one human author usually lies from another."""
+        """Size of the effect in human bands: 95 % of pairs of human authors lie within 1."""
         if self.effect is None or not self.band:
             return None
         size = max(self.effect, 0.0) if self.effect_kind == "distance" else abs(self.effect)

@@ -189,7 +189,7 @@ class Consistency(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("vectors_", SectionVectors)
+        state.component("vectors_", SectionVectors)
         state.number("largest_", above=0.0, high=model.LARGEST)
         state.number("half_", above=0.0)
         state.number("dimensions_", above=0.0)

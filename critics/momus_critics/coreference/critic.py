@@ -34,7 +34,7 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.mentions import Resolver, resolve_kept
+from momus.text.mentions import MALE, Resolver, resolve_kept
 from momus.text.scripts import ANY, Scripts
 from momus_critics.coreference import evidence
 from momus_critics.coreference.annotated import GivenChains
@@ -177,7 +177,7 @@ class Coreference(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", ChainProcess)
+        state.component("process_", ChainProcess)
         for name in ("used_", "symbols_", "mentions_"):
             state.integer(name)
 
@@ -224,10 +224,17 @@ class Coreference(
             "pronouns": np.column_stack([float_sums(pronoun, latents.offsets), mentions]),
             "density": np.column_stack([mentions, total - mentions]),
             "introductions": _introductions(latents),
+            **({"genders": _genders(latents)} if self.classes == "gender" else {}),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Shares of unlikely symbols, of pronouns, and of persons introduced by a pronoun; mentions per sentence."""
+        """Shares of unlikely symbols, of pronouns, and of persons that a pronoun introduces; mentions; genders."""
+        mixed = Statistic.share(
+            "other_gender_share",
+            "genders",
+            "pronouns of the other gender beside one of he or she in a document",
+            ("more of one gender", "more mixed in gender"),
+        )
         return (
             Statistic.share(
                 "unlikely_share",
@@ -250,6 +257,7 @@ class Coreference(
             Statistic.ratio(
                 "mentions_per_sentence", "density", "mentions per sentence", ("poorer in persons", "richer in persons")
             ),
+            *((mixed,) if self.classes == "gender" else ()),
         )
 
     def summarize(self, latents: MentionChains) -> Pooled:
@@ -305,3 +313,12 @@ def _introductions(latents: MentionChains) -> Floats:
     third = (latents.states[first] > NAMES_END) & (latents.states[first] <= NAMES_END + THIRD)
     counts = [np.bincount(document, w, n) for w in (third.astype(np.float64), np.ones(len(first)))]
     return np.column_stack(counts)
+
+
+def _genders(latents: MentionChains) -> Floats:
+    """Pronouns he and she that differ in gender from another one drawn from their document, and all of them: (n, 2)."""
+    male = (latents.states > NAMES_END) & (latents.states <= NAMES_END + len(MALE))
+    third = (latents.states > NAMES_END) & (latents.states <= NAMES_END + THIRD)
+    he, both = (float_sums(mask, latents.offsets) for mask in (male, third))
+    # of m male and f female pronouns, each male one meets f of m + f − 1 others; a little keeps the ratio finite
+    return np.column_stack([2 * he * (both - he) / np.maximum(both - 1, 1) + 1e-7, both + 1e-6])

@@ -12,6 +12,7 @@ import numpy as np
 
 from momus.critic import StateSequences
 from momus.numeric.types import Bools, Floats, Ints
+from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL
 from momus_critics.prose.reading import Prose
 
 CONNECTIVES: dict[str, tuple[str, ...]] = {
@@ -48,14 +49,9 @@ FIRST_CONNECTIVE = 4
 OPENING = frozenset('"“«„‹「『')
 DASHES = frozenset("—–-")
 ASKING = frozenset("?？؟")
-FIRST_PERSON = frozenset(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"))
+FIRST_PERSON = frozenset(FIRST)
 FIRST_PERSON_SHORT = frozenset(("i'm", "i've", "i'd", "i'll", "i’m", "i’ve", "i’d", "i’ll", "we're", "we’re"))
-THIRD_PERSON = frozenset(
-    (
-        *("he", "him", "his", "himself", "she", "her", "hers", "herself", "they", "them", "their", "theirs"),
-        "themselves",
-    )
-)
+THIRD_PERSON = frozenset((*MALE, *FEMALE, *PLURAL))
 
 
 def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:

@@ -7,18 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
 from momus.critic.reporting import Reporting
@@ -48,16 +37,7 @@ from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
 
-class Discourse(
-    ProseCritic[Moves],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    MergeableMixin,
-    ComponentsMixin,
-    NotesMixin,
-    NamedStatesMixin,
-):
+class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin, NamedStatesMixin):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,
@@ -113,10 +93,6 @@ class Discourse(
         """The classes."""
         return STATES
 
-    def fit(self, real: Corpus) -> Self:
-        """Count n-grams of classes."""
-        return self.fit_from(self.fit_counts(real))
-
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""
         z = self.project(real)
@@ -132,7 +108,7 @@ class Discourse(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", DenseNGrams)
+        state.component("process_", DenseNGrams)
         state.integer("sentences_")
 
     def project(self, batch: Corpus) -> Moves:

@@ -14,9 +14,9 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.discourse.classes import PARAGRAPH, STATES, Moves
 from momus_critics.figures import percent
+from momus_critics.keyness.testing import LEAST, Usage
 from momus_critics.marking import highest
 from momus_critics.prose.examples import KEPT, Exampled, first_of_each, ranks
-from momus_critics.usage import LEAST, Usage
 
 if TYPE_CHECKING:
     from momus_critics.discourse.critic import Discourse

@@ -23,15 +23,21 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
 from momus_critics.diversity import evidence
-from momus_critics.diversity.answers import GROUPS, Spread, alike, baseline_of, by_prompt, effective_number, vectors
-from momus_critics.diversity.latents import (
+from momus_critics.diversity.answers import (
+    GROUPS,
+    Spread,
+    alike,
     as_documents,
+    baseline_of,
     between_similarity,
+    by_prompt,
     centroids,
     critic_of,
+    effective_number,
     prompt_means,
     relative_variance,
     state_vectors,
+    vectors,
 )
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
@@ -163,7 +169,7 @@ class Diversity(
             words = state.texts("words_")
             state.array("idf_", (len(words),), low=0.0)
         else:
-            state.part("critic_", critic_class(self.of))
+            state.component("critic_", critic_class(self.of))
         state.number("mean_")
         state.number("sd_", low=LEAST_SD)
         state.integer("size_", low=2)

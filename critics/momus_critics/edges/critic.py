@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Counted, ExplanationMixin, Pooled, Rows, Statistic
+from momus.critic import Counted, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.reporting import Reporting
@@ -45,7 +45,7 @@ class EdgeLatents(ChainLatents):
     texts: tuple[tuple[str, str], ...] = ()
 
 
-class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ExplanationMixin, ComponentsMixin):
+class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
     A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a
@@ -113,7 +113,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ExplanationMixin
         """Check a state read from a folder."""
         super().check_state()
         state = Fitted(self)
-        sizes = [len(state.part(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
+        sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
         state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
 
     def _classes(self, first: Edge, last: Edge, several: Bools) -> tuple[Floats, Ints]:
@@ -255,13 +255,13 @@ def _row(where: str, feature: str) -> str:
 def _recurring(name: str, real: Pooled, generated: Pooled) -> Table:
     """First or last words by how much their share of documents differs."""
     what = {"openings": "first words", "endings": "last words"}[name]
-    found = recurring(real, generated, name, SHOWN)
+    openings = recurring(real, generated, name, SHOWN)
     texts = generated.examples if isinstance(generated, Exampled) else {}
-    example = {r.text: next((text for _, text in texts.get(f"{name}:{r.text}", ())), "") for r in found}
-    named = [Overused(r.text, r.real, r.generated, example[r.text]) for r in found if r.overused][:NAMED]
+    example = {r.text: next((text for _, text in texts.get(f"{name}:{r.text}", ())), "") for r in openings}
+    named = [Overused(r.text, r.real, r.generated, example[r.text]) for r in openings if r.overused][:NAMED]
     overuse = Overuse(f"over-used {what}", "% of documents", named, f"recurring_{name}") if named else None
     columns = (what, "real, % of documents", "generated %", "in generated text")
-    rows = [(*r[:3], example[r.text]) for r in found]
+    rows = [(*r[:3], example[r.text]) for r in openings]
     return Table(f"edge-{name}", f"{what.capitalize()} that differ most", columns, rows, overuse=overuse)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Bools, Floats, Ints
+from momus.text.mentions import FIRST, SECOND
 from momus_critics.prose.reading import Prose
 
 WORDS: dict[str, frozenset[str]] = {
@@ -15,8 +16,8 @@ WORDS: dict[str, frozenset[str]] = {
     "exclamation": frozenset("!！"),
     "ellipsis": frozenset(("…", "...")),
     "speech": frozenset('"“”„«»'),
-    "first person": frozenset(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves")),
-    "address": frozenset(("you", "your", "yours", "yourself", "yourselves")),
+    "first person": frozenset(FIRST),
+    "address": frozenset(SECOND),
     "third person": frozenset(("he", "she", "him", "her", "his", "hers", "they", "them", "their")),
     "modal": frozenset(("will", "would", "can", "could", "may", "might", "must", "should", "shall", "cannot")),
     "negation": frozenset(("not", "no", "never", "nothing", "nobody", "none", "neither", "nor", "without")),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic import Counted, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
+from momus.critic import Counted, LogPrior, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
 from momus.critic.powers import ItemsMixin
@@ -23,8 +23,7 @@ from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.keyness import evidence
-from momus_critics.keyness.latents import TermLatents, term_latents
-from momus_critics.keyness.process import TermProcess
+from momus_critics.keyness.latents import TermLatents, TermProcess, term_latents
 from momus_critics.keyness.terms import frequent_terms, key_of
 from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.examples import Exampled
@@ -34,17 +33,7 @@ PHRASE = 3
 """Tokens from which a term counts as a phrase."""
 
 
-class Keyness(
-    ProseCritic[TermLatents],
-    StatisticsMixin,
-    ItemsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    ComponentsMixin,
-    NotesMixin,
-    OddityMixin,
-    SettlingMixin,
-):
+class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin, OddityMixin, SettlingMixin):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
     A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A
@@ -150,7 +139,7 @@ class Keyness(
         expected = [key_of(columns[i]) for i in order.tolist()]
         state.require(keys.tolist() == expected, "keys_", "the keys of the terms")
         state.integer("window_", low=1)
-        process = state.part("process_", TermProcess)
+        process = state.component("process_", TermProcess)
         state.require(len(process.probabilities_) == len(terms), "process_", "a probability of each term")
 
     def project(self, batch: Corpus) -> TermLatents:
@@ -218,12 +207,12 @@ class Keyness(
         return {"words and phrases": terms}
 
     def summarize(self, latents: TermLatents) -> Exampled:
-        """Windows and documents by term, documents by name, and lines of text with each term."""
+        """Windows and documents by term, and lines of text with each term."""
         return evidence.summary(latents, set(self.asked_))
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
-        """Over-used and under-used terms with concordance lines, and names that only generated text has."""
-        return evidence.show(real, generated, set(self.terms_))
+        """Over-used and under-used terms with concordance lines."""
+        return evidence.show(real, generated)
 
     def notes(self) -> list[Note]:
         """Numbers of terms."""

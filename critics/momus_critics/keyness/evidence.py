@@ -1,4 +1,4 @@
-"""Evidence on keyness: over-used and under-used terms, their concordance lines, and names that only one text has."""
+"""Evidence on keyness: over-used and under-used terms, and their concordance lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from momus.critic import Pooled
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table, both
 from momus.inference.multiplicity import benjamini_hochberg
-from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
@@ -21,7 +20,7 @@ from momus_critics.keyness.latents import TermLatents
 from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
 from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.prose.examples import KEPT, Exampled, first_of_each
-from momus_critics.prose.reading import BREAK, Prose
+from momus_critics.prose.reading import BREAK
 
 if TYPE_CHECKING:
     from momus_critics.keyness.critic import Keyness
@@ -65,7 +64,7 @@ class Key:
 
 
 def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
-    """Windows and documents by term, documents by name, and lines of text with each term.
+    """Windows and documents by term, and lines of text with each term.
 
     Of each term, the concordance lines are kept that come first in an arbitrary order.
     """
@@ -83,34 +82,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
         term = latents.columns[int(latents.matrix.indices[i])]
         if term in asked:
             lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
-    return Exampled.of(Pooled(len(latents), {"tokens": tokens}, {**counts, "names": names(latents.prose)}), lines)
-
-
-def names(prose: Prose) -> dict[str | float, float]:
-    """Number of documents that have each name: a word with a capital within sentences, and never without one.
-
-    >>> from momus_critics.prose.reading import paragraph_tokenizer
-    >>> from momus_critics.prose.reading import read_prose
-    >>> corpus = Corpus.from_texts(["So Elara met Kai. The elf met the Elf, and Elara wept."])
-    >>> names(read_prose(corpus.tokens(paragraph_tokenizer("words"))))
-    {'Elara': 1.0, 'Kai': 1.0}
-    """
-    inner = np.zeros(len(prose.ids), dtype=bool)
-    inner[1:] = prose.sentences[1:] == prose.sentences[:-1]
-    inner[1:] &= prose.alphabetic[:-1]  # not behind an opening quote either
-    owners = owners_of(prose.offsets)
-    width = len(prose.words)
-    code = owners * width + prose.ids
-    lower = code[prose.alphabetic & ~prose.capitalised]
-    capitalised = np.unique(code[inner & prose.capitalised])
-    capitalised = capitalised[~np.isin(capitalised, lower)]
-    word, count = np.unique(capitalised % max(width, 1), return_counts=True)
-    # a name is spelled as where it has a capital for the first time
-    capital = np.flatnonzero(prose.capitalised)
-    distinct, first = np.unique(prose.ids[capital], return_index=True)
-    at = capital[first[np.searchsorted(distinct, word)]] if len(word) else word
-    pairs = zip(prose.codes[at].tolist(), count.tolist(), strict=True)
-    return {prose.spelled[c]: float(n) for c, n in pairs if len(prose.spelled[c]) > 1}
+    return Exampled.of(Pooled(len(latents), {"tokens": tokens}, counts), lines)
 
 
 def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
@@ -163,8 +135,8 @@ def _contains(longer: str, shorter: str) -> bool:
     return len(longer) > len(shorter) and f" {shorter} " in f" {longer} "
 
 
-def show(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> list[Evidence]:
-    """Tables of over-used and under-used terms, of their concordance lines, and of names."""
+def show(real: Exampled, generated: Exampled) -> list[Evidence]:
+    """Tables of over-used and under-used terms, and of their concordance lines."""
     keys = keys_of(real, generated)
     over, under = listed(keys, over=True), listed(keys[::-1], over=False)
     tested = (
@@ -185,7 +157,6 @@ def show(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> list[E
         _terms("over-used", "Words and phrases that generated text over-uses", over, generated, tested, more),
         _terms("under-used", "Words and phrases that generated text under-uses", under, real, tested, less),
         _concordance([*over[:LINED], *under[:LINED]], real, generated),
-        _names(real, generated, known),
     ]
 
 
@@ -224,23 +195,6 @@ def _named(what: str, keys: Sequence[Key], unit: str, generated: Exampled) -> Ov
 def _concordance(keys: Sequence[Key], real: Exampled, generated: Exampled) -> Table:
     rows = [(k.term, role, line) for k in keys for role, text in both(real, generated) for line in text.texts(k.term)]
     return Table("concordance", "Concordance lines of both texts", ("term", "text", "line"), rows)
-
-
-def _names(real: Exampled, generated: Exampled, known: AbstractSet[str]) -> Table:
-    """Names in several generated documents and in no real one."""
-    a, b = real.counts.get("names", {}), generated.counts.get("names", {})
-    invented = sorted(
-        ((str(w), n) for w, n in b.items() if n > 1 and w not in a and str(w).lower() not in known),
-        key=lambda pair: (-pair[1], pair[0]),
-    )
-    rows = [(w, int(n), percent(n / max(generated.documents, 1))) for w, n in invented[:SHOWN]]
-    return Table(
-        "names",
-        "Names in several generated documents and in no real one",
-        ("name", "generated documents", "% of documents"),
-        rows,
-        note="A name is a word that has a capital within sentences, and is nowhere in its document without one.",
-    )
 
 
 def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:

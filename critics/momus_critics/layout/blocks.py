@@ -164,7 +164,7 @@ def _blocks(text: str) -> Iterator[Block]:
         elif within:
             continue
         elif kind == "list_item_open":
-            yield Block(lists[-1] if len(lists) == 1 else "nested item", _inner(tokens, place, own=True))
+            yield Block(lists[-1] if len(lists) == 1 else "nested item", _inner(tokens, place, item=True))
         elif kind == "heading_open":
             level = ("heading", "subheading", "minor heading")[min(int(token.tag[1]), 3) - 1]
             yield Block(level, tokens[place + 1].content)
@@ -176,11 +176,11 @@ def _blocks(text: str) -> Iterator[Block]:
             yield from _paragraphs(tokens[place + 1].content)
 
 
-def _inner(tokens: Sequence[Token], place: int, own: bool = False) -> str:
+def _inner(tokens: Sequence[Token], place: int, item: bool = False) -> str:
     """The text within a token that opens something, down to where it closes (or, its own, to the next item)."""
     pieces = []
     for token in tokens[place + 1 :]:
-        if token.level <= tokens[place].level or (own and token.type == "list_item_open"):
+        if token.level <= tokens[place].level or (item and token.type == "list_item_open"):
             break
         if token.type in ("inline", "fence"):
             pieces.append(token.content)

@@ -44,7 +44,7 @@ class LayoutLatents(ChainLatents):
     words: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-class Layout(ChainCritic, ItemsMixin, ExplanationMixin, MergeableMixin):
+class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
     r"""z is the kind of each block of a document in turn; P_c(z) is a Markov chain with a start and an end.
 
     Blocks are headings by level, paragraphs by length, lines of their own, list items, quotations, code, tables, verse
@@ -72,10 +72,6 @@ class Layout(ChainCritic, ItemsMixin, ExplanationMixin, MergeableMixin):
         limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
         stepless="no block of text",
     )
-
-    def fit(self, real: Corpus) -> Self:
-        """Count the transitions between blocks."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count transitions by fold, blocks, and their relative positions."""

@@ -30,6 +30,7 @@ from momus.text.scripts import ANY, Scripts
 from momus_critics.marking import Mark, mark_passage
 from momus_critics.marks.characters import (
     CLASSES,
+    CODE,
     LETTERS,
     LOWER,
     NAMES,
@@ -46,11 +47,23 @@ LEAST = 1e-6
 """Smallest correlation and share of a class: one that is never seen keeps a probability."""
 TOLD = tuple(code for code in range(len(CLASSES)) if code not in (LOWER, UNCASED))
 """Classes whose rates are tested."""
+QUOTES = tuple(CODE[f"{kind} quotation mark"] for kind in ("straight", "curly", "single"))
+PRESENT: dict[str, tuple[int, ...]] = {
+    "quotation marks": QUOTES,
+    **{
+        f"{name}s": (CODE[name],)
+        for name in ("semicolon", "colon", "digit", "question mark", "exclamation mark", "other symbol")
+    },
+    "em dashes": (CODE["em dash"],),
+    "parentheses": (CODE["parenthesis"],),
+    "marks of layout": (CODE["mark of layout"],),
+}
+"""Classes of which it is tested how many documents have any: many have none, so that rates are skewed."""
 SHOWN = 160
 """Tokens of an explained passage."""
 
 
-class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, MergeableMixin, ScriptsMixin):
+class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, ScriptsMixin):
     """z counts the characters of a document by class; P_c(z | N) is a generalised Dirichlet-multinomial.
 
     Characters without spaces fall into classes: dashes, quotation marks, brackets, digits, capitals, small letters, ….
@@ -76,10 +89,6 @@ class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, Explanation
         limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
     )
     scripts: ClassVar[Scripts] = ANY
-
-    def fit(self, real: Corpus) -> Self:
-        """Fit mean share and correlation of each class among the characters that the classes before leave."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Sums and sums of squares over documents."""
@@ -132,13 +141,17 @@ class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, Explanation
         return np.asarray(ways + betaln(hit + alpha, missed + beta) - betaln(alpha, beta))
 
     def sufficient_statistics(self, latents: CharacterCounts) -> Mapping[str, Rows]:
-        """Characters of each class beside words, per 1,000 words, and the mixture of marks."""
-        words = np.maximum(latents.words, 1).astype(np.float64)
+        """Characters of each class beside words, per 1,000 words; documents with some; and the mixture of marks."""
+        words, ones = np.maximum(latents.words, 1).astype(np.float64), np.ones(len(latents))
         rates = {_row(code): np.column_stack([1000.0 * latents.counts[:, code], words]) for code in TOLD}
-        return {**rates, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
+        having = {
+            _with(what): np.column_stack([latents.counts[:, codes].any(axis=1), ones]).astype(np.float64)
+            for what, codes in PRESENT.items()
+        }
+        return {**rates, **having, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Distance between the mixtures of marks; how many marks of each class stand in 1,000 words."""
+        """Distance between the mixtures of marks; marks of each class per 1,000 words; documents with some."""
         mixture = Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks")
         rates = (
             Statistic.ratio(
@@ -150,7 +163,16 @@ class Marks(Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, Explanation
             )
             for code in TOLD
         )
-        return (mixture, *rates)
+        having = (
+            Statistic.share(
+                f"{_with(what)}_share",
+                _with(what),
+                f"documents with {what}",
+                (f"fewer with {what}", f"more with {what}"),
+            )
+            for what in PRESENT
+        )
+        return (mixture, *rates, *having)
 
     def summarize(self, latents: CharacterCounts) -> Pooled:
         """Numbers of characters by class, and of words."""
@@ -218,6 +240,10 @@ def _left(hits: Ints) -> Ints:
 
 def _row(code: int) -> str:
     return NAMES[code].replace(" ", "_")
+
+
+def _with(what: str) -> str:
+    return f"with_{what.replace(' ', '_')}"
 
 
 def _plural(code: int) -> str:

@@ -208,9 +208,9 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         """Check a state read from a folder."""
         super().check_state()
         state = Fitted(self)
-        state.part("embedder_")
-        places = state.part("places_", PlaceFeatures)
-        segmenter = state.part("segmenter_", Segmenter)
+        state.component("embedder_")
+        places = state.component("places_", PlaceFeatures)
+        segmenter = state.component("segmenter_", Segmenter)
         states, width = segmenter.mean_.shape
         state.require(places.axes_.shape[1] == width, "segmenter_", f"{places.axes_.shape[1]} features")
         if isinstance(self.embedder_, LsaEmbedder):
@@ -225,7 +225,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         state.integer("pieces_")
         state.number("stretches_", low=0.0)
         if state.value("typed_") is not None:
-            state.part("typed_", TypedSections)
+            state.component("typed_", TypedSections)
 
     def _chain(self, chains: list[Any]) -> tuple[Ints, Ints]:
         """One state per stretch, and where documents begin; a state unseen in fitting is mapped to the last one."""

@@ -195,7 +195,7 @@ class TypedSections(Estimator, ComponentsMixin):
         """Check a state read from a folder."""
         state = Fitted(self)
         k = len(state.texts("types_", least=2))
-        terms = state.part("terms_", WordPairs)
+        terms = state.component("terms_", WordPairs)
         state.array("counts_", (k + 1, k + 1), low=0.0)
         state.number("constant_", above=0.0)
         transitions = state.probabilities("transitions_", (k + 1, k + 1))

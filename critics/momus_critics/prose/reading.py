@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import Critic
+from momus.critic import Critic, EvidenceMixin, ExplanationMixin, StatisticsMixin
 from momus.critic.hooks import TokenizerMixin
 from momus.numeric.ragged import Ragged, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
@@ -46,7 +46,7 @@ def paragraphs(text: str) -> list[str]:
     pieces = (_BLANK_LINES if _BLANK_LINES.search(text) else _ENDED_LINE).split(text)
     if "#" in text or _ITEM.search(text):
         lines = (line for piece in pieces for line in _ITEM.split(piece))
-        return [part for line in lines for part in (line.split("\n", 1) if _HEADING.match(line) else [line])]
+        return [paragraph for line in lines for paragraph in (line.split("\n", 1) if _HEADING.match(line) else [line])]
     return pieces
 
 
@@ -173,17 +173,17 @@ def _uncapitalised(lower: Bools, capitalised: Bools, offsets: Ints) -> Bools:
 def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower: Bools) -> Bools:
     """Whether a sentence ends with each token, ends of paragraphs aside, and not before ``lower`` ones: bool (N,)."""
 
-    def each(values: Sequence[bool]) -> Bools:
+    def by_token(values: Sequence[bool]) -> Bools:
         return np.array(values, dtype=bool)[codes]
 
-    closing = each([all(c in CLOSERS for c in w) for w in spelled])
+    closing = by_token([all(c in CLOSERS for c in w) for w in spelled])
     stripped = [w.rstrip("".join(CLOSERS)) for w in spelled]
-    terminal = each([w[-1:] in TERMINALS for w in stripped])
-    full_stop = each([w[-1:] == "." for w in stripped])
+    terminal = by_token([w[-1:] in TERMINALS for w in stripped])
+    full_stop = by_token([w[-1:] == "." for w in stripped])
     bare = [w.rstrip(".").lower() for w in stripped]
-    short = each([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
-    digits = each([w.isdigit() for w in spelled])
-    alone = each([w == "." for w in spelled])
+    short = by_token([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
+    digits = by_token([w.isdigit() for w in spelled])
+    alone = by_token([w == "." for w in spelled])
     abbreviated = np.where(alone, before(short), short) & full_stop
     numeral = alone & before(digits) & after(digits)
     ends = terminal & ~abbreviated & ~numeral
@@ -207,7 +207,7 @@ def after(x: Bools) -> Bools:
 Z = TypeVar("Z")
 
 
-class ProseCritic(Critic[Z], TokenizerMixin, ABC):
+class ProseCritic(Critic[Z], TokenizerMixin, StatisticsMixin, EvidenceMixin, ExplanationMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
     Parameters

@@ -8,17 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    EvidenceMixin,
-    ExplanationMixin,
-    Gaussians,
-    LogPrior,
-    Note,
-    Pooled,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Gaussians, LogPrior, Note, Pooled, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, UnnamedLatentsMixin, is_fitted
 from momus.critic.reporting import Reporting
@@ -37,6 +27,8 @@ TOLD = (
     "articles",
 )  # fmt: skip
 """Features whose rates are tested on their own."""
+PRESENT = ("first person", "second person", "contractions", "questions")
+"""Features of which it is tested, too, how many documents have any: many have none, so that rates are skewed."""
 LEAST_WORDS = 20
 NAMED, SHOWN = 3, 8
 """Features that name a pole of a dimension, and that a marked document shows."""
@@ -49,15 +41,7 @@ class RegisterLatents(Gaussians):
     features: Floats
 
 
-class Register(
-    ProseCritic[RegisterLatents],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    LanguageMixin,
-    NotesMixin,
-    UnnamedLatentsMixin,
-):
+class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedLatentsMixin):
     """z is the place of a document on K dimensions of register; P_c is a factor analysis, fitted on real text.
 
     Features are rates of pronouns, tenses, modals, nominalisations, … (Biber 1988), square roots of them, standardised
@@ -156,14 +140,18 @@ class Register(
         return [f"Dimension {k + 1}: {high}, against {low}." for k, (low, high) in enumerate(self.poles)]
 
     def sufficient_statistics(self, latents: RegisterLatents) -> Mapping[str, Rows]:
-        """Place on each dimension, and rates of the features that are told."""
+        """Place on each dimension, rates of the features that are told, and whether a document has some of them."""
         ones = np.ones(len(latents))
         places = {f"dimension_{k + 1}": np.column_stack([z, ones]) for k, z in enumerate(latents.mean.T)}
         rates = {_row(f): np.column_stack([latents.features[:, FEATURES.index(f)], ones]) for f in TOLD}
-        return {**places, **rates}
+        having = {
+            f"with_{_row(f)}": np.column_stack([latents.features[:, FEATURES.index(f)] > 0, ones]).astype(np.float64)
+            for f in PRESENT
+        }
+        return {**places, **rates, **having}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Mean place on each dimension, and mean rates."""
+        """Mean place on each dimension, mean rates, and shares of documents."""
         ends = self.poles if is_fitted(self) else [("", "")] * self.n_dimensions
         first = [tuple(pole.split(",")[0].split(" and ")[0] for pole in poles) for poles in ends]
         return (
@@ -188,6 +176,15 @@ class Register(
                     unit="per 1,000 words",
                 )
                 for f in TOLD
+            ),
+            *(
+                Statistic.share(
+                    f"{_row(f)}_share",
+                    f"with_{_row(f)}",
+                    f"documents with {f}",
+                    (f"fewer with {f}", f"more with {f}"),
+                )
+                for f in PRESENT
             ),
         )
 

@@ -43,7 +43,13 @@ FEATURES = (*LISTS, *PATTERNS, "letters per word", "different words")
 RATES = len(FEATURES) - 2
 """The last two are no rates per 1,000 words."""
 PARTICIPLES = frozenset(("made", "said", "done", "known", "put", "set", "told", "sent"))
-CONTRACTIONS = frozenset(f"{mark}{end}" for mark in "'’" for end in ("s", "m", "re", "ve", "ll", "d")) | {"n't", "n’t"}
+CONTRACTED = ("n't", "'m", "'re", "'ve", "'ll", "'d", "n’t", "’m", "’re", "’ve", "’ll", "’d")
+SHORTENED = frozenset(
+    f"{word}{mark}s"
+    for mark in "'’"
+    for word in ("it", "he", "she", "that", "there", "here", "what", "who", "where", "when", "how", "let")
+)
+"""Words in which *'s* is no possessive."""
 NOMINAL = ("tion", "tions", "ment", "ments", "ness", "nesses", "ity", "ities", "ance", "ence", "ship", "hood", "ism")
 ADJECTIVES = ("ful", "ous", "ive", "ible", "able", "ical", "less", "ant", "ary")
 WINDOW = 100
@@ -81,7 +87,7 @@ def _marked(prose: Prose) -> dict[str, Bools]:
     pronoun = marks["first person"] | marks["third person"] | marks["second person"] | marks["pronoun it"]
     marks |= {
         "existential there": any_of(frozenset(("there",))) & after(be),
-        "contractions": _with_apostrophe(prose) | any_of(CONTRACTIONS),
+        "contractions": ends(CONTRACTED, 2) | any_of(SHORTENED),
         "words in -ed": ends(("ed",), 4),
         "words in -ing": ends(("ing",), 5),
         "adverbs in -ly": ends(("ly",), 5),
@@ -104,11 +110,6 @@ def _ends(prose: Prose, endings: tuple[str, ...], least: int) -> Bools:
     """Whether each token ends in one of some endings and has at least so many letters, (N,)."""
     fits = (len(w) >= least and w.endswith(endings) for w in prose.words)
     return np.fromiter(fits, bool, len(prose.words))[prose.ids]
-
-
-def _with_apostrophe(prose: Prose) -> Bools:
-    """Whether each token is a word with an apostrophe within, (N,)."""
-    return np.fromiter(("'" in w[1:-1] or "’" in w[1:-1] for w in prose.words), bool, len(prose.words))[prose.ids]
 
 
 def _different(prose: Prose, owners: Ints, n: int) -> Floats:

@@ -8,17 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Counts, LogPrior, MergeableMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
 from momus.critic.reporting import Reporting
@@ -32,21 +22,10 @@ from momus.text.counting import counted, percentage
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import ProseCritic
 from momus_critics.repetition import evidence
-from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, copies_of
-from momus_critics.repetition.process import CopyProcess
+from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, CopyProcess, copies_of
 
 
-class Repetition(
-    ProseCritic[Copies],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    MergeableMixin,
-    ComponentsMixin,
-    NotesMixin,
-    OddityMixin,
-    NamedStatesMixin,
-):
+class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixin, OddityMixin, NamedStatesMixin):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
     A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one
@@ -102,10 +81,6 @@ class Repetition(
         """New, and copies by where their source is."""
         return STATES
 
-    def fit(self, real: Corpus) -> Self:
-        """Count how often copies begin and go on in real text."""
-        return self.fit_from(self.fit_counts(real))
-
     def fit_counts(self, real: Corpus) -> Counts:
         """Count how often copies begin and go on."""
         copies = self.project(real)
@@ -122,7 +97,7 @@ class Repetition(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", CopyProcess)
+        state.component("process_", CopyProcess)
         state.integer("words_")
         state.number("copied_", 0.0, 1.0)
 

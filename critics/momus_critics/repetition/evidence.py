@@ -15,8 +15,7 @@ from momus_critics.figures import percent, rounded
 from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK
-from momus_critics.repetition.copies import STATES, Copies
-from momus_critics.repetition.process import doubling_class
+from momus_critics.repetition.copies import STATES, Copies, doubling_class
 
 if TYPE_CHECKING:
     from momus_critics.repetition.critic import Repetition

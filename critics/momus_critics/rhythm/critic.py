@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
+from momus.critic import LogPrior, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin
 from momus.critic.reporting import Reporting
@@ -21,8 +21,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.prose.reading import ProseCritic
 from momus_critics.rhythm import evidence
-from momus_critics.rhythm.lengths import SentenceLengths, moments, sentence_lengths
-from momus_critics.rhythm.process import LengthProcess
+from momus_critics.rhythm.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
 
 LEAST_SPREAD = 1e-3
 """Added to the spread, so that its logarithm is finite for documents whose sentences are all of one length."""
@@ -33,9 +32,7 @@ def spread(pooled: Floats) -> Floats:
     return np.asarray(np.sqrt(mean(pooled)) + LEAST_SPREAD)
 
 
-class Rhythm(
-    ProseCritic[SentenceLengths], StatisticsMixin, EvidenceMixin, ExplanationMixin, ComponentsMixin, NotesMixin
-):
+class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
     """z is the sequence of sentence lengths of a document, P_c(z) an autoregressive negative binomial process.
 
     People vary the length of their sentences, and drift: a passage of long sentences follows one of short ones. The
@@ -92,7 +89,7 @@ class Rhythm(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", LengthProcess)
+        state.component("process_", LengthProcess)
         state.integer("sentences_")
 
     def project(self, batch: Corpus) -> SentenceLengths:

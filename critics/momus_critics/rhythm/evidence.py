@@ -14,7 +14,7 @@ from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus_critics.figures import evenly_cumulated, rounded
+from momus_critics.figures import Distribution, rounded
 from momus_critics.marking import Mark, highest, mark_passage, words_of
 from momus_critics.prose.reading import BREAK
 from momus_critics.rhythm.lengths import SentenceLengths, moments, sentence_lengths
@@ -61,10 +61,7 @@ def show(real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
     """Charts of lengths, correlation, and two documents."""
     lengths, lags, documents = [], [], []
     for role, text in both(real, generated):
-        x, n = np.array(sorted(text.counts["words"].items()), dtype=np.float64).T
-        share = np.cumsum(n) / n.sum()
-        pick = evenly_cumulated(share)
-        lengths.append(Series(role, x[pick].tolist(), rounded(share[pick]), role, "steps"))
+        lengths.append(Distribution.of(text.counts["words"]).steps(role))
         products, variances = text.arrays["products"], text.arrays["variances"]
         known = np.flatnonzero(variances > 0)
         lags.append(Series(role, (known + 1.0).tolist(), rounded(products[known] / variances[known], 4), role, "line"))

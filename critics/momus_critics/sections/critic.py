@@ -210,10 +210,10 @@ class Sections(
         state.texts("titles_", least=2)
         if self.posterior == "titles":
             return
-        posteriors: list[tuple[str, Any]] = [("posterior_", state.part("posterior_"))]
+        posteriors: list[tuple[str, Any]] = [("posterior_", state.component("posterior_"))]
         reads = state.text("reads_", among=(BODIES, BOTH))
         if self._may_read_titles:
-            posteriors.append(("titled_", state.part("titled_")))
+            posteriors.append(("titled_", state.component("titled_")))
         state.require(self._may_read_titles or reads == BODIES, "reads_", BODIES)
         for name, posterior in posteriors:
             if isinstance(posterior, LinearPosterior):

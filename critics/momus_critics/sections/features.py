@@ -108,7 +108,7 @@ class SectionFeatures(Estimator, ComponentsMixin):
         """Check a state read from a folder."""
         state = Fitted(self)
         for name in ("body_", "opening_", *(("title_",) if self.titles else ())):
-            state.part(name, TermWeights)
+            state.component(name, TermWeights)
 
     @property
     def size(self) -> int:

@@ -96,7 +96,7 @@ class LinearPosterior(CalibratedPosterior, ComponentsMixin):
         """Check a state read from a folder."""
         super().check_state()
         state = Fitted(self)
-        features = state.part("features_", SectionFeatures)
+        features = state.component("features_", SectionFeatures)
         classes = len(state.array("bias_", (None,)))
         state.array("weights_", (features.size, classes))
 

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Note,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    resource,
-)
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Rows, StateSequences, Statistic, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
 from momus.critic.reporting import Reporting
@@ -29,7 +18,7 @@ from momus.errors import UsageError
 from momus.estimator import ComponentsMixin, Estimator
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
-from momus.numeric.types import Floats
+from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
@@ -39,7 +28,43 @@ from momus_critics.prose.examples import Exampled
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 from momus_critics.templates import evidence
-from momus_critics.templates.tagged import OPENING, TAGS, Tagged
+
+TAGS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
+    *("PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X"),
+)
+"""Universal parts of speech (de Marneffe et al. 2021)."""
+OPENING = 3
+"""Tags of an opening."""
+
+
+@dataclass(frozen=True)
+class Tagged(StateSequences):
+    """Parts of speech of the tokens.
+
+    Attributes
+    ----------
+    sentences
+        int64 (sentences + 1,): first token of each sentence among the states.
+    owners
+        int64 (sentences,): document of each sentence.
+    prose
+        The tokens, up to the limit of each document.
+    """
+
+    sentences: Ints = None  # type: ignore[assignment]  # always given; dataclasses require a default here
+    owners: Ints = None  # type: ignore[assignment]
+    prose: Prose = None  # type: ignore[assignment]
+
+    @property
+    def openings(self) -> Ints:
+        """Code of the first three tags of each sentence, −1 for shorter ones: int64 (sentences,)."""
+        starts, lengths = self.sentences[:-1], np.diff(self.sentences)
+        code = np.zeros(len(starts), dtype=np.int64)
+        for k in range(OPENING):
+            code = code * len(TAGS) + self.states[np.minimum(starts + k, max(len(self.states) - 1, 0))]
+        return np.where(lengths >= OPENING, code, -1)
+
 
 COMMON = 20
 """How many of the commonest openings of real text count as common."""
@@ -55,15 +80,7 @@ class Tagger(Protocol):
 
 
 class Templates(
-    ProseCritic[Tagged],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    MergeableMixin,
-    ComponentsMixin,
-    NotesMixin,
-    NamedStatesMixin,
-    ParameterRolesMixin,
+    MergeableMixin, ProseCritic[Tagged], ComponentsMixin, NotesMixin, NamedStatesMixin, ParameterRolesMixin
 ):
     """z is the part of speech of each token, sentence by sentence, and P_c(z) an n-gram process over it.
 
@@ -123,10 +140,6 @@ class Templates(
         """The parts of speech."""
         return TAGS
 
-    def fit(self, real: Corpus) -> Self:
-        """Count n-grams of tags, and the openings of sentences."""
-        return self.fit_from(self.fit_counts(real))
-
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of tags, and the openings of sentences."""
         z = self.project(real)
@@ -145,7 +158,7 @@ class Templates(
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        state.part("process_", DenseNGrams)
+        state.component("process_", DenseNGrams)
         state.ascending("openings_", kind="i")
         state.integer("sentences_")
 

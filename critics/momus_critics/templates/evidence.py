@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,13 @@ from momus.critic import Pooled
 from momus.evidence import Evidence, MarkedDocument, Table, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
+from momus_critics.keyness.testing import LEAST, Usage
 from momus_critics.marking import Mark, highest, mark_passage
 from momus_critics.prose.examples import Exampled, first_of_each, ranks
 from momus_critics.prose.reading import Prose
-from momus_critics.templates.tagged import Tagged
-from momus_critics.usage import LEAST, Usage
+
+if TYPE_CHECKING:
+    from momus_critics.templates.critic import Tagged
 
 LENGTH, SHOWN, LINED, KEPT = 5, 15, 6, 2
 """Tags of a template, rows of a table, templates with lines, and lines of each."""

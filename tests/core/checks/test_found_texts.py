@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from momus.checks.notes import ORDER, order_notes
 from momus.errors import ReadingError, UsageError
-from momus.laws import compare_law
 from momus.reading import read_corpus, sniff
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
@@ -20,6 +19,7 @@ from momus.text.openings import OPENING, shared_openings
 from momus.text.running import RunningText
 from momus.text.sketches import TextSketch
 from momus.text.splitting import run_rows
+from momus.verdicts.law_test import compare_law
 from momus_critics.laws.critics import Taylor
 from momus_critics.length import Length
 
@@ -53,7 +53,7 @@ def test_openings_that_both_sides_share_are_warned_of():
     found = read_texts(corpus(sides[0], "real"), {"gen": corpus(sides[1], "gen")}, texts(40, 4), 0)
     check = checks(found, "opening")["gen", "real"]
     assert (check.documents, check.total, check.warns) == (60, 60, True)
-    assert OPENING < min(map(len, prompts)) < check.found.length < max(map(len, prompts)) + 20
+    assert OPENING < min(map(len, prompts)) < check.measured.length < max(map(len, prompts)) + 20
     (warning,) = [w for w in found.warnings if "share their first" in w]
     assert "60 of 60 documents of 'gen' share their first" in warning
     assert "'gen:1' and 'real:1'" in warning
@@ -191,7 +191,7 @@ def test_only_laws_get_runs_and_groups_stay_whole():
     assert set(laws.real.ids) == set(found.real.ids)
     assert [n.text for n in order_notes(found, Taylor())] == [ORDER]
     fitted = read_texts(corpus(made, "real"), {"gen": texts(40, 2)}, texts(40, 5), 3)
-    assert fitted.for_critic(Taylor()).real.ids == fitted.real.given.ids
+    assert fitted.for_critic(Taylor()).real.ids == fitted.real.unsorted.ids
 
 
 def test_laws_say_where_the_orders_of_both_sides_are_not_comparable():

@@ -241,7 +241,7 @@ def test_warnings_name_the_groups_their_correlation_and_the_way_out():
     made, ids = authors(20, 10, 0)
     found = read_texts(Corpus.from_texts(made, ids=ids, name="real"), {"g": texts(30, 4)}, texts(30, 5), 0)
     warning = next(w for w in found.warnings if "suggest" in w)
-    groups = next(c.found for c in found.checks if c.warns and isinstance(c.found, HiddenGroups))
+    groups = next(c.measured for c in found.checks if c.warns and isinstance(c.measured, HiddenGroups))
     assert "'real' suggest 20 groups, such as '0_author_0' and '1_author_1'" in warning
     assert f"intraclass correlation {groups.icc:.2f}, 95 % interval {groups.low:.2f} to {groups.high:.2f}" in warning
     assert "n = 200" in warning
@@ -251,4 +251,4 @@ def test_warnings_name_the_groups_their_correlation_and_the_way_out():
 def test_the_whole_text_is_tested_before_it_is_split():
     made, ids = authors(20, 10, 0)
     found = read_texts(Corpus.from_texts(made, ids=ids), {"g": texts(30, 4)}, None, 0)
-    assert [c.found.documents for c in found.checks if c.kind == "groups"] == [200]
+    assert [c.measured.documents for c in found.checks if c.kind == "groups"] == [200]

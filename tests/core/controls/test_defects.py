@@ -161,11 +161,10 @@ def test_records_of_repeated_paragraphs_are_true():
         assert new.text.split("\n\n") == [p for i, p in enumerate(paragraphs) for _ in range(1 + (i in change.places))]
 
 
-@pytest.mark.parametrize("name", ["pronoun-swap", "name-swap", "vocabulary-truncation"])
+@pytest.mark.parametrize("name", ["pronoun-swap", "vocabulary-truncation"])
 def test_records_of_replaced_words_are_true(name):
     kinds = {
         "pronoun-swap": re.compile(r"\b(he|him|his|she|her)\b", re.I),
-        "name-swap": re.compile(r"\b(Anna|Tom)\b"),
         "vocabulary-truncation": WORD,
     }
     for old, new, change in changed_rows(name, 0.5):
@@ -174,9 +173,8 @@ def test_records_of_replaced_words_are_true(name):
         assert [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y] == list(change.places)
 
 
-def test_names_become_the_other_name_and_pronouns_the_other_gender():
-    corpus = Corpus.from_texts(["Anna said: Tom asked. Anna went, and Tom, too. SHE saw Him; hers was his."])
-    assert DEFECTS["name-swap"].plant(corpus, 1.0).corpus[0].text.startswith("Tom said: Anna asked. Tom went, and Anna")
+def test_pronouns_become_the_other_gender():
+    corpus = Corpus.from_texts(["SHE saw Him; hers was his."])
     assert DEFECTS["pronoun-swap"].plant(corpus, 1.0).corpus[0].text.endswith("HE saw Her; his was her.")
 
 

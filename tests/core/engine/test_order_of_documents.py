@@ -39,7 +39,7 @@ def test_the_canonical_order_belongs_to_the_documents(rows, random):
     corpus = made(rows)
     random.shuffle(rows)
     assert made(rows).sorted().ids == corpus.sorted().ids == corpus.canonical.ids
-    assert corpus.sorted().given.ids == corpus.ids
+    assert corpus.sorted().unsorted.ids == corpus.ids
 
 
 def test_a_corpus_in_another_order_was_read_in_the_same_way(tmp_path):
@@ -52,7 +52,7 @@ def test_a_corpus_in_another_order_was_read_in_the_same_way(tmp_path):
     assert told == ((Answers("replies", 4, 8),), LeftOut(("README.txt",)), Origin("a"))
     assert corpus.sorted().ids != corpus.ids
     texts = read_texts(corpus, {"b": corpus}, corpus, 0)
-    for same in (corpus.sorted(), corpus.sorted().given, corpus.canonical, texts.real, texts.fit, *texts.generated):
+    for same in (corpus.sorted(), corpus.sorted().unsorted, corpus.canonical, texts.real, texts.fit, *texts.generated):
         assert (same.answers, same.left_out, same.origin) == told
     assert corpus.take([0]).origin is None
 

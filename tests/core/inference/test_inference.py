@@ -67,7 +67,7 @@ def test_exact_paired_p_equals_enumeration_and_scipy():
     assert found.p == pytest.approx(expected)
     result = stats.permutation_test((b - a,), np.mean, permutation_type="samples", n_resamples=np.inf)
     assert found.p == pytest.approx(result.pvalue)
-    assert (found.n_pairs, found.method.units_real, found.method.permutations) == (8, 8, 256)
+    assert (found.method.design, found.method.units_real, found.method.permutations) == ("pairs", 8, 256)
 
 
 def test_exact_enumeration_over_more_than_one_chunk():

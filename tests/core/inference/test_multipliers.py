@@ -14,8 +14,6 @@ from momus.inference.multipliers import Influences, chance_distance
 from momus.inference.pooling import Tables
 from momus.inference.samples import Samples
 from momus.inference.weights import random_labels, random_signs
-from momus.joint.axes import Axis
-from momus.joint.global_test import global_test
 
 KS = Statistic("ks", "values", "distance", kolmogorov_smirnov, ties=mean_gap)
 TVD = Statistic("tvd", "words", "distance", total_variation)
@@ -215,17 +213,3 @@ def test_groups_of_both_texts_that_change_sides():
         assert not design.exchangeable
         hits += compare_rows([TVD], real, generated, design=design, seed=seed, **QUICK)[0].p <= 0.05
     assert hits <= 15, "0.05 · 120 = 6; flips of whole sides reject more than half"
-
-
-def test_the_global_test_keeps_its_level():
-    hits, sizes = 0, (np.ones(50, int), np.full(50, 5))
-    for seed in range(150):
-        real, generated, design = pair(seed, sizes)
-        ones = {"real": np.ones(50, bool), "new": np.ones(250, bool)}
-        axes = [
-            Axis(s.name, s.name, s, {"real": real[s.rows], "new": generated[s.rows]}, ones, {}) for s in (KS, TVD, MEAN)
-        ]
-        found = global_test(axes, "real", "new", design, permutations=99, seed=seed)
-        assert found.axes == ("ks", "tvd", "mean")
-        hits += found.p <= 0.05
-    assert 1 <= hits <= 15, "0.05 · 150 = 7.5"

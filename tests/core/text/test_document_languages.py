@@ -35,7 +35,7 @@ def test_languages_come_from_the_option_or_a_field(records):
     corpus = ReadingOptions(language="field:meta.lang").read(records)
     assert corpus.languages == ["de"] * 8 + [None] * 8
     assert ReadingOptions().read(records).languages == [None] * 16
-    assert corpus.sorted().given.languages == corpus.languages
+    assert corpus.sorted().unsorted.languages == corpus.languages
 
 
 @pytest.mark.parametrize("language", ["german!", "field:", ""])

@@ -144,7 +144,7 @@ def test_a_text_read_in_memory_is_checked_as_its_joined_parts():
     corpus = made_text(5, 300)
     generated = made_text(6, 100, list(corpus))
     found = read_texts(corpus, {"g": generated}, None, 0)
-    halves = [in_parts(c.given, [20, 70]) for c in (found.fit, found.real)]
+    halves = [in_parts(c.unsorted, [20, 70]) for c in (found.fit, found.real)]
     whole = in_parts(corpus.take(range(300), "real"), [100, 150, 280])
     rows = {id: row for row, id in enumerate(whole.ids(np.arange(300)))}
     fit, real = (whole.take([rows[id] for id in h.ids(np.arange(len(h)))], h.name) for h in halves)

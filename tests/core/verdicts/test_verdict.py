@@ -127,8 +127,8 @@ def test_other_rows_are_adjusted_over_all_rows_of_their_text_and_are_no_findings
     verdicts = [*family("c", "a", [0.01, 0.2]), row(critic="c", generated="a", statistic="x", p=0.001, headline=False)]
     other = adjust(verdicts)[2]
     assert other.p_adjusted == pytest.approx(0.003)
-    assert (other.differs, other.found, other.p_axis_adjusted) == (True, False, None)
-    assert [v.found for v in adjust(verdicts)] == [True, False, False]
+    assert (other.differs, other.is_finding, other.p_axis_adjusted) == (True, False, None)
+    assert [v.is_finding for v in adjust(verdicts)] == [True, False, False]
     assert [v.p_adjusted for v in adjust(verdicts, "none")] == [0.01, 0.2, 0.001]
 
 

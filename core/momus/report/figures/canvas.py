@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from typing import Literal
 
 from momus.report.safe import clean
@@ -67,7 +68,18 @@ class Canvas:
         opacity: str | None = None,
     ) -> None:
         """A straight line."""
-        d = f"M{fixed(start[0])} {fixed(start[1])}L{fixed(end[0])} {fixed(end[1])}"
+        self.lines([(start, end)], stroke, width, dashes, opacity)
+
+    def lines(
+        self,
+        ends: Iterable[tuple[Point, Point]],
+        stroke: str,
+        width: float = 1,
+        dashes: Sequence[float] = (),
+        opacity: str | None = None,
+    ) -> None:
+        """Straight lines of one look, as one element."""
+        d = "".join(f"M{fixed(a)} {fixed(b)}L{fixed(c)} {fixed(d)}" for (a, b), (c, d) in ends)
         self.path(d, stroke, width, dashes, opacity)
 
     def path(
@@ -111,9 +123,9 @@ class Canvas:
             x=x,
             y=y,
             text_anchor=None if anchor == "start" else anchor,
-            font_size=size,
+            font_size=None if size == FONT else size,  # the sheet has the usual size and colour
             font_weight="600" if bold else None,
-            fill=colour(fill),
+            fill=None if fill == "ink" else colour(fill),
             transform=f"rotate({turn:g} {fixed(x)} {fixed(y)})" if turn else None,
         )
 
@@ -137,7 +149,8 @@ class Canvas:
         """The whole sheet; without a label it is hidden from screen readers, which then need its numbers beside it."""
         named = f'role="{role}" aria-label="{escape(clean(label, 200))}"' if label else 'aria-hidden="true"'
         size = f'viewBox="0 0 {fixed(self.width)} {fixed(self.height)}" style="width:{fixed(self.width)}px"'
-        return f"<svg {size} {named}>{''.join(self.elements)}</svg>"
+        type_ = f'font-size="{FONT}" fill="{colour("ink")}"'
+        return f"<svg {size} {type_} {named}>{''.join(self.elements)}</svg>"
 
 
 def _title(words: str) -> str:
@@ -145,22 +158,25 @@ def _title(words: str) -> str:
 
 
 def line_through(points: Iterable[Point]) -> str:
-    """Path data of a line through points; points closer than half a unit to the last one are left out.
+    """Path data of a line through points; points closer than a unit to the last one are left out.
 
-    >>> line_through([(0, 0), (0.1, 0), (5, 2.25)])
-    'M0 0L5 2.2'
+    >>> line_through([(0, 0), (0.1, 0), (5, 2.25), (5, 3), (7, 3)])
+    'M0 0L5 2.2V3H7'
     """
     kept: list[Point] = []
     waiting: Point | None = None
     for p in points:
-        if kept and abs(p[0] - kept[-1][0]) < 0.5 and abs(p[1] - kept[-1][1]) < 0.5:
+        if kept and abs(p[0] - kept[-1][0]) < 1 and abs(p[1] - kept[-1][1]) < 1:
             waiting = p
             continue
         kept.append(p)
         waiting = None
     if waiting is not None and len(kept) == 1:
         kept.append(waiting)
-    return "M" + "L".join(f"{fixed(x)} {fixed(y)}" for x, y in kept)
+    places = [(fixed(x), fixed(y)) for x, y in kept]
+    return f"M{' '.join(places[0])}" + "".join(
+        f"V{b}" if a == c else f"H{a}" if b == d else f"L{a} {b}" for (c, d), (a, b) in pairwise(places)
+    )
 
 
 _CORNERS: dict[str, tuple[tuple[float, float], ...]] = {

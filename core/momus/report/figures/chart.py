@@ -14,7 +14,7 @@ from momus.report.figures.palette import LABEL, MARKERS, Look, entries, look_of
 from momus.report.figures.scales import Scale
 from momus.report.safe import clean
 
-WIDTH, HEIGHT = 720.0, 216.0
+WIDTH, HEIGHT = 520.0, 216.0
 LEFT, RIGHT, TOP, BOTTOM = 66.0, 12.0, 26.0, 44.0
 MANY = 60
 """Scatters of more points than this have smaller points."""
@@ -28,8 +28,9 @@ LINE = 14.0
 """Height of a line of the label below a chart, which is broken where the sheet is too narrow for it."""
 
 
-def chart_svg(chart: Chart, corpora: Mapping[str, Look], width: float = WIDTH, height: float = HEIGHT) -> Canvas:
+def chart_svg(chart: Chart, corpora: Mapping[str, Look]) -> Canvas:
     """Draw a chart, with a colour, marker and dashes for each corpus and role."""
+    width, height = WIDTH, HEIGHT
     named = legend(chart, corpora, width)
     top = 10 + max((e.y for e in named), default=0.0) + (5 if named else 0)
     below = wrap(clean(chart.x.label, 2 * LABEL), int((width - LEFT + RIGHT) / LETTER))
@@ -73,12 +74,16 @@ def _fits(value: float, scale: Scale) -> bool:
 
 def _frame(canvas: Canvas, chart: Chart, below: Sequence[str], x: Scale, y: Scale) -> None:
     bottom, right = y.start, x.end
+    canvas.lines([((LEFT, y(value)), (right, y(value))) for value, _ in y.ticks], "grid", 0.7)
     for value, text in y.ticks:
-        canvas.line((LEFT, y(value)), (right, y(value)), "grid", 0.7)
         canvas.text((LEFT - 6, y(value) + 4), text, "end")
+    canvas.lines([((x(value), bottom), (x(value), bottom + 4)) for value, _ in x.ticks], "line")
+    free = -math.inf
     for value, text in x.ticks:
-        canvas.line((x(value), bottom), (x(value), bottom + 4), "line")
-        canvas.text((x(value), bottom + 17), text, "middle")
+        half = LETTER * len(text) / 2
+        if x(value) - half > free:  # ticks of logarithms crowd
+            canvas.text((x(value), bottom + 17), text, "middle")
+            free = x(value) + half + 2
     canvas.line((LEFT, bottom), (right, bottom), "line")
     for i, line in enumerate(below):
         canvas.text(((LEFT + right) / 2, bottom + 36 + LINE * i), line, "middle")

@@ -8,13 +8,13 @@
   });
 
   // columns of numbers sort by the first number of a cell, after all cells without one
-  function key(row, column) {
-    var cell = row.cells[column], text = cell.textContent.trim();
-    if (!cell.classList.contains("num")) return text;
+  function key(row, column, numeric) {
+    var text = row.cells[column].textContent.trim();
+    if (!numeric) return text;
     var number = parseFloat(text.replace(/,/g, "").replace("−", "-").replace(/^[<>]\s*/, ""));
     return isNaN(number) ? -Infinity : number;
   }
-  document.querySelectorAll("table[data-sortable]").forEach(function (table) {
+  function sortable(table) {
     Array.prototype.forEach.call(table.tHead.rows[0].cells, function (head, column) {
       if (!head.textContent.trim()) return;
       var sort = document.createElement("button");
@@ -24,7 +24,7 @@
       head.appendChild(sort);
       sort.addEventListener("click", function () {
         var down = head.getAttribute("aria-sort") === "ascending", body = table.tBodies[0];
-        var rows = Array.prototype.slice.call(body.rows).map(function (row, i) { return [key(row, column), i, row]; });
+        var rows = Array.prototype.slice.call(body.rows).map(function (row, i) { return [key(row, column, head.classList.contains("num")), i, row]; });
         rows.sort(function (a, b) {
           var order = typeof a[0] === "number" && typeof b[0] === "number" ? a[0] - b[0] : String(a[0]).localeCompare(String(b[0]));
           return (down ? -order : order) || a[1] - b[1];
@@ -34,7 +34,29 @@
         rows.forEach(function (row) { body.appendChild(row[2]); });
       });
     });
+  }
+
+  // a card shows its rows of the table of all statistics once it is opened: written twice, they would fill the file
+  document.querySelectorAll("p.rows").forEach(function (place) {
+    var fold = place.closest("details"), link = place.querySelector("a"), critic = link.dataset.critic;
+    function fill() {
+      if (!fold.open || !place.isConnected) return;
+      var table = document.querySelector("#statistics table"), copy = table.cloneNode(false), region = document.createElement("div");
+      copy.appendChild(table.tHead.cloneNode(true));
+      var body = copy.appendChild(document.createElement("tbody"));
+      table.querySelectorAll('a[href="#critic-' + critic + '"]').forEach(function (axis) { body.appendChild(axis.closest("tr").cloneNode(true)); });
+      region.className = "scroll";
+      region.tabIndex = 0;
+      region.setAttribute("role", "region");
+      region.setAttribute("aria-label", link.dataset.name);
+      region.appendChild(copy);
+      place.replaceWith(region);
+      sortable(copy);
+    }
+    fold.addEventListener("toggle", fill);
+    fill();
   });
+  document.querySelectorAll("table[data-sortable]").forEach(function (table) { if (!table.querySelector("th button")) sortable(table); });
 
   // a link into a fold opens it
   function open() {

@@ -2,68 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-import numpy as np
+import math
+from dataclasses import replace
+from typing import Any
 
 from momus.errors import MomusError
-from momus.laws.jackknife import Jackknifed, jackknife, pieces_of, shortened, shuffled
-from momus.laws.law import LEAST_GROUPS, ErrorEstimate, Law, too_short
-from momus.laws.relabelled import relabel, relabellings_for
+from momus.inference.intervals import t_quantile
+from momus.inference.result import NAN, Method, TestResult, numbers
+from momus.laws import LEAST_GROUPS, Jackknifed, Law, relabel, relabellings_for, standard_error, too_short
+from momus.laws.jackknife import pieces_of, shortened
 from momus.text.running import RunningText
 
 FEWEST_DOCUMENTS = 10
 """If both texts have at least this many documents, no document is split between two groups."""
 Errors = dict[tuple[object, ...], Jackknifed]
 """Standard errors of one text by law and cut."""
-
-
-@dataclass(frozen=True)
-class LawTest:
-    """Two texts under one law: values with their standard errors, and the test of their difference.
-
-    Attributes
-    ----------
-    low, high, inner
-        Intervals of generated − real at level 1 − α and, for tests of equivalence, at level 1 − 2α.
-    mde
-        Minimum detectable difference: 80 % power at a two-sided level of (1 − ``confidence``)/``family``. It is
-        (t_{1 − α/2} + t_{0.8}) · ``standard_error``, with quantiles of Student's t with ``freedom`` degrees of freedom.
-    tokens
-        Length at which the texts were compared.
-    error
-        How the standard errors were estimated, see `momus.laws.Law`; ``relabelled`` means a permutation test, anything
-        else Welch's t-test.
-    relabellings
-        Relabellings that were computed for the permutation test; 0 for Welch's t-test.
-    exact
-        Whether these are all relabellings.
-    floor
-        The smallest p that the test could have given; 0 for Welch's t-test.
-    by_group
-        For each text, whether its pieces are whole groups of documents.
-    documents
-        Documents of each text; 0 if unknown.
-    """
-
-    real: Jackknifed
-    generated: Jackknifed
-    difference: float
-    low: float | None
-    high: float | None
-    p: float | None
-    mde: float | None
-    tokens: int
-    inner: tuple[float, float] | None
-    error: ErrorEstimate
-    relabellings: int = 0
-    exact: bool = False
-    floor: float = 0.0
-    standard_error: float = float("nan")
-    freedom: float = float("nan")
-    family: int = 1
-    by_group: tuple[bool, bool] = (False, False)
-    documents: tuple[int, int] = (0, 0)
 
 
 def compare_law(
@@ -74,8 +27,8 @@ def compare_law(
     family: int = 1,
     relabellings: int | None = None,
     real_errors: Errors | None = None,
-) -> LawTest:
-    """Test one law between two running texts.
+) -> TestResult:
+    """Test one law between two running texts: by Welch's t-test, or by relabelling its pieces as the law declares.
 
     An exponent fitted to a finite text depends on the length of the text, so the longer text is cut to the length of
     the shorter. Where a text has at least `LEAST_GROUPS` groups of documents (novels, authors), its pieces are whole
@@ -109,40 +62,53 @@ def compare_law(
         _check_rest(law, text, groups, name, g)
     most = relabellings_for(family, 1 - confidence) if relabellings is None else relabellings
     if law.error == "relabelled":
-        outcome = _permuted(law, cut[0], cut[1], groups, by_group, confidence, most)
+        result = _permuted(law, cut[0], cut[1], groups, by_group, confidence, most)
     else:
         key = (law.name, law.error, len(real), len(cut[0]), groups, by_group[0])
         known = None if real_errors is None else real_errors.get(key)
         a = standard_error(law, cut[0], groups, by_group[0]) if known is None else known
         if real_errors is not None:
             real_errors[key] = a
-        outcome = _welch(law, a, standard_error(law, cut[1], groups, by_group[1]), confidence)
+        result = _welch(law, a, standard_error(law, cut[1], groups, by_group[1]), confidence)
+    # cut between documents, a text has about the length asked for, not exactly
+    method = replace(result.method, rows=family, grouped=any(by_group), tokens=min(map(len, cut)))
+    error, freedom, level = result.standard_error, result.freedom, (1 - confidence) / family
+    # 80 % power at a two-sided level of α/family
+    mde = (t_quantile(1 - level / 2, freedom) + t_quantile(0.8, freedom)) * error if error > 0 else NAN
     return replace(
-        outcome,
-        mde=_detectable(outcome, confidence, family),
-        tokens=min(map(len, cut)),  # cut between documents, a text has about the length asked for, not exactly
-        family=family,
-        by_group=by_group,
-        documents=(documents[0], documents[1]),
+        result,
+        mde=mde,
+        n_real=documents[0] or method.units_real,
+        n_generated=documents[1] or method.units_generated,
+        method=method,
     )
 
 
-def standard_error(law: Law, text: RunningText, groups: int, by_group: bool = False) -> Jackknifed:
-    """Value of a law for one text, and its standard error, estimated as the law declares.
-
-    Parameters
-    ----------
-    by_group
-        Whether the pieces are whole groups of documents: one per group, or ``groups`` if there are more.
-
-    Raises
-    ------
-    ValueError
-        The text does not determine the value.
-    """
-    if law.error == "shuffled":
-        return shuffled(law.function, text, groups, law.orders, law.reordered, by_group)
-    return jackknife(law.function, text, groups, law.align, by_group)
+def _result(
+    law: Law,
+    texts: tuple[Jackknifed, Jackknifed],
+    p: float,
+    margins: tuple[float, float],
+    spread: tuple[float, float],
+    relabellings: int = 0,
+    exact: bool = False,
+) -> TestResult:
+    """The result of a test, from half the widths of its intervals, and standard error and degrees of freedom."""
+    real, generated = texts
+    difference = generated.value - real.value
+    around = [(difference - margin, difference + margin) for margin in margins]
+    method = Method(
+        test="relabelled groups" if law.error == "relabelled" else "welch",
+        family="law",
+        design="groups",
+        units_real=real.groups,
+        units_generated=generated.groups,
+        exact=exact,
+        permutations=relabellings,
+        error=law.error,
+    )
+    values: dict[str, Any] = numbers((real.value, generated.value), difference, p, around[0], around, (*spread, NAN))
+    return TestResult(law.name, **values, method=method)
 
 
 def groups_for(law: Law, tokens: int, name: str) -> int:
@@ -193,7 +159,7 @@ def _permuted(
     by_group: tuple[bool, bool],
     confidence: float,
     most: int,
-) -> LawTest:
+) -> TestResult:
     """Permutation test that reassigns the pieces of both texts at random; quantiles of the null give the interval.
 
     For statistics that are not smooth, not normally distributed, and no less noisy in longer texts. The standard error
@@ -207,63 +173,28 @@ def _permuted(
     values = float(law.function(real)), float(law.function(generated))
     both = real + generated
     # cut both texts after joining them: all pieces then share one vocabulary
-    texts = both.part(0, len(real)), both.part(len(real), len(both))
+    texts = both.slice(0, len(real)), both.slice(len(real), len(both))
     pieces = [pieces_of(text, groups, by_group=g) for text, g in zip(texts, by_group, strict=True)]
     if len(pieces[0]) != len(pieces[1]):  # relabelled texts are then of more even length
         groups = min(map(len, pieces))
         pieces = [pieces_of(text, groups, by_group=g) for text, g in zip(texts, by_group, strict=True)]
-    difference = values[1] - values[0]
-    test = relabel(law.function, both, (pieces[0], pieces[1]), difference, most)
-    error = test.spread / np.sqrt(2)
-    a, b = (Jackknifed(v, float(error), len(p), len(p) - 1) for v, p in zip(values, pieces, strict=True))
-    outer, inner = test.within(confidence), test.within(max(2 * confidence - 1, 0.0))
-    return LawTest(
-        a,
-        b,
-        difference,
-        low=difference - outer,
-        high=difference + outer,
-        p=test.p,
-        mde=None,
-        tokens=0,
-        inner=(difference - inner, difference + inner),
-        error="relabelled",
-        relabellings=len(test.gaps),
-        exact=test.exact,
-        floor=test.floor,
-        standard_error=test.spread,
-        freedom=a.freedom + b.freedom,
-    )
+    test = relabel(law.function, both, (pieces[0], pieces[1]), values[1] - values[0], most)
+    a, b = (Jackknifed(v, float("nan"), len(p), len(p) - 1) for v, p in zip(values, pieces, strict=True))
+    margins = test.within(confidence), test.within(max(2 * confidence - 1, 0.0))
+    return _result(law, (a, b), test.p, margins, (test.spread, a.freedom + b.freedom), len(test.gaps), test.exact)
 
 
-def _welch(law: Law, a: Jackknifed, b: Jackknifed, confidence: float) -> LawTest:
-    """Welch's t-test; without a standard error there is no interval, and p is 1 for equal values, else None."""
+def _welch(law: Law, a: Jackknifed, b: Jackknifed, confidence: float) -> TestResult:
+    """Welch's t-test; without a standard error there is no interval, and p is 1 for equal values, else NaN."""
     from scipy.stats import t
 
     difference, variance = b.value - a.value, a.error**2 + b.error**2
-    error = float(np.sqrt(variance))
-    untested = LawTest(a, b, difference, None, None, None, None, 0, None, law.error, standard_error=error)
+    error = math.sqrt(variance)
     if variance == 0:
-        return replace(untested, p=1.0 if difference == 0 else None)
+        return _result(law, (a, b), 1.0 if difference == 0 else NAN, (NAN, NAN), (error, NAN))
     freedom = variance**2 / (a.error**4 / a.freedom + b.error**4 / b.freedom)
     outer, inner = (
-        float(t.ppf((1 + level) / 2, freedom)) * error for level in (confidence, max(2 * confidence - 1, 0.0))
+        t_quantile((1 + level) / 2, freedom) * error for level in (confidence, max(2 * confidence - 1, 0.0))
     )
-    return replace(
-        untested,
-        p=float(2 * t.sf(abs(difference) / error, freedom)),
-        low=difference - outer,
-        high=difference + outer,
-        inner=(difference - inner, difference + inner),
-        freedom=float(freedom),
-    )
-
-
-def _detectable(test: LawTest, confidence: float, family: int) -> float | None:
-    """Minimum detectable difference at level (1 − confidence)/family; None without a standard error."""
-    from scipy.stats import t
-
-    if not test.standard_error > 0:
-        return None
-    quantiles = t.ppf(1 - (1 - confidence) / (2 * family), test.freedom) + t.ppf(0.8, test.freedom)
-    return float(quantiles * test.standard_error)
+    p = float(2 * t.sf(abs(difference) / error, freedom))
+    return _result(law, (a, b), p, (outer, inner), (error, float(freedom)))
