@@ -1,13 +1,14 @@
 """From A to B on answers of 29 models to the same prompts: level, known causes, and power beside MMD.
 
-    python benchmarks/validity/against.py pairs null --data ../shared/data    # all pairs; halves of one model
-    python benchmarks/validity/against.py folds --data ../shared/data --splits 200    # halves, cross-fitted
-    python benchmarks/validity/against.py causes --data ../shared/data    # models told to be verbose or concise
+    python benchmarks/validity/against.py rows pairs null --kept ROWS --data ../shared/data
+    python benchmarks/validity/against.py folds --kept ROWS    # halves of one model, critics cross-fitted
+    python benchmarks/validity/against.py causes chain         # models told to be verbose or concise; phi-2, sft, dpo
 
-For ``pairs`` and ``null``, each critic is fitted once on answers of all models to 100 prompts, without being told whose
-they are, and scores the answers to 200 other prompts; everything after that needs only rows. The other tests are MMD
-with the Hamming kernel of characters (Gao, Liang & Guestrin 2025, Model Equality Testing) and with the cosine of counts
-of character trigrams. All exchange the two answers to a prompt at random.
+``rows`` fits each critic once, on answers of all models to 100 prompts without being told whose they are, scores the
+answers to 200 other prompts, and keeps the rows: nothing after that reads a text but MMD. Axes are tested by
+`momus.inference.axis_test` with 359 relabellings, p by Holm over the axes. The other tests are MMD with the Hamming
+kernel of characters (Gao, Liang & Guestrin 2025, Model Equality Testing) and with the cosine of counts of character
+trigrams. All exchange the two answers to a prompt at random. Every study goes on where it was interrupted.
 """
 
 from __future__ import annotations
@@ -15,28 +16,37 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import pickle
 import time
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import binomtest
 
 import momus
-from momus.critic import RunningTextCritic
+from momus.critic import Counted, RunningTextCritic
 from momus.critic.hooks import settled
+from momus.critic.powers import headline_of
 from momus.engine.chosen import chosen_critics
 from momus.engine.crossfit import cross_scored, pooled
 from momus.errors import MomusError
+from momus.inference import axis_test, holm
+from momus.joint.versions import Against
 from momus.progress import Silent, Timed
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
-from momus.verdicts.judge import MANY_PAIRS, judge
+from momus.verdicts.judge import design_of_scores, same_columns
 from momus.verdicts.settings import Settings
-from momus.verdicts.table import adjust, speaking
+from momus.verdicts.statistics import tested_statistics
 
+LEVEL = 0.05 + 1e-9
 SIZES = (25, 50, 100, 200)
 FITTED, SCORED = 100, 200
 LENGTH = 1000
+RELABELLINGS, SIGNS = 359, 999
+"""Relabellings of an axis, so that the smallest p, 1/360, times 18 axes is 5 %; exchanges of MMD."""
 SLOW = ("topics", "mauve", "pcfg", "distortion", "perplexity", "coreference", "diversity", "sections", "consistency")
 
 
@@ -62,44 +72,60 @@ def prompts_of(data: Path) -> tuple[list[str], list[str]]:
     return order[:FITTED], order[FITTED : FITTED + SCORED]
 
 
-def scored_rows(data: Path) -> tuple[dict, dict]:
-    """Rows by critic, (critic, scores by model), and texts by model, (prompts, texts)."""
+def quick_critics() -> list:
+    chosen = chosen_critics(None, {}).critics
+    return [c for c in chosen if not isinstance(c, RunningTextCritic) and c.name not in SLOW]
+
+
+def keep_rows(data: Path, kept: Path) -> None:
+    """Score all models by each critic, and keep the rows: one file per critic, and one of seconds."""
+    kept.mkdir(parents=True, exist_ok=True)
     fit, test = map(set, prompts_of(data))
-    names = models(data)
-    read = {m: answers(data, m) for m in names}
-    fitting = pooled([corpus([r for r in read[m] if r["prompt_id"] in fit], m) for m in names])
-    texts = {m: corpus([r for r in read[m] if r["prompt_id"] in test], m) for m in names}
-    rows = {}
-    for critic in chosen_critics(None, {}).critics:
-        if isinstance(critic, RunningTextCritic) or critic.name in SLOW:
+    read = {m: answers(data, m) for m in models(data)}
+    fitting = pooled([corpus([r for r in rows if r["prompt_id"] in fit], m) for m, rows in read.items()])
+    texts = {m: corpus([r for r in rows if r["prompt_id"] in test], m) for m, rows in read.items()}
+    for critic in quick_critics():
+        path = kept / f"{critic.name}.pkl"
+        if path.exists():
             continue
         start = time.perf_counter()
         try:
             critic.fit(fitting)
             settled(critic, list(texts.values()))
-            rows[critic.name] = critic, {m: critic.score(c) for m, c in texts.items()}
+            scored = {m: critic.score(c) for m, c in texts.items()}
         except MomusError as error:
             print(f"{critic.name}: left out: {error.message[:90]}", flush=True)
             continue
-        print(f"{critic.name}: {time.perf_counter() - start:.1f} s", flush=True)
-    return rows, {m: (c.prompts, [d.text for d in c]) for m, c in texts.items()}
+        seconds = time.perf_counter() - start
+        print(f"{critic.name}: {seconds:.1f} s", flush=True)
+        path.write_bytes(pickle.dumps((critic, scored, seconds)))
 
 
-HEADLINES = False
-"""Whether headline statistics alone are tested, as `momus compare --pairwise` does for many texts."""
+def read_rows(kept: Path) -> dict:
+    """(critic, scores by model, seconds of fitting and scoring) by name of the critic."""
+    return {p.stem: pickle.loads(p.read_bytes()) for p in sorted(kept.glob("*.pkl"))}
 
 
-def told_apart(by_critic: dict, one: str, other: str, chosen: tuple, settings: Settings, names: tuple) -> list:
-    """Verdicts of all axes on some rows of two models."""
-    verdicts = []
-    for critic, scored in by_critic.values():
-        a = scored[one].take(chosen[0], names[0])
-        b = scored[other].take(chosen[1], names[1])
-        verdicts += judge(critic, a, b, settings, economy=MANY_PAIRS, family=len(by_critic), only_headline=HEADLINES)
-    return adjust(verdicts)
+def p_of_axis(critic: object, a: object, b: object, settings: Settings) -> float:
+    """p of the axis of a critic between two tables of scores; 1 where one side has no scored document."""
+    if not (a.n_scored and b.n_scored):
+        return 1.0
+    statistics = [s for s in tested_statistics(critic, list(a.rows)) if s.decides]
+    tables = same_columns(a.test_rows(), b.test_rows())
+    for key in tables[0]:
+        if isinstance(a.rows.get(key), Counted):  # words that neither side has
+            used = np.flatnonzero(tables[0][key].sum(axis=0) + tables[1][key].sum(axis=0))
+            tables[0][key], tables[1][key] = (t[key].tocsc()[:, used].tocsr() for t in tables)
+    headline = headline_of(critic)
+    design = design_of_scores(a, b, settings)
+    p, _, _ = axis_test(
+        statistics, *tables, design=design, headline=headline, permutations=RELABELLINGS, wide=RELABELLINGS,
+        seed=settings.seed,
+    )  # fmt: skip
+    return 1.0 if np.isnan(p) else p
 
 
-def mmd(kernels: tuple, rng: np.random.Generator, signs: int = 999) -> float:
+def mmd(kernels: tuple, rng: np.random.Generator, signs: int = SIGNS) -> float:
     """p of MMD from kernels (aa, bb, ab), (n, n) each, exchanging the answers to a prompt."""
     aa, bb, ab = kernels
     h = aa + bb - ab - ab.T
@@ -128,129 +154,240 @@ def trigrams(texts: list[str]) -> object:
     return HashingVectorizer(analyzer="char", ngram_range=(3, 3), n_features=1 << 18, norm="l2").transform(texts)
 
 
-def pairs(by_critic: dict, texts: dict, out: Path | None, most: int) -> None:
+def dot(x: object, y: object) -> np.ndarray:
+    return np.asarray((x @ y.T).todense())
+
+
+def done(path: Path) -> list[dict]:
+    """Rows that a study has written so far."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def pairs(data: Path, kept: Path) -> None:
     """Share of the pairs of models that are told apart, at each size."""
-    names = sorted(texts)
-    coded = {m: letters(texts[m][1]) for m in names}
-    grams = {m: trigrams(texts[m][1]) for m in names}
-    settings = Settings(permutations=999)
-    found, spent = [], dict.fromkeys(("momus", "hamming", "trigram"), 0.0)
+    rows, out = read_rows(kept), kept / "pairs.jsonl"
+    _, prompts = prompts_of(data)
+    names = models(data)
+    text = {m: {r["prompt_id"]: r["text"] for r in answers(data, m)} for m in names}
+    tables = {
+        "hamming": ({m: letters([text[m][p] for p in prompts]) for m in names}, hamming),
+        "trigram": ({m: trigrams([text[m][p] for p in prompts]) for m in names}, dot),
+    }
+    found = done(out)
+    known = {(r["one"], r["other"], r["n"]) for r in found}
     every = list(combinations(names, 2))
-    order = np.random.default_rng(0).permutation(len(every))[:most]
-    for count, k in enumerate(order.tolist(), 1):
+    for k in np.random.default_rng(0).permutation(len(every)).tolist():  # so that a study cut short is of a sample
         one, other = every[k]
-        shared = sorted(set(texts[one][0]) & set(texts[other][0]))
-        row = [{p: i for i, p in enumerate(texts[m][0])} for m in (one, other)]
         for size in SIZES:
-            chosen = tuple(np.array(sorted(r[p] for p in shared[:size])) for r in row)
-            aligned = [np.array([r[p] for p in shared[:size]]) for r in row]
+            if (one, other, size) in known:
+                continue
             start = time.perf_counter()
-            verdicts = told_apart(by_critic, one, other, chosen, settings, (one, other))
-            sure = sum(v.differs for v in speaking(verdicts))
-            spent["momus"] += time.perf_counter() - start
             ps = {}
-            for name, table, kernel in (
-                ("hamming", coded, hamming),
-                ("trigram", grams, lambda x, y: np.asarray((x @ y.T).todense())),
-            ):
+            chosen = set(prompts[:size])
+            for name, (critic, scored, _) in rows.items():
+                a, b = (scored[m].take(np.flatnonzero([p in chosen for p in scored[m].prompts])) for m in (one, other))
+                ps[name] = p_of_axis(critic, a, b, Settings())
+            seconds = {"momus": time.perf_counter() - start}
+            peers = {}
+            for name, (table, kernel) in tables.items():
                 start = time.perf_counter()
-                a, b = table[one][aligned[0]], table[other][aligned[1]]
-                rng = np.random.default_rng(k)
-                ps[name] = mmd((kernel(a, a), kernel(b, b), kernel(a, b)), rng)
-                spent[name] += time.perf_counter() - start
-            found.append({"one": one, "other": other, "n": size, "axes": sure, **ps})
-        if out is not None:
-            out.write_text(json.dumps({"pairs": found, "seconds": spent, "axes": len(by_critic)}))
-        if count % 20 == 0:
-            report(found, spent, len(by_critic))
-    report(found, spent, len(by_critic))
+                a, b = table[one][:size], table[other][:size]
+                peers[name] = mmd((kernel(a, a), kernel(b, b), kernel(a, b)), np.random.default_rng(size))
+                seconds[name] = time.perf_counter() - start
+            row = {"one": one, "other": other, "n": size, "p": ps, **peers, "seconds": seconds}
+            found.append(row)
+            with out.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+    print("\n".join(report(found, sum(r[2] for r in rows.values()))), flush=True)
 
 
-def report(found: list[dict], spent: dict, axes: int) -> None:
-    print(f"{len(found) // len(SIZES)} pairs, {axes} axes; seconds: { {k: round(v) for k, v in spent.items()} }")
+def sure(row: dict) -> dict[str, bool]:
+    """On which axes two texts are told apart."""
+    return dict(zip(row["p"], holm(list(row["p"].values())) <= LEVEL, strict=True))
+
+
+def share(hits: Sequence[bool]) -> str:
+    """A share with its exact 95 % interval."""
+    interval = binomtest(int(np.sum(hits)), len(hits)).proportion_ci(method="exact")
+    return f"{np.mean(hits):.3f} ({interval.low:.3f} to {interval.high:.3f})"
+
+
+def report(found: list[dict], scoring: float) -> list[str]:
+    """The table of all pairs, and on how many of them each axis differs."""
+    spent = {k: sum(r["seconds"][k] for r in found) for k in ("momus", "hamming", "trigram")}
+    text = ", ".join(f"{k} {v:.0f} s" for k, v in spent.items())
+    lines = [
+        f"{len(found) // len(SIZES)} pairs; fitting and scoring all models {scoring:.0f} s; tests of all sizes {text}"
+    ]
+    heads = (
+        "prompts",
+        "Momus",
+        "axes",
+        "s",
+        "MMD, Hamming",
+        "Momus ≥",
+        "MMD, trigrams",
+        "Momus ≥",
+        "only Momus",
+        "only MMD",
+    )
+    lines += ["", "| " + " | ".join(heads) + " |", "|" + "---:|" * len(heads)]
     for n in SIZES:
         rows = [r for r in found if r["n"] == n]
-        ours = np.array([r["axes"] > 0 for r in rows])
-        print(f"  n = {n}: momus {ours.mean():.3f}", end="")
-        for name in ("hamming", "trigram"):
-            theirs = np.array([r[name] <= 0.05 for r in rows])
-            print(f", {name} {theirs.mean():.3f} (momus at least as good in {(ours >= theirs).mean():.3f})", end="")
-        print(flush=True)
+        ours = np.array([any(sure(r).values()) for r in rows])
+        hamming, trigram = (np.array([r[name] <= LEVEL for r in rows]) for name in ("hamming", "trigram"))
+        axes = np.mean([sum(sure(r).values()) for r in rows])
+        seconds = sum(r["seconds"]["momus"] for r in rows)
+        either = hamming | trigram
+        cells = [n, f"{ours.mean():.3f}", f"{axes:.1f}", f"{seconds:.0f}"]
+        cells += [f"{x:.3f}" for t in (hamming, trigram) for x in (t.mean(), (ours >= t).mean())]
+        cells += [(ours & ~either).sum(), (~ours & either).sum()]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["", "| axis | " + " | ".join(f"{n} prompts" for n in SIZES) + " |", "|---|" + "---:|" * len(SIZES)]
+    for axis in found[0]["p"]:
+        shares = [np.mean([sure(r)[axis] for r in found if r["n"] == n]) for n in SIZES]
+        lines.append(f"| {axis} | " + " | ".join(f"{x:.2f}" for x in shares) + " |")
+    return lines
 
 
-def null(by_critic: dict, splits: int) -> None:
-    """Alarms over the whole table between random halves of the prompts of one model."""
-    names = sorted(next(iter(by_critic.values()))[1])
-    alarms, per_axis = 0, dict.fromkeys(by_critic, 0)
-    start = time.perf_counter()
-    for split in range(splits):
+def levels(found: list[dict]) -> list[str]:
+    """Levels of the table and of each axis."""
+    any_axis = share([any(sure(r).values()) for r in found])
+    lines = [f"{len(found):,} splits, {sum(r['seconds'] for r in found):.0f} s; some axis is named in {any_axis}"]
+    lines += ["", "| axis | p ≤ .05 |", "|---|---:|"]
+    return [*lines, *(f"| {axis} | {share([r['p'][axis] <= LEVEL for r in found])} |" for axis in found[0]["p"])]
+
+
+def tables(kept: Path, out: Path) -> None:
+    """Write the tables of all studies that have rows."""
+    scoring = sum(r[2] for r in read_rows(kept).values())
+    studies = {
+        "All pairs of models": lambda rows: report(rows, scoring),
+        "Halves of one model, kept rows": levels,
+        "Halves of one model, cross-fitted": levels,
+    }
+    lines = [f"# From one model to another\n\n{__doc__.strip()}\n"]
+    for (title, table), name in zip(studies.items(), ("pairs", "null", "folds"), strict=True):
+        rows = done(kept / f"{name}.jsonl")
+        lines += [f"## {title}", "", *table(rows), ""] if rows else []
+    out.write_text("\n".join(lines))
+
+
+def null(kept: Path, splits: int) -> None:
+    """Alarms over the whole table between random halves of the prompts of one model, from kept rows."""
+    rows, out = read_rows(kept), kept / "null.jsonl"
+    names = sorted(next(iter(rows.values()))[1])
+    found = done(out)
+    for split in range(len(found), splits):
         model = names[split % len(names)]
-        size = len(next(iter(by_critic.values()))[1][model])
-        rng = np.random.default_rng([7, split])
-        order = rng.permutation(size)
-        chosen = np.sort(order[: size // 2]), np.sort(order[size // 2 :])
-        settings = Settings(permutations=999, seed=split)
-        verdicts = told_apart(by_critic, model, model, chosen, settings, ("old", "new"))
-        alarms += any(v.differs for v in verdicts if v.p_in_axis is not None)
-        for v in verdicts:
-            per_axis[v.critic] += bool(v.leads and v.p_axis is not None and v.p_axis <= 0.05)
-        if (split + 1) % 50 == 0:
-            seconds = time.perf_counter() - start
-            print(f"{split + 1} splits: {alarms / (split + 1):.3f} alarms, {seconds:.0f} s", flush=True)
-    print({k: round(n / splits, 3) for k, n in per_axis.items()})
+        start = time.perf_counter()
+        ps = {}
+        order = np.random.default_rng([7, split]).permutation(SCORED)
+        for name, (critic, scored, _) in rows.items():
+            a, b = (scored[model].take(np.sort(part), k) for k, part in (("old", order[:100]), ("new", order[100:])))
+            ps[name] = p_of_axis(critic, a, b, Settings(seed=split))
+        found.append({"model": model, "p": ps, "seconds": time.perf_counter() - start})
+        with out.open("a") as file:
+            file.write(json.dumps(found[-1]) + "\n")
+        if len(found) % 100 == 0:
+            print("\n".join(levels(found)), flush=True)
 
 
-def folds(data: Path, splits: int) -> None:
-    """Level of single axes with cross-fitting: halves of one model, critics fitted on folds of one half."""
-    names, alarms = models(data), {}
-    for count, split in enumerate(range(splits), 1):
-        read = answers(data, names[split % len(names)])
-        rng = np.random.default_rng([8, split])
-        order = rng.permutation(len(read))[:200]
-        old, new = (corpus([read[i] for i in part], n) for part, n in ((order[:100], "old"), (order[100:], "new")))
-        settings = Settings(permutations=999, seed=split, against="old")
+def folds(data: Path, kept: Path, splits: int) -> None:
+    """The same with cross-fitting: halves of one model, critics fitted on folds of one half."""
+    names, out = models(data), kept / "folds.jsonl"
+    read = {m: answers(data, m) for m in names}
+    found = done(out)
+    for split in range(len(found), splits):
+        rows = read[names[split % len(names)]]
+        start = time.perf_counter()
+        order = np.random.default_rng([8, split]).permutation(len(rows))[:200]
+        old, new = (corpus([rows[i] for i in part], n) for part, n in ((order[:100], "old"), (order[100:], "new")))
+        settings = Settings(seed=split, against="old")
         texts = Texts(Corpus.from_texts([], name="fit"), old, [new], False, [])
-        for critic in chosen_critics(["length", "unigram", "rhythm", "layout", "edges"], {}).critics:
-            cross = cross_scored(critic, texts, settings, Timed(Silent()), None)
-            for v in judge(critic, cross.scored[0], cross.scored[1], settings, economy=MANY_PAIRS):
-                if v.statistic == "latent_nll" or v.leads:
-                    key = f"{v.critic} {'NLL' if v.statistic == 'latent_nll' else 'axis'}"
-                    alarms[key] = alarms.get(key, 0) + ((v.p if key.endswith("NLL") else v.p_axis) <= 0.05)
-        if count % 20 == 0:
-            print(f"{count} splits: { {k: round(n / count, 3) for k, n in alarms.items()} }", flush=True)
+        ps, spent = {}, {}
+        for critic in quick_critics():
+            begun = time.perf_counter()
+            try:
+                a, b = cross_scored(critic, texts, settings, Timed(Silent()), tested_only=True).scored
+                ps[critic.name] = p_of_axis(critic, a, b, settings)
+            except MomusError:
+                ps[critic.name] = 1.0
+            spent[critic.name] = time.perf_counter() - begun
+        found.append({"model": old.name, "p": ps, "spent": spent, "seconds": time.perf_counter() - start})
+        with out.open("a") as file:
+            file.write(json.dumps(found[-1]) + "\n")
+        if len(found) % 50 == 0:
+            print("\n".join(levels(found)), flush=True)
 
 
-def causes(data: Path, n: int) -> None:
+def compared(old: dict, new: dict, out: Path, chain: bool = False) -> momus.Comparison:
+    """Compare versions with all critics into a run folder, and print the first screen."""
+    c = momus.compare(generated=new, against=old, chain=chain, out=out, resume=out.exists(), jobs=1)
+    print(f"{out.name}: {c.signature['seconds']['total']:.0f} s\n{c}\n", flush=True)
+    return c
+
+
+def causes(data: Path, n: int, kept: Path) -> None:
     """Models that were told to be verbose or concise: what is said first."""
     for base in ("alpaca-7b", "Mixtral-8x7B-Instruct-v0.1"):
         for told in ("concise", "verbose"):
             old, new = (answers(data, m)[:n] for m in (base, f"{base}_{told}"))
-            start = time.perf_counter()
-            c = momus.compare(generated={told: new}, against={base: old}, jobs=1)
-            print(f"{time.perf_counter() - start:.0f} s\n" + "\n".join(str(c).splitlines()[:22]), flush=True)
+            compared({base: old}, {told: new}, kept / f"{base}-{told}")
+
+
+def chain(data: Path, n: int, kept: Path) -> None:
+    """phi-2, fine-tuned, then tuned to preferences."""
+    names = {"phi-2": "phi-2", "sft": "phi-2-sft", "dpo": "phi-2-dpo"}
+    base, *later = ((name, answers(data, model)[:n]) for name, model in names.items())
+    c = compared(dict([base]), dict(later), kept / "chain", chain=True)
+    assert c.against is not None
+    draw(c.against, kept / "against-chain.svg")
+
+
+def draw(against: Against, path: Path, most: int = 9) -> None:
+    """The paths with the surest trends, a panel each, with 95 % intervals; the largest step is thick."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "momus", "font.size": 8}):
+        figure = Figure(figsize=(7.5, 6), layout="constrained")
+        for axes, p in zip(figure.subplots(3, 3).flat, against.paths[:most], strict=False):
+            scale = 100 if p.share else 1
+            values = scale * np.array(p.values)
+            spans = np.abs(scale * np.array([p.lows, p.highs]) - values)
+            axes.errorbar(range(len(values)), values, spans, fmt="o-", color="#0072b2", lw=1, ms=3)
+            axes.plot([p.step - 1, p.step], values[[p.step - 1, p.step]], color="#0072b2", lw=3)
+            axes.set_xticks(range(len(values)), against.versions)
+            axes.set_title(p.axis, fontsize=9)
+            unit = "%" if p.share else p.unit
+            axes.set_ylabel(
+                f"{p.label.replace('real text', against.reference)}{f', {unit}' if unit else ''}", fontsize=7
+            )
+        figure.savefig(path, metadata={"Date": None})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="+", choices=("pairs", "null", "folds", "causes"))
+    parser.add_argument("what", nargs="+", choices=("rows", "pairs", "null", "folds", "causes", "chain", "tables"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, help="JSON file for all pairs")
+    parser.add_argument("--kept", type=Path, default=Path("against-rows"), help="folder of rows and results")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/versions.md"), help="file of `tables`")
     parser.add_argument("--splits", type=int, default=1000)
-    parser.add_argument("--most", type=int, default=406, help="pairs, drawn at random")
-    parser.add_argument("--n", type=int, default=150, help="prompts of `causes`")
-    parser.add_argument("--headlines", action="store_true", help="test headline statistics alone: many times quicker")
+    parser.add_argument("--n", type=int, default=100, help="prompts of `causes` and `chain`")
     a = parser.parse_args()
-    global HEADLINES
-    HEADLINES = a.headlines
-    rows, texts = scored_rows(a.data) if {"pairs", "null"} & set(a.what) else ({}, {})
-    if "pairs" in a.what:
-        pairs(rows, texts, a.out, a.most)
-    if "null" in a.what:
-        null(rows, a.splits)
-    if "folds" in a.what:
-        folds(a.data, a.splits)
-    if "causes" in a.what:
-        causes(a.data, a.n)
+    a.kept.mkdir(parents=True, exist_ok=True)
+    studies = {
+        "rows": lambda: keep_rows(a.data, a.kept),
+        "pairs": lambda: pairs(a.data, a.kept),
+        "null": lambda: null(a.kept, a.splits),
+        "folds": lambda: folds(a.data, a.kept, a.splits),
+        "causes": lambda: causes(a.data, a.n, a.kept),
+        "chain": lambda: chain(a.data, a.n, a.kept),
+        "tables": lambda: tables(a.kept, a.out),
+    }
+    for what in a.what:
+        studies[what]()
 
 
 if __name__ == "__main__":

@@ -485,28 +485,36 @@ Command: `python benchmarks/validity/causes.py --data DATA --out causes --write 
 """
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """The shares of each defect over collections and strengths, as Markdown."""
+def table(rows: list[dict[str, Any]], strength: str) -> str:
+    """The shares of each defect over the collections, as Markdown."""
     lines = [
+        f"## In {STRENGTHS[strength]:.0%} of the documents ({strength})".replace("%", " %"),
+        "",
         "| defect | own axes | runs | found | first | described | first instead |",
         "|---|---|--:|--:|--:|--:|---|",
     ]
-    held = [r for r in rows if r["defect"] in DEFECTS and r["changed"] >= FEWEST]
+    held = [r for r in rows if r["strength"] == strength and r["defect"] in DEFECTS and r["changed"] >= FEWEST]
+    keys = ("found", "first", "described")
     for name, defect in DEFECTS.items():
         mine = [r for r in held if r["defect"] == name]
         if mine:
-            shares = [f"{np.mean([bool(r[k]) for r in mine]):.2f}" for k in ("found", "first", "described")]
+            shares = [f"{np.mean([bool(r[k]) for r in mine]):.2f}" for k in keys]
             instead = sorted({r["order"][0].row.critic for r in mine if r["order"] and not r["first"]})
             lines.append(
                 f"| {name} | {', '.join(defect.own)} | {len(mine)} | {' | '.join(shares)} | {', '.join(instead)} |"
             )
-    total = [f"{np.mean([bool(r[k]) for r in held]):.2f}" for k in ("found", "first", "described")]
-    lines.append(f"| **all** | | {len(held)} | {' | '.join(total)} | |")
+    total = [f"{np.mean([bool(r[k]) for r in held]):.2f}" for k in keys]
+    return "\n".join([*lines, f"| **all** | | {len(held)} | {' | '.join(total)} | |", "", ""])
+
+
+def alarms(rows: list[dict[str, Any]]) -> str:
+    """How often an axis is named where the text is unchanged."""
     # the text of one collection that is left unchanged is the same at every strength
     first = {r["collection"]: r["strength"] for r in reversed(rows) if r["strength"] != "none"}
     null = [r for r in rows if r["defect"] == "unchanged" and r["strength"] in ("none", first[r["collection"]])]
-    alarms = sum(bool(r["order"]) for r in null)
-    return "\n".join(lines) + f"\n\nUnchanged text: {alarms} of {len(null)} runs name an axis.\n"
+    named = [r["order"][0].row.critic for r in null if r["order"]]
+    which = f" ({', '.join(sorted(named))})" if named else ""
+    return f"## Unchanged text\n\n{len(named)} of {len(null)} runs name an axis{which}.\n"
 
 
 def main() -> None:
@@ -531,7 +539,8 @@ def main() -> None:
         for strength in options.strengths.split(","):
             rows += run(collection, strength, options)
         rows += unchanged(collection, options)
-    print(text := table(rows))
+    text = "".join(table(rows, strength) for strength in options.strengths.split(",")) + alarms(rows)
+    print(text)
     if options.write is not None:
         runs = sorted({f"{r['collection']} ({r['strength']})" for r in rows if r["strength"] != "none"})
         options.write.write_text(

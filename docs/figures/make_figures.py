@@ -36,8 +36,6 @@ EVIDENCE = {
     "type-token": "type-token",
     "mauve": "regions",
     "keyness": "over-used",
-    "edges": "edge-features",
-    "register": "register-features",
 }
 """Which piece of evidence is the figure; of the others, the first."""
 CONFIG = {"code-mixing": {"n_topics": 3}}
@@ -121,12 +119,12 @@ def bars(table: Any) -> str:
     for i, role in enumerate(columns):
         canvas.rect((left + 120 * i, 8), (12, 12), role)
         canvas.text((left + 18 + 120 * i, 18), role)
-    label = table.columns[columns["real"]].removeprefix("real").strip() or "count"
+    label = table.columns[columns["real"]].removeprefix("real").strip(" ,") or "count"
     canvas.text(((left + right) / 2, bottom + 36), label, "middle")
     return canvas.svg()
 
 
-ROWS = 4
+ROWS = 3
 """Rows of a page's table: the headline and the first others; `measured.json` has all."""
 
 

@@ -23,10 +23,9 @@ from momus.demo import demo_path
 from momus.errors import MomusError
 from momus.history.baselines import Baselines
 from momus.history.gate import GateResult, gate_run
-from momus.history.gate_view import check_line
-from momus.history.page import write_history
 from momus.history.rules import Limit, Rules
-from momus.history.timeline import read_timeline
+from momus.history.timeline import read_timeline, write_history
+from momus.history.view import check_line
 
 CRITICS = ("length", "unigram", "stopword-share", "heaps")
 END = "</s>"

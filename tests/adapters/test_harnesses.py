@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import textwrap
 
 import pytest
@@ -62,6 +63,19 @@ def test_the_metric_has_the_difference_to_the_reference(folder):
     assert metric(references=[""], predictions=["the cat"]).keys() == {"length_nll"}
     assert math.isnan(metric(references=[None], predictions=[[]])["length_nll"])
     assert math.isnan(mean_of_scored([math.nan]))
+
+
+def test_a_run_folder_is_a_group_of_metrics(folder, tmp_path):
+    (tmp_path / "critics").mkdir()
+    for name in ("length", "unigram"):
+        shutil.copytree(folder / name, tmp_path / "critics" / name)
+    Taylor().fit(Corpus.from_texts([" ".join(REAL) * 200])).save(tmp_path / "critics" / "taylor")
+    metric = critic_metric(tmp_path)
+    values = metric(references=[REAL[0]], predictions=["the cat"])
+    names = ("length", "unigram")
+    assert values.keys() == {f"latent_nll_{n}{end}" for n in names for end in ("", "_difference")}
+    assert values["latent_nll_unigram"] == pytest.approx(alone(Unigram.load(folder / "unigram"), "the cat"))
+    assert metric(references=[REAL[0]], predictions=[""]) == {}, "a mean with NaN would be NaN"
 
 
 @pytest.mark.slow

@@ -17,8 +17,6 @@ from momus.errors import MissingExtraError, MomusError, PluginError, ReadingErro
 from momus.limits import Limits
 from momus.plugins import READERS, registered
 from momus.reading import read_corpus
-from momus_adapters.logs.every_eval_ever import write_instances
-from momus_critics.length import Length
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 QUESTIONS = [json.loads(line) for line in (LOGS / "questions.jsonl").read_text().splitlines()]
@@ -381,20 +379,3 @@ def test_a_reader_that_crashes_is_an_error_in_words(tmp_path, monkeypatch):
     monkeypatch.setattr("momus.reading.reader.log_reader", lambda name: Crashing())
     with pytest.raises(MomusError, match=r"'lm-eval'|'crashing' cannot read this as anything .*somebody else"):
         read_corpus(f"lm-eval:{EXPLAIN}")
-
-
-# Written logs
-
-
-def test_written_instances_are_read_again(tmp_path):
-    corpus, references = read_corpus(f"lm-eval:{EXPLAIN}"), read_corpus(f"lm-eval:{EXPLAIN}#target")
-    scores = Length().fit(references).score(corpus)
-    path = tmp_path / "run_samples.jsonl"
-    assert write_instances(path, scores, corpus, references, model="momus/tiny-gpt2") == scores.n_scored
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [line["evaluation"]["score"] for line in lines] == [s for s in scores.nll.tolist() if s == s]
-    again = read_corpus(f"every-eval-ever:{path}")
-    assert sorted(d.text for d in again) == sorted(d.text for d in corpus if d.text.strip())
-    assert read_corpus(f"every-eval-ever:{path}#target").prompts == again.prompts
-    with pytest.raises(UsageError, match="not those of this corpus"):
-        write_instances(path, scores, references, model="m")

@@ -13,8 +13,8 @@ from momus import Corpus
 from momus.cli.app import app
 from momus.errors import StoreError, UsageError
 from momus.history.diff import diff_runs
-from momus.history.diff_view import diff_json, diff_markdown, diff_view
 from momus.history.kept import KeptRun
+from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
 from momus.runs.manifest import write_manifest
 
 
@@ -54,7 +54,7 @@ def test_a_run_against_itself_has_no_change_at_all(runs):
         assert a.low <= 0 <= a.high
         assert a.finding == "not told apart"
     assert not any(o.appeared or o.vanished for o in found.pairs[0].outliers)
-    assert "generated text model: the same in both runs" in text(diff_view(found))
+    assert "generated text model: the same in both runs" in text(on_terminal(diff_blocks(found)))
 
 
 def test_distances_are_those_of_the_ranks_of_both_models(runs):
@@ -134,7 +134,7 @@ def test_another_real_text_is_named_and_each_run_has_its_own(runs):
     found = diff_runs(runs.folder / "near", run)
     assert found.real_changed
     assert [i.kind for i in found.inputs] == ["real text"]
-    assert "The real texts of the runs differ" in text(diff_view(found), 200)
+    assert "The real texts of the runs differ" in text(on_terminal(diff_blocks(found)), 200)
 
 
 def test_what_measures_something_else_is_named_and_left_out(runs):
@@ -194,11 +194,11 @@ def test_a_run_of_an_older_version_is_an_error(runs, tmp_path):
 
 def test_terminal_fits_80_columns_and_markdown_and_json_agree(runs):
     found = diff_runs(runs.folder / "near", runs.folder / "long")
-    shown = text(diff_view(found))
+    shown = text(on_terminal(diff_blocks(found)))
     assert max(map(len, shown.splitlines())) <= 80
     assert "▲ farther" in shown
     assert "long is farther from real text than near" in " ".join(shown.split())
-    assert "▲ farther" in diff_markdown(found)
+    assert "▲ farther" in in_markdown(diff_blocks(found))
     content = json.loads(json.dumps(diff_json(found), allow_nan=False))
     assert content["pairs"][0]["axes"][0]["finding"] == "farther"
 

@@ -14,9 +14,9 @@ from momus.errors import GateFailed, StoreError, UsageError
 from momus.history.baselines import Baselines
 from momus.history.change import Gap
 from momus.history.gate import gate_run
-from momus.history.gate_view import gate_markdown, gate_view, workflow_commands
 from momus.history.kept import KeptRun
 from momus.history.rules import Limit, Rules, read_rules
+from momus.history.view import gate_blocks, in_markdown, on_terminal, workflow_commands
 from momus.runs.manifest import write_manifest
 
 
@@ -183,7 +183,7 @@ def test_baselines_are_kept_by_fingerprint(runs, tmp_path):
     set_to = known.set("main", run)
     assert known.get("main") == set_to
     assert set_to.path == "../../run", "relative, so that the project can move"
-    assert known.resolve("main").run.path.samefile(run)
+    assert known.resolve("main").path.samefile(run)
     assert Baselines.find(start=run / "critics").folder == known.folder
     other = json.loads((run / "run.json").read_text())
     other["corpora"][1]["fingerprint"] = "0" * 16
@@ -207,7 +207,7 @@ def test_a_baseline_with_another_real_text_is_named(runs):
     run = runs.make("gate-real", corpus("g", 60, 3), real=corpus("real", 60, 23))
     result = gate_run(run, Rules(max_worse=(Limit("*", 9.0),), baseline=str(runs.folder / "near")))
     assert result.real_changed
-    assert "The real text differs from that of the baseline" in text(gate_view(result), 200)
+    assert "The real text differs from that of the baseline" in text(on_terminal(gate_blocks(result)), 200)
 
 
 def test_nightly_looks_spend_the_level_and_the_same_run_spends_nothing(runs, tmp_path):
@@ -274,10 +274,10 @@ def test_hostile_names_are_escaped(runs):
     run = runs.make("hostile", {name: long, "plain": corpus("h", 60, 3)}, critics=["length"])
     result = gate_run(run, Rules(max=limits(length=0.5)))
     assert [c.corpus for c in result.failed] == [name]
-    assert "<script>" not in gate_markdown(result)
+    assert "<script>" not in in_markdown(gate_blocks(result))
     (line,) = workflow_commands(result)
     assert "\n" not in line
-    assert "[red]x[/red]" in text(gate_view(result), 300)
+    assert "[red]x[/red]" in text(on_terminal(gate_blocks(result)), 300)
 
 
 def test_a_corpus_that_the_baseline_lacks_does_not_pass_unseen(runs):

@@ -10,9 +10,8 @@ from typer.testing import CliRunner
 
 from momus.cli.app import app
 from momus.errors import StoreError
-from momus.history.page import render_history, write_history
 from momus.history.rules import Limit
-from momus.history.timeline import read_timeline
+from momus.history.timeline import read_timeline, render_history, write_history
 from momus.runs.manifest import write_manifest
 
 pytest_plugins = ["pytester"]

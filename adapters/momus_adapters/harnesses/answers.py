@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from momus.critic import RunningTextCritic
-from momus.critic.registry import load_critic
+from momus.critic.registry import critic_class, load_critic
 from momus.critic.saved import read_critic_json
 from momus.errors import UsageError
 from momus.text.corpus import Corpus
@@ -32,6 +32,21 @@ class AnswerScore:
     value: float
     steps: int
     reason: str | None
+
+
+def saved_critics(folder: str | Path, *, trust: bool = False) -> list[SavedCritic]:
+    """The saved critic of a folder, or all critics of documents of a run folder.
+
+    Raises
+    ------
+    StoreError
+        The folder holds neither.
+    """
+    of_run = sorted(p.parent for p in Path(folder).glob("critics/*/critic.json"))
+    if not of_run:
+        return [SavedCritic(folder, trust=trust)]
+    critics = [SavedCritic(path, trust=trust) for path in of_run]
+    return [c for c in critics if not issubclass(critic_class(c.name), RunningTextCritic)]
 
 
 class SavedCritic:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from momus_adapters.harnesses.answers import SavedCritic
+from momus_adapters.harnesses.answers import saved_critics
 
 Metric = Callable[..., dict[str, float]]
 
@@ -19,25 +19,33 @@ def critic_metric(critic: str | Path, *, trust: bool = False, name: str = "laten
     step for critics of sequences), and ``NAME_difference`` to that of the reference, if there is one. What the critic
     cannot score is NaN.
 
+    Of a run folder, it is a group of metrics, ``NAME_CRITIC`` and ``NAME_CRITIC_difference`` for each critic of
+    documents; answers that a critic cannot score have none of that critic.
+
     Parameters
     ----------
     critic
-        Folder of a saved critic, such as ``run/critics/length``.
+        Folder of a saved critic, such as ``run/critics/length``, or a run folder.
     trust
         See `momus.load_critic`.
     name
         Name of the metric.
     """
-    saved = SavedCritic(critic, trust=trust)
+    saved = saved_critics(critic, trust=trust)
+    group = saved[0].folder != Path(critic).absolute()
 
     def metric(references: Sequence[object], predictions: Sequence[object], **_: object) -> dict[str, float]:
         answer = _first(predictions)
         reference = _first(references)
-        scores = saved.score([answer, reference] if reference else [answer])
-        values = {name: scores[0].value}
-        if reference:
-            values[f"{name}_difference"] = scores[0].value - scores[1].value
-        return values
+        texts = [answer, reference] if reference else [answer]
+        values: dict[str, float] = {}
+        for one in saved:
+            scores, key = one.score(texts), f"{name}_{one.name}" if group else name
+            values[key] = scores[0].value
+            if reference:
+                values[f"{key}_difference"] = scores[0].value - scores[1].value
+        # the harness averages the metrics of a group itself, and a mean with NaN is NaN
+        return {k: v for k, v in values.items() if math.isfinite(v)} if group else values
 
     metric.__name__ = metric.__qualname__ = name  # lm-eval calls the metric by it
     return metric

@@ -1,4 +1,4 @@
-"""Read and write instances of Every Eval Ever, by the published schema of instance-level evaluation logs (0.3).
+"""Read instances of Every Eval Ever, by the published schema of instance-level evaluation logs (0.3).
 
 Each line of a file is one sample under one metric: ``sample_id``, ``input`` (with ``reference``), ``output`` (``raw``,
 a list of responses, and ``reasoning_trace``) or ``messages``, ``evaluation``, ``model_id``, and ``evaluation_name``.
@@ -7,26 +7,14 @@ Settings stand in the aggregate file beside it.
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from momus.errors import UsageError
-from momus.outputs import write_text
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus.text.corpus import Corpus
 from momus_adapters.logs.fields import known, mapping, one_or_all, samples, value_at
 
-if TYPE_CHECKING:
-    from momus.critic.scores import Scores
-
-SCHEMA = "0.3.0"
-"""The version of the schema that is written."""
 REQUIRED = ("schema_version", "sample_id", "interaction_type", "input")
 OTHER = "they repeat the samples under other metrics"
 
@@ -114,70 +102,3 @@ def _about(aggregate: Mapping[str, object], instance: Mapping[str, object], task
             "generation": known(mapping(mapping(first.get("generation_config")).get("generation_args"))),
         }
     )
-
-
-def write_instances(
-    path: str | Path,
-    scores: Scores,
-    corpus: Corpus,
-    references: Corpus | None = None,
-    *,
-    model: str,
-    evaluation_id: str = "",
-) -> int:
-    """Write the scores of a critic as instances of Every Eval Ever, and return their number.
-
-    Each scored document is one instance: ``evaluation.score`` is its Latent NLL, ``output.raw`` its text,
-    ``sample_id`` its prompt (without one, its id), and ``input.raw`` the same name, since a corpus has no prompts'
-    texts. Unscored documents have no score, which the schema requires, and are left out. The schema also requires
-    ``is_correct``, which a text has not: it is false, and ``metadata`` says that it does not apply.
-
-    Parameters
-    ----------
-    path
-        The file, JSON Lines.
-    scores, corpus
-        Scores of a critic, and the corpus that was scored.
-    references
-        Texts whose prompts are those of the corpus; they become ``input.reference``.
-    model
-        The model's identifier, in the form ``owner/name``.
-    evaluation_id
-        Name of the evaluation, of an aggregate file if there is one; default: critic, corpus and its fingerprint.
-
-    Raises
-    ------
-    UsageError
-        The scores are not those of the corpus.
-    """
-    if list(scores.ids) != corpus.ids:
-        raise UsageError("the scores are not those of this corpus", hint="score the corpus, and pass both")
-    known_answers: dict[str, list[str]] = {}
-    for document in references if references is not None else ():
-        known_answers.setdefault(document.prompt or document.id, []).append(document.text)
-    evaluation = evaluation_id or f"momus/{scores.critic}/{corpus.name}/{corpus.fingerprint}"
-    instances = []
-    for document, score in zip(corpus, scores.nll.tolist(), strict=True):
-        if not math.isfinite(score):
-            continue
-        name = document.prompt or document.id
-        answers = known_answers.get(name, [])
-        instances.append(
-            {
-                "schema_version": SCHEMA,
-                "evaluation_id": evaluation,
-                "model_id": model,
-                "evaluation_name": f"momus/{scores.critic}",
-                "evaluation_result_id": f"latent_nll:{scores.critic}",
-                "sample_id": name,
-                "sample_hash": hashlib.sha256("".join([name, *answers]).encode("utf-8")).hexdigest(),
-                "interaction_type": "single_turn",
-                "input": {"raw": name, "reference": answers},
-                "output": {"raw": [document.text]},
-                "answer_attribution": [],
-                "evaluation": {"score": score, "is_correct": False},
-                "metadata": {"is_correct": "does not apply", "document": document.id},
-            }
-        )
-    write_text(Path(path), "".join(json.dumps(i, ensure_ascii=False) + "\n" for i in instances))
-    return len(instances)

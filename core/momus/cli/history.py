@@ -43,15 +43,15 @@ def diff(
     `momus gate` fails a build when a run is worse.
     """
     from momus.history.diff import diff_runs
-    from momus.history.diff_view import diff_json, diff_markdown, diff_view
+    from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
 
     changes = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
     if as_json:
         print_json(diff_json(changes))
     elif as_markdown:
-        echo(diff_markdown(changes))
+        echo(in_markdown(diff_blocks(changes)))
     else:
-        print_narrow(diff_view(changes))
+        print_narrow(on_terminal(diff_blocks(changes)))
 
 
 def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
@@ -71,7 +71,7 @@ def _run(name: str, registry: Path | None) -> Any:
     """A run by its folder or by the name of a baseline."""
     from momus.history.baselines import Baselines
 
-    return Baselines.find(registry).resolve(name).run
+    return Baselines.find(registry).resolve(name)
 
 
 def gate(
@@ -149,8 +149,8 @@ def gate(
     from momus.history.baselines import Baselines
     from momus.history.gate import LOOKS, gate_run
     from momus.history.gate_rate import GateRate
-    from momus.history.gate_view import JUNIT, gate_json, gate_view, write_junit
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
+    from momus.history.view import JUNIT, gate_blocks, gate_json, on_terminal, write_junit
     from momus.ownership import check_output
 
     exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
@@ -161,7 +161,7 @@ def gate(
         raise UsageError("no run is given", hint="momus gate RUN; `momus gate --baselines` lists the baselines")
     if save_as is not None:
         stored = Baselines.find(registry).set(save_as, run)
-        echo(f"Baseline {stored.name}: {run} (real text {stored.real}, started {stored.started})")
+        echo(f"Baseline {stored.name}: {run} (reference {stored.real}, started {stored.started})")
         return
     chosen = read_rules(rules).updated(
         baseline=baseline,
@@ -188,7 +188,7 @@ def gate(
     if as_json:
         print_json(gate_json(result))
     else:
-        print_narrow(gate_view(result))
+        print_narrow(on_terminal(gate_blocks(result, whole=False)))
     if junit is not None:
         write_junit(result, junit)
     if github:
@@ -208,7 +208,7 @@ def _list_baselines(registry: Path | None, as_json: bool) -> None:
         print_json([asdict(e) for e in entries])
     elif entries:
         rows = [(e.name, e.started, e.real, e.path) for e in entries]
-        print_narrow(text_table(("name", "started", "real text", "run"), rows, "l", narrow=True))
+        print_narrow(text_table(("name", "started", "reference", "run"), rows, "l", narrow=True))
     else:
         echo(f"No baseline in {known.folder}; name one: momus gate RUN --save-as NAME")
 
@@ -217,7 +217,7 @@ def _report_to_github(result: Any, err: bool) -> None:
     """Annotations, on standard error if ``err`` (GitHub reads both), and the summary of the job if it has a file."""
     import os
 
-    from momus.history.gate_view import append_summary, workflow_commands
+    from momus.history.view import append_summary, workflow_commands
 
     for line in workflow_commands(result):
         echo(line, err=err)
@@ -251,9 +251,8 @@ def history(
 
     Next: `momus diff` compares two of the runs; `momus gate` decides about one.
     """
-    from momus.history.page import write_history
     from momus.history.rules import Limit, read_rules
-    from momus.history.timeline import read_timeline, timeline_json
+    from momus.history.timeline import read_timeline, timeline_json, write_history
 
     chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
     timeline = read_timeline(folder, chosen.max)

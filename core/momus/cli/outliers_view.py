@@ -162,19 +162,24 @@ def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
     def head(c: FlaggedCorpus) -> str:
         of = counted(c.n, "document")
         if c.documents:
-            return f"{len(c.documents):,} of {of} are odder than real text (false-discovery rate {c.fdr:g})"
+            odder = c.reference or "real text"
+            return f"{len(c.documents):,} of {of} are odder than {odder} (false-discovery rate {c.fdr:g})"
         return (
-            f"none of {of} is odd enough; at a false-discovery rate of {c.fdr:g} and with {c.calibrating:,} real "
-            f"documents to calibrate, at least {c.fewest:,} must be"
+            f"none of {of} is odd enough; at a false-discovery rate of {c.fdr:g} and with {c.calibrating:,} "
+            f"{_documents(c.reference)} to calibrate, at least {c.fewest:,} must be"
         )
 
+    reference = corpora[0].reference if corpora else ""
     note = (
-        "p: share of the real documents that are as odd under any of the critics. Of the documents listed for a "
-        "text, expect at most a share as large as the false-discovery rate to be false alarms."
+        f"p: share of the {_documents(reference)} that are as odd under any of the critics. Of the documents listed "
+        "for a text, expect at most a share as large as the false-discovery rate to be false alarms."
     )
-    return _lists(
-        [(c.corpus, head(c), list(map(flagged_line, c.documents[:top])), len(c.documents)) for c in corpora], note
-    )
+    lines = {c.corpus: [flagged_line(d, reference=c.reference) for d in c.documents[:top]] for c in corpora}
+    return _lists([(c.corpus, head(c), lines[c.corpus], len(c.documents)) for c in corpora], note)
+
+
+def _documents(reference: str) -> str:
+    return f"documents of {one_line(reference)}" if reference else "real documents"
 
 
 def _lists(corpora: Sequence[tuple[str, str, Sequence[RenderableType], int]], note: str) -> RenderableType:
@@ -191,11 +196,11 @@ def _lists(corpora: Sequence[tuple[str, str, Sequence[RenderableType], int]], no
     return Group(*parts, Text(note, style="dim"))
 
 
-def flagged_line(d: Flagged, named: bool = True) -> Text:
+def flagged_line(d: Flagged, named: bool = True, reference: str = "") -> Text:
     """One chosen document: p, which end is odd, its value beside that of real text; critic and unit if ``named``."""
     from rich.text import Text
 
     critic, unit = (f" by {one_line(d.critic)}", f" {one_line(d.unit)}") if named else ("", "")
-    end = "too likely" if d.small else "odd"
-    words = f"  p {d.p:.2g}, {end}{critic}: {number(d.value)}{unit}, real text {number(d.typical)}"
+    end, of = "too likely" if d.small else "odd", one_line(reference) or "real text"
+    words = f"  p {d.p:.2g}, {end}{critic}: {number(d.value)}{unit}, {of} {number(d.typical)}"
     return Text(f"  {one_line(d.id)}", style="bold").append(words, style="not bold")

@@ -20,7 +20,7 @@ from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, ch
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import Scoring, Sources, score_large
 from momus.engine.jobs import Work, outcomes
-from momus.engine.large import critics_of_rows, large_texts, preview
+from momus.engine.large import critics_of_rows, large_texts, preview, whole_notes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings, signature_of
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
@@ -38,9 +38,8 @@ from momus.runs.result import Comparison, Outcome
 from momus.runs.texts import Texts, check_named, read_texts, read_versions
 from momus.runs.texts_file import write_texts
 from momus.verdicts.atlas import check_register
-from momus.verdicts.decided_rows import floor_warnings, skewness_warnings
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.table import adjust, selected
+from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings
 from momus.verdicts.verdict import check_delta
 
 if TYPE_CHECKING:
@@ -148,7 +147,11 @@ def compare(
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
     reference = real if against is None else against[settings.against]
     assert reference is not None
-    large = large_texts(reference, generated, reading) if against is None else None
+    notes: list[str] = []
+    if against is None:
+        large = large_texts(reference, generated, reading)
+    else:
+        large, notes = None, whole_notes(reference, generated, reading)
     if large is not None and large.rows:
         selection = critics_of_rows(large, critics, fit, config, trust)
     else:
@@ -178,7 +181,7 @@ def compare(
 
         sources = Sources(reference, generated, fit, reading)
         if large is None:
-            with timed.stage("reading"):
+            with timed.stage("reading", "whole" if notes else ""):
                 if against is None:
                     texts = read_texts(reference, generated, fit, settings.seed, reading, timed.inner)
                 else:
@@ -192,7 +195,7 @@ def compare(
             check_asked(settings, chosen, preview(large, reading))
             scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
             texts, plain = score_large(large, selection, sources, settings, scoring, earlier, timed, critics is None)
-        comparison.warnings += [*texts.warnings, *selection.warnings, *texts.sample_notes]
+        comparison.warnings += [*notes, *texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen)))

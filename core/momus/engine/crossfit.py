@@ -92,9 +92,20 @@ def pooled(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def cross_scored(
-    critic: Critic[Any], texts: Texts, settings: Settings, timed: Timed, folder: RunFolder | None
+    critic: Critic[Any],
+    texts: Texts,
+    settings: Settings,
+    timed: Timed,
+    folder: RunFolder | None = None,
+    *,
+    tested_only: bool = False,
 ) -> CrossScores:
     """Fit the critic on all texts, and score them by critics of folds.
+
+    Parameters
+    ----------
+    tested_only
+        Leave out the scores that are only shown, and those of the other direction.
 
     Raises
     ------
@@ -109,7 +120,7 @@ def cross_scored(
         critic.save(folder.critic_folder(critic.name))
     once = isinstance(critic, UnnamedLatentsMixin) or row_unit(critic) != "document"
     shown: list[Scores] = []
-    if once or isinstance(critic, EvidenceMixin):
+    if once or (isinstance(critic, EvidenceMixin) and not tested_only):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
             shown = [critic.score(c) for c in corpora]
     if once:
@@ -118,7 +129,7 @@ def cross_scored(
     old, *new = range(len(corpora))
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
         scored = _by_folds(critic, corpora, numbers, old, range(len(corpora)), settings.folds)
-        reverse = [_by_folds(critic, corpora, numbers, k, [old], settings.folds)[0] for k in new]
+        reverse = [] if tested_only else [_by_folds(critic, corpora, numbers, k, [old], settings.folds)[0] for k in new]
     return CrossScores(scored, shown or scored, reverse)
 
 

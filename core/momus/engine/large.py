@@ -16,6 +16,7 @@ from momus.critic.hooks import row_unit
 from momus.critic.registry import load_critic
 from momus.engine.chosen import Chosen
 from momus.errors import MomusError, StoreError, UsageError
+from momus.limits import size_text
 from momus.reading import ReadingOptions, TextSource
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
 from momus.runs.manifest import ROWS
@@ -95,6 +96,29 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
         return None  # a stream, an address, a log: read whole; what is wrong with it is said there
     texts = LargeTexts({n: str(p) for n, p in paths.items()}, files, rows)
     return texts if rows or texts.size > LARGE else None
+
+
+def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], reading: ReadingOptions) -> list[str]:
+    """What to say of large texts of models, which are read whole: critics are fitted on them again and again.
+
+    Raises
+    ------
+    UsageError
+        A text is given as rows.
+    """
+    large = large_texts(reference, generated, reading)
+    if large is None:
+        return []
+    if large.rows:
+        raise UsageError(
+            f"{large.rows[min(large.rows)]}: rows were scored by critics that were fitted before, and with --against "
+            "critics are fitted on folds of the texts themselves",
+            hint="give the texts",
+        )
+    return [
+        f"{size_text(large.size)} of text are read whole with --against, not in parts: time and memory grow with them. "
+        "Some 1,000 prompts tell small differences; leave the others out if this takes too long."
+    ]
 
 
 def preview(texts: LargeTexts, reading: ReadingOptions) -> Texts:

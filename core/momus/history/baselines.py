@@ -35,7 +35,8 @@ class Baseline:
     identity
         `KeptRun.identity` when the baseline was set.
     real, fit
-        Fingerprints of the real text and of the text that critics are fitted on.
+        Fingerprints of the real text, or of the text of a model in its place, and of the text that critics are fitted
+        on.
     momus, started
         Version that wrote the run, and when it began.
     set_at
@@ -53,14 +54,6 @@ class Baseline:
     started: str
     set_at: str
     format: Literal["momus-baseline-1"]
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """A run that was found by its folder, or by the name of a baseline (then ``baseline`` is not None)."""
-
-    run: KeptRun
-    baseline: Baseline | None = None
 
 
 class Baselines:
@@ -100,7 +93,7 @@ class Baselines:
             name,
             Path(os.path.relpath(kept.path.resolve(), self.folder.resolve())).as_posix(),
             kept.identity,
-            kept.fingerprint("real"),
+            kept.fingerprint(kept.reference),
             kept.fingerprint("fit"),
             str(kept.signature.get("momus", "")),
             kept.started,
@@ -137,7 +130,7 @@ class Baselines:
                 hint=f"momus gate RUN --save-as {name} sets it; known: {known}",
             ) from error
 
-    def resolve(self, name: str) -> Resolved:
+    def resolve(self, name: str) -> KeptRun:
         """Find a run by its folder, or by the name of a baseline.
 
         Raises
@@ -148,7 +141,7 @@ class Baselines:
             The run is gone, or another run has taken its place since the baseline was set.
         """
         if Path(name).is_dir() or not _NAME.fullmatch(name):
-            return Resolved(KeptRun.read(name))
+            return KeptRun.read(name)
         baseline = self.get(name)
         run = KeptRun.read(self.folder / baseline.path)
         if run.identity != baseline.identity:
@@ -156,7 +149,7 @@ class Baselines:
                 f"{run.path}: another run has replaced the one that baseline {name!r} was set to",
                 hint=f"momus gate {run.path} --save-as {name}, if that is what you want",
             )
-        return Resolved(run, baseline)
+        return run
 
     def _file(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

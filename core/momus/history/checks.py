@@ -8,7 +8,7 @@ from typing import Literal
 
 from momus.history.change import Gap, reaches
 from momus.history.kept import KeptRun, incomparable
-from momus.history.moves import AxisMoves, RunMoves, moves_of
+from momus.history.moves import AxisChange, CorpusDiff, moves_of
 from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, Limit, Rules, limit_of
 from momus.verdicts.verdict import Verdict
 
@@ -141,7 +141,7 @@ def decide_changes(
     p = 1.0
     for pair in pairs:
         moves = moves_of(baseline, run, pair)
-        limited: list[tuple[AxisMoves, Limit]] = []
+        limited: list[tuple[AxisChange, Limit]] = []
         for a in moves.axes:
             limit = limit_of(rules.max_worse, a.critic)
             if limit is not None and (limit.effect or a.band):
@@ -160,7 +160,7 @@ def decide_changes(
     return Decided(tuple(checks), p, tuple(left_out))
 
 
-def _change_check(a: AxisMoves, limit: Limit, corpus: str, reach: float, strict: bool) -> Check:
+def _change_check(a: AxisChange, limit: Limit, corpus: str, reach: float, strict: bool) -> Check:
     unit = 1.0 if limit.effect or not a.band else a.band
     low, high = (end / unit for end in a.moves.interval(reach))
     return Check(
@@ -170,7 +170,7 @@ def _change_check(a: AxisMoves, limit: Limit, corpus: str, reach: float, strict:
         a.critic,
         a.axis,
         "failed" if (high if strict else low) > limit.value else "passed",
-        a.moves.change / unit,
+        a.change / unit,
         low,
         high,
         limit.value,
@@ -179,7 +179,7 @@ def _change_check(a: AxisMoves, limit: Limit, corpus: str, reach: float, strict:
 
 
 def _not_compared(
-    baseline: KeptRun, run: KeptRun, pair: tuple[str, str], moves: RunMoves, rules: Rules
+    baseline: KeptRun, run: KeptRun, pair: tuple[str, str], moves: CorpusDiff, rules: Rules
 ) -> tuple[list[Check], list[str]]:
     """Axes that cannot be compared with the baseline: checks that fail, and notes.
 

@@ -2,100 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from momus.errors import UsageError
 from momus.history.change import RESAMPLES, reaches
 from momus.history.kept import InputChange, KeptRun, changed_inputs, incomparable
-from momus.history.moves import AxisMoves, moves_of
-from momus.history.outliers import OutlierChange, outlier_changes
-
-Finding = Literal["farther", "nearer", "not told apart"]
-
-
-@dataclass(frozen=True)
-class AxisChange:
-    """The change in distance to real text on one axis.
-
-    Attributes
-    ----------
-    critic, axis, statistic
-        The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents. The
-        statistic that leads where the later text differs from real text, or the earlier one; else the headline.
-    before, after
-        Distances to real text, in units of the effect (``effect_kind``), as in the verdicts where the same documents
-        take part; in human bands for the mean over axes.
-    change, low, high
-        after − before, with its interval: simultaneous over the axes of all pairs of corpora, and by itself for
-        the mean over axes.
-    band
-        Human band of the earlier run, in units of the effect; None if the axis has none.
-    n_real, n_before, n_after
-        Documents that take part (groups, for laws of running text); ``n_real`` of the later run.
-    from_errors
-        Whether it comes from the standard errors of both verdicts alone, since runs keep rows of headlines only.
-    """
-
-    critic: str
-    axis: str
-    statistic: str
-    effect_kind: str
-    before: float
-    after: float
-    change: float
-    low: float
-    high: float
-    band: float | None
-    n_real: int
-    n_before: int
-    n_after: int
-    from_errors: bool = False
-
-    @property
-    def finding(self) -> Finding:
-        """Whether the later text is significantly farther from real text, or nearer."""
-        if self.low > 0:
-            return "farther"
-        return "nearer" if self.high < 0 else "not told apart"
-
-    def in_bands(self, value: float) -> float | None:
-        """A distance, change or limit ÷ human band; None without a band."""
-        return value / self.band if self.band else None
-
-
-@dataclass(frozen=True)
-class CorpusDiff:
-    """The changes from one generated corpus to another.
-
-    Attributes
-    ----------
-    before, after
-        Names of the corpora.
-    axes
-        One entry per axis that can be compared, the largest change in human bands first.
-    overall
-        The mean over axes of documents, in human bands; None without an axis that has a band.
-    not_compared
-        By critic, why it has no entry.
-    outliers
-        Documents that stand out in one run only, by critic.
-    matched
-        Whether texts of the same prompts were compared.
-    units
-        Units (prompts, groups or documents) of the smallest pool that was resampled.
-    """
-
-    before: str
-    after: str
-    axes: tuple[AxisChange, ...]
-    overall: AxisChange | None
-    not_compared: Mapping[str, str]
-    outliers: tuple[OutlierChange, ...]
-    matched: bool
-    units: int
+from momus.history.moves import AxisChange, CorpusDiff, moves_of
+from momus.history.outliers import outlier_changes
 
 
 @dataclass(frozen=True)
@@ -157,6 +72,7 @@ def diff_runs(
     """
     before = before if isinstance(before, KeptRun) else KeptRun.read(before)
     after = after if isinstance(after, KeptRun) else KeptRun.read(after)
+    check_real(before, after)
     pairs = matching_corpora(before, after, corpora)
     check_comparable(before, after)
     confidence = after.confidence if confidence is None else confidence
@@ -197,6 +113,17 @@ def matching_corpora(before: KeptRun, after: KeptRun, corpora: Sequence[tuple[st
     return common
 
 
+def check_real(*runs: KeptRun) -> None:
+    """Raise `UsageError` if the reference of a run is text of a model: changes are in distance to real text."""
+    for run in runs:
+        if run.against:
+            raise UsageError(
+                f"{run.path}: its reference is text of a model ({run.reference}), and changes of runs are in distance "
+                "to real text",
+                hint="compare all versions at once: momus compare --against old=… -g v1=… -g v2=… --chain",
+            )
+
+
 def check_comparable(before: KeptRun, after: KeptRun) -> None:
     """Raise `UsageError` if no critic measures the same in both runs."""
     names = list(dict.fromkeys([*before.critics, *after.critics]))
@@ -210,41 +137,15 @@ def check_comparable(before: KeptRun, after: KeptRun) -> None:
 
 
 def _pair(before: KeptRun, after: KeptRun, pair: tuple[str, str], confidence: float, top: int) -> CorpusDiff:
-    moves = moves_of(before, after, pair)
-    reach = reaches([a.moves for a in moves.axes], confidence)
-    changes = [_change(a, a.moves.interval(r)) for a, r in zip(moves.axes, reach, strict=True)]
-    overall = None
-    if moves.overall is not None:
-        (alone,) = reaches([moves.overall.moves], confidence)
-        overall = _change(moves.overall, moves.overall.moves.interval(alone))
-    return CorpusDiff(
-        *pair,
-        tuple(sorted(changes, key=_size)),
-        overall,
-        moves.not_compared,
-        tuple(outlier_changes(before, after, pair, [a.critic for a in moves.axes if not a.law], top)),
-        moves.matched,
-        moves.units,
-    )
-
-
-def _change(a: AxisMoves, interval: tuple[float, float]) -> AxisChange:
-    return AxisChange(
-        critic=a.critic,
-        axis=a.axis,
-        statistic=a.statistic,
-        effect_kind=a.effect_kind,
-        before=float(a.moves.distances[0]),
-        after=float(a.moves.distances[1]),
-        change=a.moves.change,
-        low=interval[0],
-        high=interval[1],
-        band=a.band,
-        n_real=a.documents[0],
-        n_before=a.documents[1],
-        n_after=a.documents[2],
-        from_errors=a.from_errors,
-    )
+    changes = moves_of(before, after, pair)
+    reach = reaches([a.moves for a in changes.axes], confidence)
+    axes = [a.within(r) for a, r in zip(changes.axes, reach, strict=True)]
+    overall = changes.overall
+    if overall is not None:
+        overall = overall.within(reaches([overall.moves], confidence)[0])
+    documents = [a.critic for a in axes if after.axis_kept(a.critic)]
+    outliers = tuple(outlier_changes(before, after, pair, documents, top))
+    return replace(changes, axes=tuple(sorted(axes, key=_size)), overall=overall, outliers=outliers)
 
 
 def _size(change: AxisChange) -> tuple[bool, float]:

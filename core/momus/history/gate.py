@@ -20,7 +20,7 @@ from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
 from momus.history.baselines import Baselines
 from momus.history.checks import Check, Status, decide_changes, decide_distances
-from momus.history.diff import check_comparable, matching_corpora
+from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
 from momus.inference.sequential import Look, Looks, spent
@@ -85,7 +85,7 @@ class GateResult:
 
     def check(self) -> None:
         """Raise `momus.errors.GateFailed` unless the gate passed."""
-        from momus.history.gate_view import failure
+        from momus.history.view import failure
 
         if not self.passed:
             message, hint = failure(self)
@@ -143,9 +143,9 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         kind, instead = ("text of a model", NOT_BEYOND_ITSELF) if run.against else ("real text", NOT_BEYOND)
         raise UsageError(f"--require {min(wrong)}: the reference of {run.path} is {kind}", hint=f"require {instead}")
     alpha = round(1 - run.confidence if rules.alpha is None else rules.alpha, 12)
-    baseline = Baselines.find(registry).resolve(rules.baseline).run if rules.baseline else None
+    baseline = Baselines.find(registry).resolve(rules.baseline) if rules.baseline else None
     looks = GateLooks.read(rules.sequential, alpha, run.identity) if rules.sequential else None
-    level = alpha if looks is None else looks.level
+    level = alpha if looks is None else spent(alpha, looks.looks.number + 1)
     families = int(bool(rules.max or (rules.require and looks is not None))) + int(bool(rules.max_worse))
     share = level / max(families, 1)
     decisions = [decide_distances(run, corpora, rules, share, looks is not None)]
@@ -154,6 +154,7 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
         inputs = changed_inputs(baseline, run, tuple(pairs))
         if rules.max_worse:
+            check_real(baseline, run)
             _check_paired(baseline, [name for name in corpora if name not in {other for _, other in pairs}])
             check_comparable(baseline, run)
             decisions.append(decide_changes(baseline, run, pairs, rules, share))
@@ -250,11 +251,6 @@ class GateLooks:
             )
         return cls(path, looks)
 
-    @property
-    def level(self) -> float:
-        """The level of this look."""
-        return spent(self.looks.alpha, self.looks.number + 1)
-
     def add(self, p: float, identity: str) -> Look:
         """Add this look, and write the state; the file is replaced whole.
 
@@ -265,11 +261,8 @@ class GateLooks:
         """
         before = json.loads(self.looks.to_json())
         look = self.looks.add(p=p)
-        content = {
-            "format": FORMAT,
-            "looks": json.loads(self.looks.to_json()),
-            "last": {"identity": identity, "before": before},
-        }
+        looks = json.loads(self.looks.to_json())
         with writing(self.path, "name another --sequential file"):
-            write_sealed(self.path, content)
+            last = {"identity": identity, "before": before}
+            write_sealed(self.path, {"format": FORMAT, "looks": looks, "last": last})
         return look

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from momus.history.checks import decide_distances
 from momus.history.kept import KeptRun
 from momus.history.rules import NOT_BEYOND_ITSELF, Rules, rules_words
 from momus.outputs import make_folder
+from momus.ownership import check_output, marked
+from momus.parameters import Range
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
 from momus.runs.texts import read_versions
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from momus.critic.scores import Scores
 
 FILE = "gate.json"
+RATE = marked("the rate of a gate", b'"fingerprint"', b'"splits"', b'"failed"')
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ class GateRate:
     fingerprint: str
     documents: int
     rules: str
-    splits: int
-    failed: int
+    splits: Annotated[int, Range(1)]
+    failed: Annotated[int, Range(0)]
     low: float
     high: float
     axes: dict[str, int]
@@ -149,6 +152,8 @@ def calibrate_gate(
     MomusError
         The text cannot be read, no critic can be fitted, or the rules need a baseline.
     """
+    from scipy.stats import binomtest
+
     rules = rules or Rules(require=(NOT_BEYOND_ITSELF,))
     if rules.max_worse or rules.sequential or not (rules.max or rules.require):
         hint = "give --max or --require"
@@ -156,6 +161,8 @@ def calibrate_gate(
     if len(against) != 1:
         raise UsageError("against takes one text by name", hint='against={"old": texts}')
     ((name, source),) = against.items()
+    if out is not None:
+        check_output(Path(out) / FILE, RATE, [source] if isinstance(source, str | Path) else [])
     clock, timed = time.perf_counter(), Timed(reporter or default_reporter())
     settings = Settings(seed=seed, permutations=999, against=name)
     texts = read_versions((name, source), {}, reading, timed.inner)
@@ -163,7 +170,7 @@ def calibrate_gate(
     scored: list[tuple[Critic[Any], Scores]] = []
     for critic in chosen_critics(critics, dict(config or {})).critics:
         try:
-            scored.append((critic, cross_scored(critic, texts, settings, timed, None).scored[0]))
+            scored.append((critic, cross_scored(critic, texts, settings, timed, tested_only=True).scored[0]))
         except (FittingError, MissingExtraError):
             if critics is not None:
                 raise
@@ -178,9 +185,10 @@ def calibrate_gate(
             for critic_name in broken:
                 axes[critic_name] += 1
             advance(split + 1)
-    low, high = _exact(failed, splits)
+    interval = binomtest(failed, splits).proportion_ci(method="exact")
     rate = GateRate(
-        name, texts.real.fingerprint, len(texts.real), rules_words(rules), splits, failed, low, high,
+        name, texts.real.fingerprint, len(texts.real), rules_words(rules), splits, failed,
+        float(interval.low), float(interval.high),
         {k: n for k, n in axes.items() if n}, round(time.perf_counter() - clock, 1),
     )  # fmt: skip
     if out is not None:
@@ -209,15 +217,3 @@ def _broken(
     )
     decided = decide_distances(run, ["half"], rules, rules.alpha or 1 - settings.confidence, False)
     return {c.critic for c in decided.checks if c.status == "failed"}
-
-
-def _exact(count: int, n: int) -> tuple[float, float]:
-    """Clopper–Pearson interval of a share.
-
-    >>> tuple(round(x, 3) for x in _exact(2, 50))
-    (0.005, 0.137)
-    """
-    from scipy.stats import beta
-
-    low = float(beta.ppf(0.025, count, n - count + 1)) if count else 0.0
-    return low, float(beta.ppf(0.975, count + 1, n - count)) if count < n else 1.0

@@ -150,10 +150,14 @@ class KeptRun:
         MomusError
             The critic cannot be loaded, or its files are damaged.
         """
-        folder = RunFolder(self.path)
-        if not (folder.critic_folder(critic) / "headline.parquet").exists():
+        if not self.axis_kept(critic):
             return None
+        folder = RunFolder(self.path)
         return folder.kept_axis(load_critic(folder.critic_folder(critic)))
+
+    def axis_kept(self, critic: str) -> bool:
+        """Whether the run has headline rows of a critic."""
+        return (RunFolder(self.path).critic_folder(critic) / "headline.parquet").exists()
 
 
 @dataclass(frozen=True)
@@ -190,7 +194,8 @@ def changed_inputs(before: KeptRun, after: KeptRun, corpora: tuple[tuple[str, st
 
     note("version", "momus", before.signature.get("momus"), after.signature.get("momus"))
     note("seed", "seed", before.signature.get("seed"), after.signature.get("seed"))
-    note("real text", "real", before.fingerprint("real"), after.fingerprint("real"))
+    reference = after.reference
+    note("real text", reference, before.fingerprint(before.reference), after.fingerprint(reference))
     note("fitted text", "fit", before.fingerprint("fit"), after.fingerprint("fit"))
     for one, other in corpora:
         note("generated text", other, before.fingerprint(one), after.fingerprint(other))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
 from momus.errors import MomusError
 from momus.history.change import RESAMPLES, Gap, Moves
 from momus.history.kept import KeptRun, incomparable
+from momus.history.outliers import OutlierChange
 from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
 from momus.joint.axes import Axis
@@ -18,6 +20,9 @@ from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates
 from momus.runs.texts_file import KeptTexts
 
+Finding = Literal["farther", "nearer", "not told apart"]
+SEED = 0
+"""Of the draws, so that a change does not depend on the seeds of its runs."""
 MOST_LAWS = 1000
 """Numbers from here on tell axes of documents apart, whose changes come from the errors of verdicts, from laws."""
 REAL, MODEL = ("real before", "real after"), ("before", "after")
@@ -25,33 +30,106 @@ REAL, MODEL = ("real before", "real after"), ("before", "after")
 
 
 @dataclass(frozen=True)
-class AxisMoves:
-    """The change on one axis, with what it is called; see `momus.history.diff.AxisChange`."""
+class AxisChange:
+    """The change in distance to real text on one axis.
+
+    Attributes
+    ----------
+    critic, axis, statistic
+        The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents. The
+        statistic that leads where the later text differs from real text, or the earlier one; else the headline.
+    before, after
+        Distances to real text, in units of the effect (``effect_kind``), as in the verdicts where the same documents
+        take part; in human bands for the mean over axes.
+    change, low, high
+        after − before, with its interval: simultaneous over the axes of all pairs of corpora, and by itself for
+        the mean over axes.
+    band
+        Human band of the earlier run, in units of the effect; None if the axis has none.
+    n_real, n_before, n_after
+        Documents that take part (groups, for laws of running text); ``n_real`` of the later run.
+    from_errors
+        Whether it comes from the standard errors of both verdicts alone, since runs keep rows of headlines only.
+    moves
+        What intervals are made of.
+    """
 
     critic: str
     axis: str
     statistic: str
     effect_kind: str
-    moves: Moves
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
     band: float | None
-    documents: tuple[int, int, int]
-    law: bool = False
-    from_errors: bool = False
+    n_real: int
+    n_before: int
+    n_after: int
+    from_errors: bool
+    moves: Moves = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, names: tuple[str, str, str, str], moves: Moves, band: float | None, sizes: Sequence[int], errors: bool
+    ) -> AxisChange:
+        """A change without an interval yet."""
+        (one, other), change = map(float, moves.distances), moves.change
+        n_real, n_before, n_after = map(int, sizes)
+        return cls(*names, one, other, change, change, change, band, n_real, n_before, n_after, errors, moves)
+
+    def within(self, reach: float) -> AxisChange:
+        """The change with its interval, for a reach in standard errors."""
+        low, high = self.moves.interval(reach)
+        return replace(self, low=low, high=high)
+
+    @property
+    def finding(self) -> Finding:
+        """Whether the later text is significantly farther from real text, or nearer."""
+        if self.low > 0:
+            return "farther"
+        return "nearer" if self.high < 0 else "not told apart"
+
+    def in_bands(self, value: float) -> float | None:
+        """A distance, change or limit ÷ human band; None without a band."""
+        return value / self.band if self.band else None
 
 
 @dataclass(frozen=True)
-class RunMoves:
-    """The changes on all axes; fields as in `momus.history.diff.CorpusDiff`."""
+class CorpusDiff:
+    """The changes from one generated corpus to another.
 
-    axes: tuple[AxisMoves, ...]
-    overall: AxisMoves | None
+    Attributes
+    ----------
+    before, after
+        Names of the corpora.
+    axes
+        One entry per axis that can be compared; of `momus.history.diff`, the largest change in human bands first.
+    overall
+        The mean over axes of documents, in human bands; None without an axis that has a band.
+    not_compared
+        By critic, why it has no entry.
+    matched
+        Whether texts of the same prompts were compared.
+    units
+        Units (prompts, groups or documents) of the smallest pool that was resampled.
+    outliers
+        Documents that stand out in one run only, by critic.
+    """
+
+    before: str
+    after: str
+    axes: tuple[AxisChange, ...]
+    overall: AxisChange | None
     not_compared: Mapping[str, str]
     matched: bool
     units: int
+    outliers: tuple[OutlierChange, ...] = ()
 
 
-def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int = 0) -> RunMoves:
-    """The changes from one generated corpus to another.
+def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDiff:
+    """The changes from one generated corpus to another, without intervals yet.
 
     Critics that measure different things in the two runs, or cannot be compared for another reason, are left out; the
     result says why.
@@ -64,7 +142,7 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
     )
     excluded: dict[str, str] = {}
     bootstraps: dict[str, tuple[Replicates, Replicates]] = {}
-    laws: list[AxisMoves] = []
+    laws: list[AxisChange] = []
     for critic in dict.fromkeys([*before.critics, *after.critics]):
         why = incomparable(before, after, critic)
         if not why and not all(critic in run.headlines(name) for run, name in zip(runs, pair, strict=True)):
@@ -76,21 +154,19 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
                 if one is not None and other is not None:
                     bootstraps[critic] = _replicates((one, other), pools, texts, pair, runs)
                 elif one is None and other is None:
-                    laws.append(
-                        _from_errors(runs, critic, _leading(runs, critic, pair), pair, seed, len(laws), law=True)
-                    )
+                    laws.append(_from_errors(runs, critic, _leading(runs, critic, pair), pair, len(laws)))
                 else:
                     why = "one of the runs has no scored document"
         except (MomusError, ValueError) as error:
             why = error.message if isinstance(error, MomusError) else str(error)
         if why:
             excluded[critic] = why
-    for drawn in pools.multiplicities(RESAMPLES, seed):
+    for drawn in pools.multiplicities(RESAMPLES, SEED):
         for both in bootstraps.values():
             for bootstrap in both:
                 bootstrap.add(drawn)
     freedom = float(max(min(pools.sizes) - 1, 1))
-    moves: list[AxisMoves] = []
+    changes: list[AxisChange] = []
     counted: list[tuple[Distances, float]] = []
     for critic, both in bootstraps.items():
         distances = [b.distances(freedom) for b in both]
@@ -105,9 +181,10 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str], seed: int =
         leading = _leading(runs, critic, pair)
         if leading != headline:
             with suppress(ValueError):  # a run does not know it well enough
-                described = _from_errors(runs, critic, leading, pair, seed, MOST_LAWS + len(moves))
-        moves.append(described)
-    return RunMoves(tuple(moves + laws), _overall(counted, moves), excluded, pools.matched, int(min(pools.sizes)))
+                described = _from_errors(runs, critic, leading, pair, MOST_LAWS + len(changes))
+        changes.append(described)
+    every = tuple(changes + laws)
+    return CorpusDiff(*pair, every, _overall(counted, changes), excluded, pools.matched, int(min(pools.sizes)))
 
 
 def _keys(texts: KeptTexts, corpus: str) -> list[str | None]:
@@ -191,12 +268,13 @@ def _described(
     statistic: str,
     pair: tuple[str, str],
     moves: Moves,
-    documents: tuple[int, int, int],
-) -> AxisMoves:
+    documents: Sequence[int],
+    errors: bool = False,
+) -> AxisChange:
     """A change with the name of its axis, and the band of the earlier run (or else of the later one)."""
     one, other = (run.rows(name)[critic][statistic] for run, name in zip(runs, pair, strict=True))
-    n = int(documents[0]), int(documents[1]), int(documents[2])
-    return AxisMoves(critic, other.axis, statistic, other.effect_kind, moves, one.band or other.band, n)
+    names = critic, other.axis, statistic, other.effect_kind
+    return AxisChange.of(names, moves, one.band or other.band, documents, errors)
 
 
 def _from_errors(
@@ -204,10 +282,8 @@ def _from_errors(
     critic: str,
     statistic: str,
     pair: tuple[str, str],
-    seed: int,
     number: int,
-    law: bool = False,
-) -> AxisMoves:
+) -> AxisChange:
     """The change of a statistic of which the runs keep no rows, from the standard errors of both verdicts.
 
     Raises
@@ -225,9 +301,9 @@ def _from_errors(
     one, other = verdicts
     assert one is not None
     assert other is not None
-    moves = Moves.of_gaps(gaps[0], gaps[1], seed, number)
+    moves = Moves.of_gaps(gaps[0], gaps[1], SEED, number)
     sizes = other.n_real, one.n_generated, other.n_generated
-    return replace(_described(runs, critic, statistic, pair, moves, sizes), law=law, from_errors=True)
+    return _described(runs, critic, statistic, pair, moves, sizes, errors=True)
 
 
 def _joined(before: Distances, after: Distances) -> Distances:
@@ -241,7 +317,7 @@ def _joined(before: Distances, after: Distances) -> Distances:
     )
 
 
-def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisMoves]) -> AxisMoves | None:
+def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisChange]) -> AxisChange | None:
     """The mean over axes of distance ÷ band."""
     if not counted:
         return None
@@ -250,6 +326,6 @@ def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisMove
         Distances(mean.estimates[i : i + 1], mean.deviations[:, i : i + 1], False, mean.freedom, mean.shown[i : i + 1])
         for i in (0, 1)
     ]
-    sizes = [a.documents for a in axes if a.band]
-    smallest = min(s[0] for s in sizes), min(s[1] for s in sizes), min(s[2] for s in sizes)
-    return AxisMoves(ALL_AXES, ALL_AXES, "", "bands", Moves.of(single[0], single[1]), 1.0, smallest)
+    sizes = np.array([(a.n_real, a.n_before, a.n_after) for a in axes if a.band]).min(axis=0)
+    names = ALL_AXES, ALL_AXES, "", "bands"
+    return AxisChange.of(names, Moves.of(single[0], single[1]), 1.0, sizes, False)

@@ -236,6 +236,15 @@ def _adjusted_paths(paths: Sequence[Path]) -> list[Path]:
     return [replace(p, p_adjusted=adjusted.get(p.critic)) for p in paths]
 
 
+def of_reference(text: str, reference: str) -> str:
+    """Words of a critic that speak of real text, of the reference, if that is text of a model.
+
+    >>> of_reference("copied words, beyond real text", "old"), of_reference("beyond real text", "")
+    ('copied words, beyond old', 'beyond real text')
+    """
+    return text.replace("real text", reference).replace("human text", reference) if reference else text
+
+
 def with_q(items: Sequence[Item]) -> list[Item]:
     """Items of one kind with their q."""
     if not items:

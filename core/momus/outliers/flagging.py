@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from momus.errors import UsageError
+from momus.joint.versions import of_reference
 from momus.numeric.types import Bools, Floats
 from momus.outliers.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
 from momus.outliers.rows import Measure, OddDocument, median_of, outlier_rows
@@ -51,6 +52,8 @@ class FlaggedCorpus:
         The smallest number that could have been chosen at all.
     calibrating
         Real documents that calibrate the p-values.
+    reference
+        Name of the text that they are of, if that is text of a model; else empty.
     """
 
     corpus: str
@@ -59,6 +62,7 @@ class FlaggedCorpus:
     fdr: float
     calibrating: int
     documents: tuple[Flagged, ...]
+    reference: str = ""
 
 
 def flagged(
@@ -102,7 +106,8 @@ def flagged(
     rows = outlier_rows(run, None if critic is None else [critic], corpus, documents_only=True)
     if not rows.results:
         raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
-    names, units = [r.name for r in rows.results], [rows.unit(r) for r in rows.results]
+    reference = rows.real if rows.real != "real" else ""
+    names, units = [r.name for r in rows.results], [of_reference(rows.unit(r), reference) for r in rows.results]
     measures = [rows.measures[name] for name in names]
     calibration = Calibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
     corpora = []
@@ -111,7 +116,8 @@ def flagged(
         choice = calibration.choose([values])
         numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
         documents = calibration.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
-        corpora.append(FlaggedCorpus(name, len(ids), choice.fewest, fdr, len(calibration), tuple(documents)))
+        chosen = choice.fewest, fdr, len(calibration), tuple(documents), reference
+        corpora.append(FlaggedCorpus(name, len(ids), *chosen))
     return corpora
 
 

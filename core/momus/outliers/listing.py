@@ -12,6 +12,7 @@ import numpy as np
 
 from momus.errors import UsageError
 from momus.evidence import MarkedDocument, Step
+from momus.joint.versions import of_reference
 from momus.numeric.types import Floats
 from momus.outliers.rows import OddDocument, OutlierRows, median_of, outlier_rows
 from momus.runs.folder import read_comparison
@@ -146,9 +147,10 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
     for result in rows.results:
         noun = result.verdicts[0].unit if result.verdicts else "document"
         odder = "odder" if result.oddity_unit else "less likely"
-        real, texts, unit = rows.of_real(result.name), _kept(result), rows.unit(result)
+        real, texts = rows.of_real(result.name), _kept(result)
         typical = median_of(real)
         of = "" if comparison.against is None else comparison.against.reference
+        unit = of_reference(rows.unit(result), of)
         outliers: list[Outlier] = []
         scored, tied = {}, {}
         for corpus in rows.listed:
@@ -165,7 +167,7 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
                         typical=typical,
                         unit=unit,
                         above=above,
-                        why=reason_of(document, words, row["z"]),
+                        why=of_reference(reason_of(document, words, row["z"]), of),
                         document=document,
                         human=human,
                         same_prompt=same_prompt,

@@ -173,15 +173,15 @@ class Log:
 
 
 def qualified(record: object, task: str) -> object:
-    """Put the name of the task before the ids of a record.
+    """Put the name of the task before the ids of a record, and into the field ``task`` unless it has one.
 
     >>> qualified({"id": "3", "prompt_id": "3", "text": "x"}, "qa")
-    {'id': 'qa/3', 'prompt_id': 'qa/3', 'text': 'x'}
+    {'task': 'qa', 'id': 'qa/3', 'prompt_id': 'qa/3', 'text': 'x'}
     """
     if not isinstance(record, Mapping):
         return record
     named = {k: f"{task}/{record[k]}" for k in ("id", "prompt_id") if record.get(k) is not None}
-    return {**record, **named}
+    return {"task": task, **record, **named}
 
 
 def same_model(abouts: Sequence[Mapping[str, object]], top: Location) -> None:

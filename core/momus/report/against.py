@@ -7,11 +7,14 @@ where that was given.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from momus.joint.versions import Against, Direction, Item, Path
+from momus.joint.analyses import Joint
+from momus.joint.versions import Against, Direction, Item, Path, of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.report.blocks import Block
 from momus.report.format import number, p_value
+from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, covariate_names, subgroup_cells
 from momus.report.safe import one_line
 from momus.report.sentences import axes, over_refits, versus
 from momus.report.table import overview
@@ -23,24 +26,6 @@ GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
 """Axes whose gap is told in words; things of a kind in one line; characters of a quoted passage; paths that are
 told first."""
 BARS = "▁▂▃▄▅▆▇█"
-
-
-@dataclass(frozen=True)
-class Block:
-    """A part of the view: a title, lines of text (a name and what is said of it), and a table.
-
-    Attributes
-    ----------
-    texts
-        Number of the first columns that hold text.
-    """
-
-    title: str
-    lines: Sequence[tuple[str, str]] = ()
-    heads: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    note: str = ""
-    texts: int = 1
 
 
 def said(v: Verdict) -> str:
@@ -138,7 +123,7 @@ def axes_block(answer: Answer, against: Against) -> Block:
         rows.append(cells)
     lines = [(a.axis, f"{c.generated} {'is ' * bool(c.direction)}{says_what(c)}") for a, c in _largest(answer)]
     also = "; distances to real text" * bool(nearer)
-    return Block("Axes", lines, heads, rows, " · ".join(legend(answer, against)) + also)
+    return Block("Axes", lines, heads, rows, [" · ".join(legend(answer, against)) + also])
 
 
 def _largest(answer: Answer) -> list[tuple[AxisAnswer, Cell]]:
@@ -192,7 +177,7 @@ def changes_block(against: Against) -> Block:
     rate = percentage(against.alpha, 0)
     note += ". Share of documents, each prompt once (of words and phrases: of windows of one length, so that long "
     note += f"documents do not have more); listed at a false discovery rate of {rate}."
-    return Block("Everything that vanished or came", (), heads, rows, note, 3) if rows else Block("")
+    return Block("Everything that vanished or came", (), heads, rows, [note], "lllr") if rows else Block()
 
 
 def _change(i: Item) -> tuple[str, str]:
@@ -202,7 +187,7 @@ def _change(i: Item) -> tuple[str, str]:
 def topics_block(against: Against) -> Block:
     """Prevalence of topics, the largest change first, with a passage of each text."""
     if not against.topics:
-        return Block("")
+        return Block()
     several = len({i.generated for i in against.topics}) > 1
     heads = ("topic", *(("text",) if several else ()), "old %", "new %", "change", "interval", "q")
     rows = []
@@ -216,7 +201,7 @@ def topics_block(against: Against) -> Block:
         for i in sure[:THINGS]
     ]  # fmt: skip
     note = f"Mean share of words; q: false discovery rate over {counted(against.topics[0].tested, 'topic')}."
-    return Block("Topics", lines, heads, rows, note, 2 if several else 1)
+    return Block("Topics", lines, heads, rows, [note], "llr" if several else "lr")
 
 
 def directions_block(against: Against) -> Block:
@@ -239,19 +224,19 @@ def directions_block(against: Against) -> Block:
         "Latent NLL of the answers to prompts that the critic has not seen; lower is more predictable. "
         f"Critics are fitted on {against.folds - 1} of {against.folds} folds of the prompts of the other text."
     )
-    return Block("Both directions", (), heads, rows, note, 2) if rows else Block("")
+    return Block("Both directions", (), heads, rows, [note], "llr") if rows else Block()
 
 
 def paths_block(against: Against, every: bool = True) -> Block:
     """Every axis over the versions of a chain, one line each, with the step of the largest change."""
     if not against.paths or len(against.versions) < 3:
-        return Block("")
+        return Block()
     names = against.versions
     shown = against.paths if every else against.paths[:PATHS]
     lines = [(p.axis, path_words(p, against)) for p in shown]
     note = f"Trend: Page's test over prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
     more = "" if len(shown) == len(against.paths) else f"; {len(against.paths) - len(shown)} more with --all"
-    return Block(f"From {' to '.join(names)}", lines, note=f"{note}{more}.")
+    return Block(f"From {' to '.join(names)}", lines, notes=[f"{note}{more}."])
 
 
 def path_words(p: Path, against: Against) -> str:
@@ -262,11 +247,6 @@ def path_words(p: Path, against: Against) -> str:
     return (
         f"{spark(p.values)} {label} {values}{unit}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
     )
-
-
-def of_reference(text: str, reference: str) -> str:
-    """Words of a statistic that speak of real text, of the reference."""
-    return text.replace("real text", one_line(reference, 40))
 
 
 def _value(p: Path, x: float) -> str:
@@ -296,15 +276,34 @@ def step(p: Path, names: Sequence[str]) -> str:
     return f"{names[p.step - 1]} → {names[p.step]}"
 
 
-def blocks_of(answer: Answer, against: Against, every: bool = True) -> list[Block]:
+def group_blocks(joint: Joint) -> list[Block]:
+    """Axes again by subgroup, such as task by task, and among documents that are alike."""
+    blocks = []
+    for by in dict.fromkeys(s.by for s in joint.subgroups):
+        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
+        several = len({c[1] for c in cells}) > 1
+        heads = "axis", *(("text",) if several else ()), by, *SUBGROUPS[3:7]
+        rows = [(c[0], *((c[1],) if several else ()), *c[2:7]) for c in cells]
+        same = [f"{c[0]}{f' of {c[1]}' if several else ''}: {c[7]}" for c in cells if c[7]]
+        notes = [f"Test of the same difference in all: {'; '.join(same)}."]
+        blocks.append(Block(f"By {by}", (), heads, rows, notes, "lllr" if several else "llr"))
+    if joint.adjusted:
+        rows = [adjusted_cells(r) for r in joint.adjusted]
+        blocks.append(
+            Block(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
+        )
+    return blocks
+
+
+def blocks_of(answer: Answer, against: Against, joint: Joint, every: bool = True) -> list[Block]:
     """The parts of the view after the first sentences; without ``every``, the longest tables are left out."""
     generated = [c.generated for c in answer.corpora]
     blocks = [axes_block(answer, against), paths_block(against, every), *change_blocks(against, generated)]
     sure = topics_block(against)
     if not every and sure.rows:
         kept = [r for r, i in zip(sure.rows, against.topics, strict=True) if i.q <= against.alpha][:GAPS]
-        sure = Block(sure.title, sure.lines[:1], sure.heads, kept, sure.note, sure.texts) if kept else Block("")
-    blocks.append(sure)
+        sure = replace(sure, lines=sure.lines[:1], rows=kept) if kept else Block()
+    blocks += [sure, *group_blocks(joint)]
     if every:
         blocks += [changes_block(against), directions_block(against)]
     return [b for b in blocks if b.title]

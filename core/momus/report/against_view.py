@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from momus.report.against import Block, blocks_of, first_sentences, of_reference, step, trend
+from momus.joint.versions import of_reference
+from momus.report.against import blocks_of, first_sentences, step, trend
 from momus.report.answer import answer_of
+from momus.report.blocks import Block, markdown_blocks, terminal_blocks
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
 from momus.report.figures.rows import overview_rows, rows_svg
-from momus.report.format import markdown, markdown_table, number, text_table
+from momus.report.format import markdown, number
 from momus.report.html import render_page
 from momus.report.safe import clean, one_line
 from momus.text.counting import percentage
@@ -36,17 +38,8 @@ def against_view(comparison: Comparison, against: Against, every: bool = False, 
     sentences = first_sentences(answer, against)
     parts: list[RenderableType] = [Text(one_line(s, 600), style="" if i else "bold") for i, s in enumerate(sentences)]
     parts.append(Text(one_line(basis(comparison, against)), style="dim"))
-    for block in blocks_of(answer, against, every or wide):
-        parts += [Text(f"\n{block.title}", style="bold")]
-        if block.rows:
-            align = "l" * block.texts + "r"
-            rows = [[one_line(c, 60) for c in row] for row in block.rows]
-            parts.append(text_table(list(block.heads), rows, align))
-        parts += [Text(one_line(block.note), style="dim")] if block.note else []
-        for name, line in block.lines:
-            text = Text(f"{one_line(name)}: {one_line(line, 900)}")
-            text.stylize("bold", 0, len(one_line(name)))
-            parts.append(text)
+    blocks = terminal_blocks(blocks_of(answer, against, comparison.joint, every or wide))
+    parts += [Text(), *blocks] if blocks else []
     if every or wide:
         from momus.report.wide import verdict_table
 
@@ -59,13 +52,7 @@ def against_markdown(comparison: Comparison, against: Against) -> str:
     """Write all blocks in Markdown."""
     answer = answer_of(comparison)
     parts = [" ".join(markdown(s) for s in first_sentences(answer, against)), markdown(basis(comparison, against))]
-    for block in blocks_of(answer, against):
-        parts.append(f"## {markdown(block.title)}")
-        parts += [markdown_table(tuple(block.heads), [tuple(r) for r in block.rows])] if block.rows else []
-        parts += [markdown(block.note)] if block.note else []
-        parts += (
-            ["\n".join(f"* **{markdown(n)}:** {markdown(line)}." for n, line in block.lines)] if block.lines else []
-        )
+    parts += markdown_blocks(blocks_of(answer, against, comparison.joint))
     parts += ["\n".join(f"* Note: {markdown(w)}" for w in comparison.warnings)] if comparison.warnings else []
     return "\n\n".join(parts) + "\n"
 
@@ -81,7 +68,7 @@ def against_page(comparison: Comparison, against: Against) -> str:
         corpora=looks(shown.corpora),
         first=first_sentences(answer, against) if answer.corpora else [],
         basis=basis(comparison, against),
-        blocks=[(b, _numeric(b)) for b in blocks_of(answer, against)],
+        blocks=[(b, _numeric(b)) for b in blocks_of(answer, against, comparison.joint)],
         overview=(Markup(rows_svg(shown)), Markup(rows_svg(shown, narrow=True))),
         figures=[(p, Markup(path_svg(p, against))) for p in against.paths if len(against.versions) > 2],
         comparison=comparison,
@@ -90,7 +77,8 @@ def against_page(comparison: Comparison, against: Against) -> str:
 
 
 def _numeric(block: Block) -> list[bool]:
-    return [i >= block.texts and not h.startswith("passage") for i, h in enumerate(block.heads)]
+    texts = f"{block.align}r".index("r")
+    return [i >= texts and not h.startswith("passage") for i, h in enumerate(block.heads)]
 
 
 def basis(comparison: Comparison, against: Against) -> str:

@@ -177,7 +177,7 @@ def _tested(
     ]
     results = compare_rows(
         statistics,
-        *_same_columns(sides[0], sides[1]),
+        *same_columns(sides[0], sides[1]),
         design=design,
         designs=dict.fromkeys(on_disk, of_units(design)) if on_disk else None,
         axis=True,
@@ -238,7 +238,7 @@ def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[st
     """Generated − real of each statistic of documents (of a distance, itself), without a test."""
     if isinstance(critic, RunningTextCritic) or not real.n_scored or not generated.n_scored:
         return {}
-    rows = _same_columns(real.test_rows(), generated.test_rows())
+    rows = same_columns(real.test_rows(), generated.test_rows())
     values = {}
     for s in all_statistics(critic, list(real.rows)):
         tables = Tables.of(rows[0][s.rows], rows[1][s.rows])
@@ -262,7 +262,7 @@ def untested(statistic: Statistic, real: Scores, generated: Scores) -> TestResul
     )
 
 
-def _same_columns(
+def same_columns(
     real: Mapping[str, Rows], generated: Mapping[str, Rows]
 ) -> tuple[dict[str, TestRows], dict[str, TestRows]]:
     """Rows of both texts by key, with the same columns in each."""

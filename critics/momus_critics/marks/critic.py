@@ -41,7 +41,7 @@ from momus_critics.marks.characters import (
 )
 
 PLURALS = {"em dash": "em dashes", "en dash": "en dashes", "ellipsis": "ellipses", "parenthesis": "parentheses"}
-OF_FIRST = ("inner apostrophe", "capital among capitals", "mark of layout")
+OF_FIRST = ("capital among capitals", "mark of layout")
 """Names whose first word takes the plural."""
 LEAST = 1e-6
 """Smallest correlation and share of a class: one that is never seen keeps a probability."""
@@ -168,7 +168,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
                 f"{_with(what)}_share",
                 _with(what),
                 f"documents with {what}",
-                (f"fewer with {what}", f"more with {what}"),
+                (f"more rarely with {what}", f"more often with {what}"),
             )
             for what in PRESENT
         )

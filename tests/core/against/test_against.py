@@ -198,20 +198,69 @@ def test_says_what_is_wrong(arguments: dict, said: str) -> None:
         momus.compare(generated={"new": answers(2, 10)}, **arguments)
 
 
+def test_compares_logs_of_two_tasks_task_by_task(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:
+    for name, seed in (("a", 1), ("b", 5)):
+        (tmp_path / name).mkdir()
+        for task, words in (("short", 30), ("long", 30 if name == "a" else 120)):
+            texts = [r["text"] for r in answers(seed, 30, words)]
+            rows = [{"doc_id": i, "resps": [[t]], "filtered_resps": [t], "filter": "none"} for i, t in enumerate(texts)]
+            log = tmp_path / name / f"samples_{task}_2026-11-01T10-00-00.000000.jsonl"
+            log.write_text("\n".join(map(json.dumps, rows)))
+    texts = ["--against", f"old=lm-eval:{tmp_path}/a", "-g", f"new={tmp_path}/b", "-c", "length", "--no-out"]
+    code, said = momus("compare", *texts, "--keep", "task", "--subgroups", "task")
+    assert code == 0, said
+    assert "60 of old, 60 of new; compared prompt by prompt" in said
+    rows = {line.split("│")[1].strip(): line.split("│")[-1] for line in said.splitlines() if line.count("│") == 5}
+    assert float(rows["long"]) < 0.01 < float(rows["short"])
+    assert "Test of the same difference in all: length of documents: p = " in said
+
+
+def test_says_that_large_texts_are_read_whole_and_refuses_rows(
+    tmp_path: Path, momus: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, seed in (("a", 1), ("b", 2)):
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, answers(seed, 30))))
+    texts = ["--against", f"old={tmp_path}/a.jsonl", "-g", f"new={tmp_path}/b.jsonl", "-c", "length", "--no-out"]
+    assert "read whole" not in momus("compare", *texts)[1]
+    monkeypatch.setattr("momus.engine.large.LARGE", 1000)
+    code, said = momus("compare", *texts)
+    assert code == 0, said
+    assert re.search(r"[\d.]+ kB of text are read whole with --against", " ".join(said.split()))
+    momus("fit", "length", "--fit", f"{tmp_path}/a.jsonl", "-o", f"{tmp_path}/critic")
+    momus("score", f"{tmp_path}/critic", f"{tmp_path}/b.jsonl", "-o", f"{tmp_path}/rows")
+    texts[3] = f"new={tmp_path}/rows"
+    code, said = momus("compare", *texts)
+    assert code != 0
+    assert "give the texts" in said
+
+
 def test_command_writes_a_report(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:
     paths = []
     for name, rows in (("a", answers(1, 30)), ("b", answers(2, 30, words=60))):
         paths.append(tmp_path / f"{name}.jsonl")
         paths[-1].write_text("\n".join(map(json.dumps, rows)))
     texts = ["--against", f"old={paths[0]}", "-g", f"new={paths[1]}"]
-    code, said = momus("compare", *texts, "-c", "length", "-o", f"{tmp_path}/run")
+    code, said = momus("compare", *texts, "-c", "length,repetition", "-o", f"{tmp_path}/run")
     assert code == 0, said
-    assert "new differs from old on 1 of 1 axis" in said
+    assert re.search("new differs from old on [12] of 2 axes", said)
     assert "New against old" in (tmp_path / "run" / "report.html").read_text()
-    for command in (["show", "--all"], ["show", "--markdown"], ["show", "--latex"], ["outliers"]):
+    shown = [["show", "--all"], ["show", "--markdown"], ["show", "--latex"]]
+    for command in (
+        *shown,
+        ["outliers", "-c", "length"],
+        ["outliers", "-c", "repetition"],
+        ["outliers", "--fdr", "0.5"],
+    ):
         code, said = momus(command[0], f"{tmp_path}/run", *command[1:])
         assert code == 0, said
-        assert not re.search("human|real text", said), command
+        assert not re.search("human|real", said), command
+    momus("history", f"{tmp_path}", "-o", f"{tmp_path}/history.html")
+    page = re.sub(r"<(style|script)>.*?</\1>", "", (tmp_path / "history.html").read_text(), flags=re.DOTALL)
+    assert "Distance to old on each axis" in page
+    assert not re.search("human|real text", page)
+    code, said = momus("diff", f"{tmp_path}/run", f"{tmp_path}/run")
+    assert code != 0
+    assert "--chain" in said
 
 
 def test_gate_tells_how_often_it_fails_by_chance(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:

@@ -1,0 +1,338 @@
+"""Changes between runs and outcomes of gates in words: blocks for terminal and Markdown, JSON, JUnit XML, GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from momus.files import plain
+from momus.history.checks import Check
+from momus.history.diff import RunDiff
+from momus.history.kept import InputChange
+from momus.history.moves import AxisChange, CorpusDiff
+from momus.history.outliers import OutlierChange
+from momus.history.rules import WITHIN, WITHIN_ITSELF
+from momus.outputs import appending, write_text, writing
+from momus.ownership import check_output, marked
+from momus.report.blocks import Block, markdown_blocks, terminal_blocks
+from momus.report.format import number
+from momus.report.safe import clean
+from momus.text.counting import counted, joined, percentage
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from momus.history.gate import GateResult
+
+CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
+CHECK_HEADS = ("rule", "axis", "value", "interval", "limit", "")
+ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
+STATUS = {"passed": "passed", "failed": "FAILED", "not decided": "CANNOT DECIDE"}
+INPUTS = {"version": "version of Momus", "fitted text": "text that critics are fitted on"}
+"""Kinds of inputs that are called otherwise than in the data."""
+LONG = 2000
+"""Characters of a message that are kept."""
+JUNIT = marked("JUnit XML of a gate", b'name="momus gate"')
+
+
+def run_name(path: str) -> str:
+    """A run by the name of its folder."""
+    return PurePath(path).name or path
+
+
+def signed(value: float) -> str:
+    """A number with its sign.
+
+    >>> signed(0.5), signed(-0.25), signed(0.0)
+    ('+0.5', '−0.25', '0')
+    """
+    text = number(float(f"{abs(value):.3g}"))
+    return text if value == 0 else f"{'+' if value > 0 else '−'}{text}"
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of signed numbers."""
+    return f"[{signed(low)}, {signed(high)}]"
+
+
+def input_line(change: InputChange) -> str:
+    """One input that differs."""
+    if change.kind == "critic":
+        return f"critic {change.name}: only in the {'later' if change.after else 'earlier'} run"
+    what = INPUTS.get(change.kind, change.kind)
+    if change.kind == "real text" and change.name != "real":
+        what = f"text of {change.name}"
+    if change.kind in ("parameter", "setting"):
+        what = f"{what} {change.name}"
+    return f"{what}: {change.before or '–'} → {change.after or '–'}"
+
+
+def change_cells(change: AxisChange) -> tuple[str, ...]:
+    """Cells of `CHANGE_HEADS`: in human bands, or in units of the effect (with a star) where there is no band."""
+    unit = change.band or 1.0
+    return (
+        change.axis + ("" if change.band else "*"),
+        number(float(f"{change.before / unit:.3g}")),
+        number(float(f"{change.after / unit:.3g}")),
+        signed(change.change / unit),
+        interval(change.low / unit, change.high / unit),
+        ARROWS[change.finding],
+    )
+
+
+def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
+    """Say whether the later text is farther from real text, and on which axes significantly."""
+    names = [(pair.after, run_name(diff.after)), (pair.before, run_name(diff.before))]
+    later, earlier = (run if len(diff.pairs) == 1 else f"{corpus!r} of {run}" for corpus, run in names)
+    lines = []
+    if pair.overall is not None:
+        o = pair.overall
+        span = f"{signed(o.change)} human bands on average, interval {interval(o.low, o.high)}"
+        says = {
+            "farther": f"{later} is farther from real text than {earlier}",
+            "nearer": f"{later} is nearer to real text than {earlier}",
+            "not told apart": f"no overall change detected from {earlier} to {later}",
+        }
+        lines.append(f"Over all axes, {says[o.finding]} ({span}).")
+    for finding, words in (("farther", "Significantly farther on"), ("nearer", "Significantly nearer on")):
+        axes = [c.axis for c in pair.axes if c.finding == finding]
+        if axes:
+            lines.append(f"{words} {joined(axes)}.")
+    if not any(c.finding != "not told apart" for c in pair.axes):
+        lines.append("No single axis changed significantly.")
+    return lines
+
+
+def outlier_line(o: OutlierChange) -> str:
+    """Outliers of a critic in both runs."""
+    new = f", such as {o.new[0].key!r}" if o.new else ""
+    gone = f", such as {o.gone[0].key!r}" if o.gone else ""
+    return (
+        f"{o.critic}: {o.before:,} of {counted(o.n_before, 'document')} before, {o.after:,} of {o.n_after:,} now; "
+        f"{o.appeared:,} new{new}; {o.vanished:,} gone{gone}."
+    )
+
+
+def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
+    """What a reader must know about the numbers."""
+    notes = []
+    if diff.real_changed:
+        notes.append(
+            "The real texts of the runs differ: each run is compared with its own, and the change includes theirs."
+        )
+    notes += [f"{critic} is not compared: {why}." for critic, why in pair.not_compared.items()]
+    wider = [c.axis for c in pair.axes if c.from_errors]
+    if wider:
+        notes.append(f"From the standard errors of both verdicts alone, which makes intervals wider: {joined(wider)}.")
+    if any(not c.band for c in pair.axes):
+        notes.append("* no human band: in units of the effect.")
+    compared = "prompt by prompt" if pair.matched else "all documents, since runs and real text share no prompts"
+    notes.append(
+        f"Distances in human bands, {compared}; intervals hold at once over "
+        f"{counted(len(pair.axes), 'axis', 'axes')} ({percentage(diff.confidence, 0)}, "
+        f"{counted(pair.units, 'unit')} resampled)."
+    )
+    return notes
+
+
+def diff_blocks(diff: RunDiff) -> list[Block]:
+    """Sentences, a table of axes, outliers, and inputs that differ."""
+    title = f"{run_name(diff.before)} → {run_name(diff.after)}"
+    blocks = []
+    for pair in diff.pairs:
+        if len(diff.pairs) > 1 or pair.before != pair.after:
+            title = f"{title}: {pair.before} → {pair.after}"
+        blocks.append(Block(title, [("", s) for s in diff_sentences(diff, pair)]))
+        shown = [*([pair.overall] if pair.overall is not None else []), *pair.axes]
+        blocks.append(Block(heads=CHANGE_HEADS, rows=[change_cells(c) for c in shown], align="lrrrrl"))
+        outliers = [("", outlier_line(o)) for o in pair.outliers if o.appeared or o.vanished]
+        blocks += [Block("Outliers (less likely than 99 % of the real documents)", outliers)] if outliers else []
+        blocks.append(Block(notes=diff_notes(diff, pair)))
+    # generated texts are expected to differ; those that are the same are named
+    changed = {i.name for i in diff.inputs if i.kind == "generated text"}
+    lines = [input_line(i) for i in diff.inputs if i.kind != "generated text"]
+    lines += [f"generated text {p.after}: the same in both runs" for p in diff.pairs if p.after not in changed]
+    return [*blocks, *([Block("Inputs that differ", [("", line) for line in lines])] if lines else [])]
+
+
+def diff_json(diff: RunDiff) -> dict[str, Any]:
+    """All fields but what intervals are made of, with the finding of each change."""
+    content = asdict(diff)
+    for kept, pair in zip(content["pairs"], diff.pairs, strict=True):
+        for row, change in zip((*kept["axes"], kept["overall"]), (*pair.axes, pair.overall), strict=True):
+            if change is not None:
+                del row["moves"]
+                row["finding"] = change.finding
+    shown: dict[str, Any] = plain(content)
+    return shown
+
+
+def amount(check: Check, value: float | None) -> str:
+    """A distance, or a change with its sign, to three digits."""
+    if value is None:
+        return "–"
+    return signed(value) if check.rule == "max-worse" else number(float(f"{value:.3g}"))
+
+
+def span(check: Check) -> str:
+    """The interval of a check."""
+    if check.low is None or check.high is None:
+        return "–"
+    return f"[{amount(check, check.low)}, {amount(check, check.high)}]"
+
+
+def check_line(check: Check, strict: bool = False, model: str = "") -> str:
+    """Why one check failed, or that it passed, in a sentence; ``model`` is the reference if that is no real text."""
+    where = f"{check.axis} ({check.critic}) of {check.corpus!r}"
+    if check.status == "not decided":
+        return f"{where}: {check.text} cannot be decided: {check.reason}"
+    unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
+    of = model or "real text"
+    what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
+    shown = "passed"
+    if check.status == "failed":
+        kept = strict or check.text in (f"require {WITHIN}", f"require {WITHIN_ITSELF}")
+        shown = "is not shown to be kept" if kept else "is broken"
+    return f"{where}: {what} {amount(check, check.value)}{unit}, interval {span(check)}: {check.text} {shown}"
+
+
+def verdict_line(result: GateResult) -> str:
+    """Whether the gate passed, in a sentence."""
+    against = f" against {run_name(result.baseline)}" if result.baseline else ""
+    checks = counted(len(result.checks), "check")
+    if result.passed:
+        return f"{run_name(result.run)}{against}: the gate passed ({checks})"
+    return f"{run_name(result.run)}{against}: the gate failed in {len(result.failed):,} of {checks}"
+
+
+def failure(result: GateResult) -> tuple[str, str]:
+    """Message and hint of the error of a failed gate."""
+    hint = f"read the documents: momus outliers {result.run} -c {result.failed[0].critic}"
+    if result.baseline:
+        hint += f"; see what changed: momus diff {result.baseline} {result.run}"
+    lines = [check_line(c, result.strict, result.model) for c in result.failed]
+    return "\n  ".join([verdict_line(result), *lines]), hint
+
+
+def gate_notes(result: GateResult) -> list[str]:
+    """What a reader must know about the decisions."""
+    notes = [result.rate] if result.rate else []
+    if result.real_changed:
+        notes.append(
+            "The real text differs from that of the baseline: each run is compared with its own, and changes include "
+            "that of the real text."
+        )
+    notes += [f"Left out: {line}." for line in result.left_out]
+    if result.strict:
+        how = "A rule fails unless the interval lies at or below its limit (strict)"
+    else:
+        how = "A rule fails if the interval lies wholly above its limit"
+    notes.append(f"{how}. All intervals hold at once ({percentage(1 - result.level)}).")
+    if any(c.rule == "require" for c in result.checks) and result.look is None:
+        notes.append("Required findings are those of the run: its intervals, and p adjusted over its table.")
+    if result.look is not None:
+        look = result.look
+        notes.append(
+            f"Look {look.number}: its level is {look.threshold:.2g} of {result.alpha:g} over all looks; "
+            f"p = {look.p:.2g}, valid at any time {look.p_always:.2g}."
+        )
+    return notes
+
+
+def gate_blocks(result: GateResult, whole: bool = True) -> list[Block]:
+    """The verdict, a table of checks, notes, and inputs that differ; if ``whole``, checks that failed in words."""
+    several = len({c.corpus for c in result.checks}) > 1  # then the axis says of which generated text
+    rows = [
+        (
+            c.rule,
+            f"{c.corpus}: {c.axis}" if several else c.axis,
+            amount(c, c.value),
+            span(c),
+            number(c.limit) + ("" if c.bands else " (effect)"),
+            STATUS[c.status],
+        )
+        for c in result.checks
+    ]
+    failed = [("", f"{check_line(c, result.strict, result.model)}.") for c in result.failed]
+    mark, style = ("✅ ", "bold green") if result.passed else ("❌ ", "bold red")
+    inputs = [("", input_line(i)) for i in result.inputs if i.kind != "generated text"]
+    return [
+        Block(mark * whole + verdict_line(result), style=style),
+        Block("", failed if whole else (), CHECK_HEADS, rows, gate_notes(result), "llrrrl"),
+        *([Block("Inputs that differ from the baseline", inputs)] if inputs else []),
+    ]
+
+
+def gate_json(result: GateResult) -> dict[str, Any]:
+    """All fields, and whether the gate passed."""
+    content: dict[str, Any] = {"passed": result.passed, **plain(asdict(result))}
+    return content
+
+
+def on_terminal(blocks: Sequence[Block]) -> RenderableType:
+    """Blocks in 80 columns."""
+    from rich.console import Group
+
+    return Group(*terminal_blocks(blocks, narrow=True))
+
+
+def in_markdown(blocks: Sequence[Block]) -> str:
+    """Blocks as a page, or as a section of one."""
+    return "\n\n".join(markdown_blocks(blocks)) + "\n"
+
+
+def write_junit(result: GateResult, path: Path) -> None:
+    """Write JUnit XML: one test case per check.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    """
+    failures = sum(c.status == "failed" for c in result.checks)
+    errors = sum(c.status == "not decided" for c in result.checks)
+    counts = {"tests": str(len(result.checks)), "failures": str(failures), "errors": str(errors)}
+    suites = ElementTree.Element("testsuites", counts)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": "momus gate", **counts})
+    for c in result.checks:
+        names = {"classname": clean(f"momus.{c.corpus}"), "name": clean(f"{c.critic}: {c.text}"), "time": "0"}
+        case = ElementTree.SubElement(suite, "testcase", names)
+        if c.status != "passed":
+            line = clean(check_line(c, result.strict, result.model), LONG)
+            kind = "failure" if c.status == "failed" else "error"
+            ElementTree.SubElement(case, kind, {"message": line, "type": c.rule}).text = line
+    ElementTree.indent(suites)
+    text = ElementTree.tostring(suites, encoding="unicode")
+    check_output(path, JUNIT)
+    write_text(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+
+
+def workflow_commands(result: GateResult) -> list[str]:
+    """Workflow commands of GitHub Actions: an error per failed check, or a notice that the gate passed."""
+    if result.passed:
+        return [f"::notice title=momus gate::{_escaped(verdict_line(result))}"]
+    return [f"::error title=momus gate::{_escaped(check_line(c, result.strict, result.model))}" for c in result.failed]
+
+
+def _escaped(text: str) -> str:
+    """Data of a workflow command, which ends at a line break.
+
+    >>> _escaped("50 %: a" + chr(10) + "b")
+    '50 %25: a%0Ab'
+    """
+    return clean(text, LONG).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def append_summary(result: GateResult, path: Path) -> None:
+    """Append Markdown to the summary of a job.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    """
+    with writing(path, "name another file"), appending(path) as file:
+        file.write(in_markdown(gate_blocks(result)).encode("utf-8"))

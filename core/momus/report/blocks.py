@@ -1,0 +1,64 @@
+"""Parts of a view, and their two forms: for a terminal, and in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from momus.report.format import markdown, markdown_table, text_table
+from momus.report.safe import one_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of a view: a title, a table with notes, and lines of text (a name, or none, and what is said of it).
+
+    Attributes
+    ----------
+    align
+        ``l`` or ``r`` for each column of the table; the last one stands for those that follow.
+    style
+        Of the title on a terminal.
+    """
+
+    title: str = ""
+    lines: Sequence[tuple[str, str]] = ()
+    heads: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
+    align: str = "lr"
+    style: str = "bold"
+
+
+def terminal_blocks(blocks: Sequence[Block], narrow: bool = False) -> list[RenderableType]:
+    """The blocks on a terminal; ``narrow`` tables fit 80 columns."""
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for block in blocks:
+        parts += [Text("\n" * bool(parts) + one_line(block.title), style=block.style)] if block.title else []
+        if block.rows:
+            rows = [[one_line(c, 60) for c in row] for row in block.rows]
+            parts += [*([] if block.title else [Text()]), text_table(block.heads, rows, block.align, narrow=narrow)]
+        parts += [Text(one_line(note), style="dim") for note in block.notes]
+        for name, line in block.lines:
+            text = Text(f"{one_line(name)}: {one_line(line)}" if name else one_line(line))
+            text.stylize("bold", 0, len(one_line(name)))
+            parts.append(text)
+    return parts
+
+
+def markdown_blocks(blocks: Sequence[Block]) -> list[str]:
+    """The blocks in Markdown, as paragraphs; a line without a name is one of a list, as a note is."""
+    parts = []
+    for block in blocks:
+        parts += [f"## {markdown(block.title)}"] if block.title else []
+        parts += [markdown_table(tuple(block.heads), [tuple(r) for r in block.rows])] if block.rows else []
+        named = [f"* **{markdown(n)}:** {markdown(line)}." if n else f"* {markdown(line)}" for n, line in block.lines]
+        listed = [*(f"* {markdown(note)}" for note in block.notes), *named]
+        parts += ["\n".join(listed)] if listed else []
+    return parts
