@@ -85,18 +85,20 @@ def columns_of(path: Path) -> list[str]:
 
 
 def plain(value: Any) -> Any:
-    """Lists for tuples, and None for numbers that are not finite: what JSON can hold.
+    """Lists for tuples and arrays, and None for numbers that are not finite: what JSON can hold.
 
-    >>> plain({"a": (1.0, float("nan"))})
-    {'a': [1.0, None]}
+    >>> import numpy as np
+    >>> plain({"a": (1.0, float("nan")), "b": np.array([np.inf])})
+    {'a': [1.0, None], 'b': [None]}
     """
+    value = value.tolist() if hasattr(value, "tolist") else value  # also numbers of NumPy
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value.item() if hasattr(value, "item") else value
+    return value
 
 
 def file_digest(path: Path) -> str:

@@ -59,7 +59,7 @@ def marked(name: str, *marks: bytes) -> Kind:
 
 RUN = FolderKind(
     "run",
-    {"run.json": (b'"momus"', b'"started"'), "manifest.json": (b'"files"', b'"verdicts.jsonl"')},
+    {"run.json": (b'"momus"', b'"started"', b'"permutations"'), "manifest.json": (b'"files"', b'"verdicts.jsonl"')},
     frozenset(
         {"run.json", "manifest.json", "verdicts.jsonl", "pairs.jsonl", "joint.json", "documents.parquet"}
         | {"texts.parquet", "report.html", "critics", "rows", ".next", ".ready", ".lock"}

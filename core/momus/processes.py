@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
@@ -33,18 +33,37 @@ def usable_cores() -> int:
 
 
 @contextmanager
-def single_thread() -> Iterator[None]:
-    """Let libraries that are loaded in this context, and processes started in it, compute in one thread.
-
-    A number of threads that the user has set stays.
-    """
-    before = os.environ.get(THREADS)
-    os.environ.setdefault(THREADS, "1")
+def environment(name: str, value: str) -> Iterator[None]:
+    """Set a variable within the context, for this process and those that start in it."""
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
         if before is None:
-            del os.environ[THREADS]
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def threads_each(number: int) -> AbstractContextManager[None]:
+    """Let processes that start within the context compute in so many threads, unless the variable says otherwise.
+
+    So do libraries that are loaded in the context.
+    """
+    return environment(THREADS, os.environ.get(THREADS) or str(number))
+
+
+def safe_path() -> AbstractContextManager[None]:
+    """Keep the working folder off the import path of Python processes that start within the context.
+
+    A spawned process otherwise looks there first, and runs a ``pickle.py`` that lies beside the user's texts.
+
+    >>> with safe_path():
+    ...     os.environ["PYTHONSAFEPATH"]
+    '1'
+    """
+    return environment("PYTHONSAFEPATH", "1")
 
 
 def usable_threads() -> int:
@@ -109,18 +128,6 @@ def _prepare(parent: int, prepare: Callable[..., None], arguments: tuple[Any, ..
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
     without_pandas()
     prepare(*arguments)
-
-
-@contextmanager
-def threads_each(number: int) -> Iterator[None]:
-    """Let processes that start within the context compute in so many threads, unless the variable says otherwise."""
-    before = os.environ.get(THREADS)
-    os.environ[THREADS] = before or str(number)
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(THREADS, None)
 
 
 def die_with_parent(parent: int) -> None:
@@ -217,25 +224,3 @@ def return_memory() -> None:
             ctypes.CDLL(None).malloc_trim(0)
         except AttributeError:  # another C library than glibc
             return
-
-
-@contextmanager
-def safe_path() -> Iterator[None]:
-    """Keep the working folder off the import path of Python processes that start within the context.
-
-    A spawned process otherwise looks there first, and runs a ``pickle.py`` that lies beside the user's texts.
-
-    >>> with safe_path():
-    ...     os.environ["PYTHONSAFEPATH"]
-    '1'
-    """
-    name = "PYTHONSAFEPATH"
-    before = os.environ.get(name)
-    os.environ[name] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = before

@@ -18,8 +18,7 @@ from momus.cli.catalogue import _axis_and_state, _imported_axis_and_state, all_c
 from momus.cli.declared import Declared, declared
 from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
-from momus.extras import MODULES, extra_of, missing_packages
-from momus.plugins import ADAPTERS, COMMANDS, CRITICS, TRACKERS, registered
+from momus.plugins import ADAPTERS, COMMANDS, CRITICS, MODULES, TRACKERS, extra_of, missing_packages, registered
 from momus.version import DISTRIBUTION
 
 CRITIC = """

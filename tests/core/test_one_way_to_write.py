@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("core/momus", "critics/momus_critics", "adapters/momus_adapters")
+ROOMS = ("core/momus", "critics/momus_critics", "adapters/momus_adapters", "examples/people/momus_people")
 MODULES = {"core/momus/outputs.py", "core/momus/locking.py"}
 """Modules that write: all outputs, and lock files, which outputs need."""
 CHANGES = {

@@ -15,6 +15,7 @@ PAGES = [
 ]
 NOT_RUN = {
     "README.md": 2,
+    "gpu.md": 1,
     "install.md": 3,
     "languages.md": 1,
     "large.md": 2,
@@ -34,7 +35,6 @@ QUICK = (
     "quickstart",
     "index",
     "texts",
-    "reliability",
 )
 """Pages that are run by default; `make slow` runs all."""
 

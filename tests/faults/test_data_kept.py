@@ -109,6 +109,10 @@ LOST = {
         "part of the run",
     ),
     "a calibration over a run": (("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "run"), "holds a run"),
+    "the rate of a gate over another file": (
+        ("calibrate", "--gate", "--against", "m=texts/gen.jsonl", "-c", "length", "--splits", 20, "-o", "work"),
+        "not the rate of a gate",
+    ),
     "a result over the key": (("study", "read", "study", *ANSWERS, "-o", "study/key.json"), "part of the study"),
     "a result over the study": (("study", "read", "study", *ANSWERS, "-o", "study/study.json"), "part of the study"),
     "a result over answers": (("study", "read", "study", *ANSWERS, "-o", "rater-1.json"), "own input"),
@@ -153,6 +157,8 @@ LOST = {
 def test_nothing_of_others_is_replaced(name, here):
     words, told = LOST[name]
     (here / "thesis.jsonl").write_text("mine\n", encoding="utf-8")
+    (here / "work").mkdir()
+    (here / "work" / "gate.json").write_text('{"mine": 1}\n', encoding="utf-8")
     before = contents(here)
     if told:
         assert told in refusal(*words)
@@ -347,6 +353,16 @@ def run_library(text, out):
     from momus.ownership import check_place
 
     check_place(out, [text])
+
+
+def test_a_baseline_called_run_makes_no_run_of_a_folder(here):
+    assert run("fit", "length", "-f", "texts/fit.jsonl", "-o", "new").exit_code == 0
+    for folder in ("new", "names"):
+        assert run("gate", "run", "--save-as", "run", "--registry", folder).exit_code == 0
+        before = contents(here / folder)
+        refusal("compare", *TEXTS, *FEW, "-o", folder, "--overwrite")
+        assert contents(here / folder) == before
+    assert run("fit", "length", "-f", "texts/fit.jsonl", "-o", "new").exit_code == 0
 
 
 @pytest.mark.slow

@@ -13,15 +13,20 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from simulated_raters import Truth, simulated_answers
+from typer.main import get_command
 
 import momus
 from momus.calibration.cells import CellFolder
+from momus.cli.app import app
+from momus.critic.base import notes_of
+from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError
 from momus.history.baselines import Baselines
 from momus.history.diff import diff_runs
 from momus.history.gate import GateLooks, gate_run
+from momus.history.gate_rate import FILE, GateRate
 from momus.history.rules import Limit, Rules
 from momus.history.timeline import read_timeline
 from momus.history.view import diff_blocks, gate_blocks, in_markdown
@@ -48,8 +53,8 @@ from momus_people.store import read_study, study_folder
 from .mutations import ODD, _spots
 from .test_sealed import CELL, CRITIC
 
-QUICK, MANY = 40, 5000
-"""Mutations of the default and of the slow run, over all kinds together."""
+QUICK, MANY = 40, 500
+"""Mutations of the default run, and of each of the ten slow ones, over all kinds together."""
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "the", "dog", "ran", "all", "day", "in", "rain", "that", "fell"]
 MORE = [*ODD, 10**9, "../x", "\0", "real", "g", [None], {"a": 1}, 0.5, False, -(2**63), "1e5", [1, "x"], "NaN"]
@@ -248,7 +253,55 @@ def targets(tmp_path_factory):
     baseline = registry / "main.json"
     found["baseline"] = Target(registry, [baseline], lambda: None, lambda i: Baselines(registry).resolve("main"))
     found |= dict(log_targets(folder))
+    found |= dict(other_targets(folder, paths, run))
     return found
+
+
+def other_targets(folder, paths, run):
+    """Saved critics, the record of generated documents, the rate of a gate, and a folder that ``datasets`` saved."""
+    critics = folder / "critics"
+    shutil.copytree(run / "critics", critics)
+    files = sorted(critics.glob(f"*/{JSON_NAME}"))
+    few = read_corpus(paths["real"])
+
+    def refit():
+        for path in files:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(content, dict) and isinstance(content.get(DIGESTS), dict):
+                content[DIGESTS]["content"] = _content_digest(content)
+                path.write_text(json.dumps(content), encoding="utf-8")
+
+    def read(i):
+        for path in files:
+            critic = momus.load_critic(path.parent)
+            critic.score(few)
+            notes_of(critic)
+
+    yield "critic", Target(critics, files, refit, read)
+
+    place = folder / "generated"
+    place.mkdir()
+    written = place / "new.jsonl"
+    words = ["generate", "2-gram", "--fit", paths["fit"], "-n", "2", "--longest", "5", "-o", str(written)]
+    resume = [*words, "--resume"]
+    command = get_command(app)
+    assert not command.main(words, prog_name="momus", standalone_mode=False)
+    files = [written, place / "new.jsonl.run.json"]
+    yield (
+        "generated",
+        Target(place, files, lambda: None, lambda i: command.main(resume, prog_name="momus", standalone_mode=False)),
+    )
+
+    place = folder / "rate"
+    place.mkdir()
+    rate = GateRate("old", "f", 100, "max 0.5", 200, 11, 0.03, 0.09, {"length": 11}, 3.0)
+    (place / FILE).write_text(json.dumps(vars(rate)), encoding="utf-8")
+    yield "rate", Target(place, [place / FILE], lambda: None, lambda i: GateRate.read(place).words)
+
+    place = folder / "datasets"
+    shutil.copytree(LOGS / "datasets", place)
+    files = sorted(place.glob("*.json"))
+    yield "datasets", Target(place, files, lambda: None, lambda i: read_corpus(place, field="answer"))
 
 
 def study_targets(folder):
@@ -303,9 +356,8 @@ def log_targets(folder):
         files = sorted(p for p in copied.iterdir() if p.suffix in (".json", ".jsonl"))
         reader = name.replace("_", "-")
         for path in sorted(copied.iterdir()):
-            if path.name.startswith(("results_", "samples_choose")) or (
-                name == "every_eval_ever" and path.suffix == ".json"
-            ):
+            beside = path.name.startswith(("results_", "samples_choose"))
+            if beside or (name == "every_eval_ever" and path.suffix == ".json"):
                 continue
             yield f"{reader} {path.name[:20]}", Target(copied, files, lambda: None, reading(reader, path))
 
@@ -367,13 +419,15 @@ def test_a_list_in_place_of_a_number_of_documents_is_refused(targets):
             p.write_bytes(data)
 
 
-@pytest.mark.parametrize("times", [QUICK, pytest.param(MANY, marks=pytest.mark.slow)])
-def test_forged_json_is_refused_with_words_or_read(times, targets):
-    rng = random.Random(times)
+@pytest.mark.parametrize(
+    ("part", "times"), [(0, QUICK), *(pytest.param(i, MANY, marks=pytest.mark.slow) for i in range(10))]
+)
+def test_forged_json_is_refused_with_words_or_read(part, times, targets):
+    rng = random.Random(1000 * part + times)
     names = sorted(targets)
     outcomes, faults = collections.Counter(), collections.Counter()
     # runs hold most of what is read, and take every second mutation
-    for number in range(times):
+    for number in range(part * times, (part + 1) * times):
         name = "run" if number % 2 else names[number // 2 % len(names)]
         outcome = attack(targets[name], number, rng)
         outcomes[outcome if outcome in ("refused", "read") else "fault"] += 1

@@ -23,7 +23,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from momus.errors import MomusError, StoreError
-from momus.extras import extra_of
+from momus.plugins import extra_of
 from momus.version import __version__
 from momus.visible import visible
 

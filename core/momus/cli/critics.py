@@ -109,12 +109,12 @@ def check(
     from momus.conformance import check_critic, check_names
     from momus.critic.registry import critic_class, named
     from momus.estimator import construct
-    from momus.processes import single_thread
+    from momus.processes import threads_each
     from momus.reading import read_corpus
     from momus.visible import safe_console
 
     console, names = safe_console(highlight=False), check_names(slow=slow)
-    with single_thread():  # the texts of the checks are short: threads would mostly wait for each other
+    with threads_each(1):  # the texts of the checks are short: threads would mostly wait for each other
         cls = critic_class(named(critic))
         instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
         text = read_corpus(corpus) if corpus is not None else None

@@ -160,7 +160,7 @@ def progress_line(run: ScoringRun) -> str:
     >>> progress_line(ScoringRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
     'part 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'
     """
-    from momus.progress.overall import duration
+    from momus.progress import duration
 
     line = f"part {len(run.done):,} of {len(run.parts):,}: {counted(run.documents, 'document')}"
     if not math.isnan(run.rate):

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from momus.history.checks import decide_distances
 from momus.history.kept import KeptRun
 from momus.history.rules import NOT_BEYOND_ITSELF, Rules, rules_words
 from momus.outputs import make_folder
+from momus.ownership import check_output, marked
+from momus.parameters import Range
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
 from momus.runs.texts import read_versions
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from momus.critic.scores import Scores
 
 FILE = "gate.json"
+RATE = marked("the rate of a gate", b'"fingerprint"', b'"splits"', b'"failed"')
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ class GateRate:
     fingerprint: str
     documents: int
     rules: str
-    splits: int
-    failed: int
+    splits: Annotated[int, Range(1)]
+    failed: Annotated[int, Range(0)]
     low: float
     high: float
     axes: dict[str, int]
@@ -158,6 +161,8 @@ def calibrate_gate(
     if len(against) != 1:
         raise UsageError("against takes one text by name", hint='against={"old": texts}')
     ((name, source),) = against.items()
+    if out is not None:
+        check_output(Path(out) / FILE, RATE, [source] if isinstance(source, str | Path) else [])
     clock, timed = time.perf_counter(), Timed(reporter or default_reporter())
     settings = Settings(seed=seed, permutations=999, against=name)
     texts = read_versions((name, source), {}, reading, timed.inner)

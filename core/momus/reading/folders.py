@@ -12,12 +12,11 @@ from fnmatch import fnmatch
 from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TypeVar
 
 from momus.errors import UsageError
 from momus.reading.location import Location, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.remote import member
+from momus.reading.remote import list_remote, member
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
 from momus.text.documents import LeftOut
@@ -36,7 +35,6 @@ SPLITS = {
 }
 """Names of splits, as files and folders have them."""
 BORDERS = re.compile(r"[-_.]+")
-P = TypeVar("P", bound=PurePath)
 NAMED = 5
 """Kinds of files that an error names."""
 
@@ -49,75 +47,93 @@ class Listed:
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
-def members(top: Location, folder: Path, fmt: str | None, include: Sequence[str] = ()) -> Listed:
-    """List the files to read in order of their paths.
+def paths_of(top: Location) -> tuple[Sequence[PurePath], bool] | None:
+    """The files of a folder or a pattern, as paths within its fixed part, and whether it is a pattern; None: one file.
 
-    Hidden files and files named README, LICENSE and the like are left out unless a pattern of ``include`` matches their
-    name or path; with ``fmt``, files of other formats are. A folder that cannot be entered, or is a link, is an error
-    and is not skipped.
+    Hidden files, and those of hidden folders, are left out.
 
     Raises
     ------
     ReadingError
-        No file can be read (the message counts the others by extension), or a subfolder is a link.
-    UsageError
-        The folder holds several splits of a data set.
+        A folder cannot be listed, or holds a link to a folder.
     """
-    chosen, left_out = _chosen(top, [path.relative_to(folder) for path in _walk(top, folder)], fmt, include)
-    if fmt != "markup":
-        refuse_splits(str(folder), chosen)
-    places = [Location(folder / path, str(folder / path), path.as_posix()) for path in chosen]
-    return Listed([(place, _settled(fmt)) for place in places], left_out)
+    if top.url is not None:
+        remote = list_remote(top)
+        if remote is None:
+            return None
+        return [p for p in remote if not any(folder.startswith(".") for folder in p.parts)], has_magic(top.url)
+    if top.path is not None and top.path.is_dir():
+        return [path.relative_to(top.path) for path in _walk(top, top.path)], False
+    if top.path is None or top.path.exists() or not has_magic(str(top.path)):
+        return None
+    names = [Path(name) for name in glob(str(top.path), recursive=True)]
+    return sorted(path.relative_to(_base(top.path)) for path in names if path.is_file()), True
 
 
-def remote_members(top: Location, paths: Sequence[PurePath], fmt: str | None, include: Sequence[str] = ()) -> Listed:
-    """List the files to read of a remote folder or pattern, which has files at these paths; as `members` does.
+def _base(path: Path) -> Path:
+    """A folder, or the part of a pattern before its first magic character."""
+    return path if path.is_dir() else Path(*takewhile(lambda folder: not has_magic(folder), path.parts))
+
+
+def _place(top: Location, path: PurePath) -> Location:
+    """Where a file that `paths_of` lists is read from."""
+    if top.url is not None:
+        url = member(top, PurePosixPath(path))
+        return Location(None, redacted(url), path.as_posix(), url=url)
+    assert top.path is not None
+    whole = _base(top.path) / path
+    return Location(whole, str(whole), path.as_posix())
+
+
+def members(
+    top: Location, paths: Sequence[PurePath], pattern: bool, fmt: str | None, include: Sequence[str] = ()
+) -> Listed:
+    """List the files to read of a folder or a pattern, which has files at these paths, in order.
+
+    Of a folder, files named README, LICENSE and the like are left out unless a pattern of ``include`` matches their
+    name or path; with ``fmt``, files of other formats are.
 
     Raises
     ------
     ReadingError
-        No file can be read, or the folder is one that ``datasets`` saved.
+        No file can be read (the message counts the others by extension), or ``datasets`` saved a remote folder.
     UsageError
         The folder holds several splits of a data set.
     """
-    if any(path.name == "state.json" for path in paths):
+    if top.url is not None and any(path.name == "state.json" for path in paths):
         raise top.error(
             "this is a remote folder that Hugging Face datasets saved",
             "name its files by a pattern that ends in *.arrow, or fetch the folder first",
             0,
         )
-    assert top.url is not None
     fmt = None if fmt == "folder" else fmt
-    seen = [path for path in paths if not any(folder.startswith(".") for folder in path.parts)]
-    if has_magic(top.url):
-        chosen, left_out, settled = _matched(top, seen, top.url, fmt), LeftOut(), fmt
+    if pattern:
+        name = top.url or str(top.path)
+        # a pattern that ends in * means files that can be read; one that says more means just these
+        known = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
+        chosen, left_out, settled = known if name.endswith("*") else list(paths), LeftOut(), fmt
+        if not chosen:
+            raise top.error("no file matches this pattern", "check the pattern, and put it in quotes", 0)
     else:
-        chosen, left_out = _chosen(top, seen, fmt, include)
-        settled = _settled(fmt)
+        chosen, left_out = _chosen(top, paths, fmt, include)
+        settled = fmt if fmt in (*TEXTUAL, "markup") else None  # where the format of the folder settles that of files
         if fmt != "markup":
             refuse_splits(top.label, chosen)
-    urls = [(member(top, PurePosixPath(path)), path.as_posix()) for path in chosen]
-    return Listed([(Location(None, redacted(url), path, url=url), settled) for url, path in urls], left_out)
+    return Listed([(_place(top, path), settled) for path in chosen], left_out)
 
 
-def log_files(top: Location, pattern: str, remote: Sequence[PurePath] | None) -> list[Location]:
-    """List the logs of a folder, local or (with the paths of its files) remote, that have names of this pattern.
+def log_files(top: Location, paths: Sequence[PurePath], pattern: str) -> Listed:
+    """List the logs of a folder that have names of this pattern.
 
     Raises
     ------
     ReadingError
         There is none.
     """
-    if remote is not None:
-        urls = [(member(top, PurePosixPath(path)), path) for path in remote if fnmatch(path.name, pattern)]
-        logs = [Location(None, redacted(url), path.as_posix(), url=url) for url, path in urls]
-    else:
-        assert top.path is not None
-        paths = [path for path in _walk(top, top.path) if fnmatch(path.name, pattern)]
-        logs = [Location(path, str(path), path.relative_to(top.path).as_posix()) for path in paths]
+    logs = [_place(top, path) for path in paths if fnmatch(path.name, pattern)]
     if not logs:
         raise top.error(f"no file in this folder is called {pattern}", "name the log file itself", 0)
-    return logs
+    return Listed([(log, None) for log in logs])
 
 
 def _chosen(
@@ -158,36 +174,6 @@ def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Count
         hint = f"known extensions are {', '.join(known)}, also with {', '.join(PACKED)}"
     missing = f"no file of the format {fmt!r}" if fmt else "no file that can be read"
     return top.error(f"{missing} in this folder; found {', '.join(counts) or 'no files'}", hint, 0)
-
-
-def matches(top: Location, pattern: Path, fmt: str | None) -> Listed:
-    """List the files that match a pattern such as ``data/train*``, in order of their paths; folders are left out.
-
-    Raises
-    ------
-    ReadingError
-        No file matches.
-    """
-    base = Path(*takewhile(lambda folder: not has_magic(folder), pattern.parts))
-    files = sorted(Path(name) for name in glob(str(pattern), recursive=True) if Path(name).is_file())
-    settled = fmt if fmt != "folder" else None
-    places = [Location(p, str(p), p.relative_to(base).as_posix()) for p in _matched(top, files, pattern.name, fmt)]
-    return Listed([(place, settled) for place in places])
-
-
-def _matched(top: Location, paths: Sequence[P], pattern: str, fmt: str | None) -> list[P]:
-    """Of the files that match a pattern, those to read; an error if there are none."""
-    # a pattern that ends in * means files that can be read; one that says more means just these
-    known = [path for path in paths if _readable(split_name(path)[1], "markup" if fmt == "markup" else None)]
-    files = known if pattern.endswith("*") else list(paths)
-    if not files:
-        raise top.error("no file matches this pattern", "check the pattern, and put it in quotes", 0)
-    return files
-
-
-def _settled(fmt: str | None) -> str | None:
-    """The format of each file of a folder, where that of the folder settles it."""
-    return fmt if fmt in (*TEXTUAL, "markup") else None
 
 
 def _readable(suffix: str, fmt: str | None) -> bool:

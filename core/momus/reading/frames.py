@@ -33,29 +33,7 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-@runtime_checkable
-class HubDataset(Protocol):
-    """What is used of a ``datasets.Dataset`` or ``datasets.IterableDataset``."""
-
-    @property
-    def column_names(self) -> Sequence[str] | None:
-        """Names of the columns; None where they are known only once rows are read."""
-        ...
-
-    def with_format(self, type: str | None = None) -> Any:
-        """Return the data set with rows of plain Python values."""
-        ...
-
-    def select_columns(self, column_names: Any) -> Any:
-        """Return the data set with some of its columns."""
-        ...
-
-    def iter(self, batch_size: int) -> Any:
-        """Iterate over batches: dicts of columns."""
-        ...
-
-
-MemorySource = Iterable[str] | Iterable[Mapping[str, Any]] | Mapping[str, Sequence[Any]] | ArrowStream | HubDataset
+MemorySource = Iterable[str] | Iterable[Mapping[str, Any]] | Mapping[str, Sequence[Any]] | ArrowStream
 """Texts in memory, see `read_memory`."""
 
 
@@ -141,7 +119,7 @@ def _records(source: Any, name: str, field: str | None, keep: tuple[str, ...]) -
         return map(_record, source.astype(object).where(source.notna(), None))
     if isinstance(source, Mapping):
         return _column_records(source, name, field, keep)
-    if isinstance(source, HubDataset):
+    if _is_of_hub(source):
         return _hub_records(source, field, keep)
     if isinstance(source, pa.Array | pa.ChunkedArray):
         return map(_record, source.to_pylist())
@@ -243,7 +221,7 @@ def _column_records(source: Mapping[Any, Any], name: str, field: str | None, kee
         The values are no such columns.
     """
     columns = {str(k): v for k, v in source.items()}
-    tables = [k for k, v in columns.items() if isinstance(v, HubDataset | ArrowStream) or hasattr(v, "columns")]
+    tables = [k for k, v in columns.items() if _is_of_hub(v) or isinstance(v, ArrowStream) or hasattr(v, "columns")]
     if columns and len(tables) == len(columns):
         first = shorten(tables[0])
         named = ", ".join(shorten(k) for k in tables[:5])
@@ -261,7 +239,12 @@ def _column_records(source: Mapping[Any, Any], name: str, field: str | None, kee
     return _rows(chosen, [lists[n] for n in chosen])
 
 
-def _hub_records(source: HubDataset, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
+def _is_of_hub(source: Any) -> bool:
+    """Whether an object is a ``datasets.Dataset`` or ``datasets.IterableDataset``."""
+    return hasattr(source, "with_format") and hasattr(source, "select_columns")
+
+
+def _hub_records(source: Any, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
     """Records of a Hugging Face data set, of the needed columns only, in batches."""
     data = source.with_format(None)
     if source.column_names:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.errors import UsageError
+from momus.files import plain
 from momus.numeric.types import Ints
 from momus.reading.encoding import codec
 from momus.reading.files import OpenedFile, guarded, open_lines
@@ -134,27 +134,12 @@ def _record(value: object, id: str) -> bytes:
 def _json(value: Any) -> bytes:
     """A value as JSON; numbers that JSON does not have (NaN, ±∞) become null."""
     try:
-        text = json.dumps(value, ensure_ascii=False, default=_plain, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, default=_listed, allow_nan=False)
     except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, default=_plain, allow_nan=False)
+        text = json.dumps(plain(value), ensure_ascii=False, default=_listed, allow_nan=False)
     return text.encode("utf-8", "backslashreplace")  # an unpaired surrogate becomes the escape that it was
 
 
-def _finite(value: Any) -> Any:
-    """A value with null in place of each number that is not finite.
-
-    >>> _finite({"a": [1.5, float("nan")], "b": np.array([np.inf])})
-    {'a': [1.5, None], 'b': [None]}
-    """
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _plain(value: Any) -> Any:
+def _listed(value: Any) -> Any:
     """Dates and the like as texts, arrays as lists."""
     return value.tolist() if isinstance(value, np.ndarray) else str(value)

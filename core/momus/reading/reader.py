@@ -13,12 +13,11 @@ from momus.progress import Reporter, Silent
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
-from momus.reading.files import guarded, open_file
-from momus.reading.folders import folder_format
+from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.logs import log_reader, same_model
-from momus.reading.sniffing import FORMATS, file_format
+from momus.reading.sniffing import FORMATS
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
 from momus.text.document_languages import check_language, kept_field, with_languages
@@ -133,24 +132,6 @@ def read_corpus(
     corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     corpus.origin = reading.origin(top.label, source.reader)
     return corpus
-
-
-def sniff(path: str | os.PathLike[str]) -> str:
-    r"""Recognise the format of a file or a folder: one of `momus.reading.FORMATS`.
-
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "notes"
-    >>> _ = file.write_text('{"text": "a"}\n{"text": "b"}\n')
-    >>> sniff(file)
-    'jsonl'
-    """
-    location = top_of(Source.parse(os.fspath(path), recognise=False))
-    with guarded(location):
-        folder = folder_format(location.path) if location.path else None
-        if folder:
-            return folder
-        with open_file(location) as file:
-            return file_format(location, file.head)
 
 
 OF_DOCUMENTS = ("language", "normalise")

@@ -6,15 +6,14 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from glob import has_magic
 from pathlib import Path
 
 from momus.errors import UsageError
 from momus.plugins import READERS, load_plugin, registered
-from momus.reading.folders import Listed, datasets_files, folder_format, log_files, matches, members, remote_members
+from momus.reading.folders import Listed, datasets_files, folder_format, log_files, members, paths_of
 from momus.reading.location import Location, remote_name
 from momus.reading.logs import LogReader, reader_of
-from momus.reading.remote import is_address, list_remote
+from momus.reading.remote import is_address
 from momus.reading.sniffing import split_name
 from momus.redact import redacted
 
@@ -100,30 +99,23 @@ def log_locations(top: Location, reader: LogReader) -> Listed:
     """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
     if top.stdin:
         raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
-    remote = list_remote(top) if top.url is not None else None
-    if remote is not None or (top.path is not None and top.path.is_dir()):
-        return Listed([(log, None) for log in log_files(top, reader.pattern, remote)])
-    if top.path is not None and has_magic(str(top.path)) and not top.path.exists():
-        return matches(top, top.path, None)
-    return Listed([(top, None)])
+    listing = paths_of(top)
+    if listing is None:
+        return Listed([(top, None)])
+    paths, pattern = listing
+    return members(top, paths, True, None) if pattern and top.url is None else log_files(top, paths, reader.pattern)
 
 
 def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
     """List the files to read, each with its format if that is settled."""
-    remote = list_remote(top) if top.url is not None else None
-    if remote is not None:
-        return remote_members(top, remote, fmt, include)
-    folder = folder_format(top.path) if top.path else None
-    if top.path is not None and folder is None and has_magic(str(top.path)) and not top.path.exists():
-        return matches(top, top.path, fmt)
-    if top.path is None or folder is None:
-        if fmt in ("folder", "datasets"):
-            top.path.stat() if top.path else None
-            raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
-        if top.stdin and fmt == "arrow":
-            raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
-        return Listed([(top, fmt)])
-    if folder == "datasets" and fmt in (None, "datasets"):
-        paths = datasets_files(top, top.path)
-        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in paths])
-    return members(top, top.path, None if fmt == "folder" else fmt, include)
+    if top.path is not None and fmt in (None, "datasets") and folder_format(top.path) == "datasets":
+        return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
+    listing = paths_of(top)
+    if listing is not None:
+        return members(top, *listing, fmt, include)
+    if fmt in ("folder", "datasets"):
+        top.path.stat() if top.path else None
+        raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)
+    if top.stdin and fmt == "arrow":
+        raise top.error("Arrow data cannot be read from a pipe", "write the data to a file, and give that", 0)
+    return Listed([(top, fmt)])

@@ -249,7 +249,7 @@ def test_wrong_use(options, message):
 
 
 def test_a_folder_of_a_comparison_is_not_touched(tmp_path):
-    (tmp_path / "run.json").write_text('{"momus": "1", "started": "2026"}')
+    (tmp_path / "run.json").write_text('{"momus": "1", "started": "2026", "permutations": 99}')
     with pytest.raises(MomusError, match="holds a run"):
         calibrate(corpus(), fit=FIT, critics=["length"], out=tmp_path)
 

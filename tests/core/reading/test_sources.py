@@ -20,7 +20,7 @@ from momus import ReadingOptions, read_corpus
 from momus.cli.options import chosen_fields
 from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.limits import Limits
-from momus.reading import read_memory, sniff
+from momus.reading import read_memory
 from momus.reading.sources import Source
 from momus_adapters.preparing.pipeline import holds_markup
 
@@ -91,7 +91,6 @@ def test_remote_files_are_read_like_local_ones(remote):
     assert texts(corpus) == TEXTS
     assert (corpus.name, corpus.ids[0]) == ("b#body", "b:1")
     assert corpus.origin.source == "memory://data/b.parquet"
-    assert sniff("memory://data/b.parquet") == "parquet"
 
 
 def test_remote_folders_splits_and_patterns(remote):
