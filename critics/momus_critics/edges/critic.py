@@ -174,7 +174,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                     f"{_row(where, feature)}_share",
                     _row(where, feature),
                     f"documents whose {'first' if where == 'opens' else 'last'} sentence has: {feature}",
-                    (f"rarer {where[:-1]}ing with {feature}", f"oftener {where[:-1]}ing with {feature}"),
+                    (f"more rarely {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
                 )
                 for where in TOLD
                 for feature in TOLD[where]

@@ -137,7 +137,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
                     f"{row}_share",
                     row,
                     f"documents with {what}",
-                    (f"fewer with {what}", f"more with {what}"),
+                    (f"more rarely with {what}", f"more often with {what}"),
                 )
                 for row, what in names.items()
             ),

@@ -168,7 +168,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
                 f"{_with(what)}_share",
                 _with(what),
                 f"documents with {what}",
-                (f"fewer with {what}", f"more with {what}"),
+                (f"more rarely with {what}", f"more often with {what}"),
             )
             for what in PRESENT
         )
