@@ -10,7 +10,8 @@ import difflib
 import inspect
 import json
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, dataclass_transform
 
 from momus.errors import NotFittedError, UsageError
 from momus.parameters import MEANINGS, check_values
@@ -74,6 +75,22 @@ class Estimator:
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params(deep=False).items())
         return f"{type(self).__name__}({inner})"
+
+
+T = TypeVar("T")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def parametrized(cls: type[T]) -> type[T]:
+    """Give a class the constructor of an `Estimator`: its annotated attributes are its parameters.
+
+    >>> @parametrized
+    ... class Ruler(Estimator):
+    ...     inches: float = 12.0
+    >>> Ruler(inches=6.0), Ruler().inches
+    (Ruler(inches=6.0), 12.0)
+    """
+    return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
 class ComponentsMixin:

@@ -9,7 +9,7 @@ import numpy as np
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -18,6 +18,7 @@ from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.objects import resolve
 
 
+@parametrized
 class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
     """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 
@@ -37,20 +38,11 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         Seeds the choice of held-out documents, and the classifier's ``random_state`` if it has one.
     """
 
-    def __init__(
-        self,
-        *,
-        model: str = "sklearn.naive_bayes:MultinomialNB",
-        options: dict[str, Any] | None = None,
-        vocabulary_size: int = 20_000,
-        validation: float = 0.2,
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.options = options
-        self.vocabulary_size = vocabulary_size
-        self.validation = validation
-        self.seed = seed
+    model: str = "sklearn.naive_bayes:MultinomialNB"
+    options: dict[str, Any] | None = None
+    vocabulary_size: int = 20_000
+    validation: float = 0.2
+    seed: int = 0
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Fit on most documents, and the temperature on the held-out ones.
