@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
+from scipy.special import gammaln, pdtr, xlogy
 
 from momus.critic import (
     Counted,
@@ -123,19 +124,15 @@ class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMi
 
     def log_prior(self, latents: Growth) -> LogPrior:
         """log P_c(types | tokens)."""
-        from scipy.stats import poisson as distribution
-
-        return LogPrior.of_vectors(distribution.logpmf(latents.types, self._mean(latents)))
+        return LogPrior.of_vectors(_log_poisson(latents.types, self._mean(latents)))
 
     def _mean(self, latents: Growth) -> Floats:
         return np.asarray(self.alpha_ * latents.tokens.astype(np.float64) ** self.beta_)
 
     def sufficient_statistics(self, latents: Growth) -> Mapping[str, Rows]:
         """Types beside their expectation, cumulative probability under P_c, and statistics of the growth law."""
-        from scipy.stats import poisson as distribution
-
         expected = self._mean(latents)
-        middle = distribution.cdf(latents.types, expected) - distribution.pmf(latents.types, expected) / 2
+        middle = pdtr(latents.types, expected) - np.exp(_log_poisson(latents.types, expected)) / 2
         return {
             "types": np.column_stack([latents.types, expected]),
             "quantile": Counted.of_values(np.round(middle, PIT_DIGITS)),
@@ -268,6 +265,11 @@ def _repeats(words: Sequence[str]) -> dict[int, int]:
             if at < i and (size > 1 or (len(gram[0]) >= LONG and gram[0].isalpha())):
                 repeats |= {i + k: at + k for k in range(size)}
     return dict(sorted(repeats.items()))
+
+
+def _log_poisson(counts: Ints, means: Floats) -> Floats:
+    """Log probability of counts under Poisson laws with these means."""
+    return np.asarray(xlogy(counts, means) - gammaln(counts + 1) - means)
 
 
 def _unpack(summary: Pooled) -> tuple[Ints, Ints]:

@@ -19,7 +19,6 @@ from momus.report.safe import one_line
 from momus.report.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
 from momus.report.table import cell_text, overview
 from momus.report.trust_line import trust_items
-from momus.runs.joint_file import joint_json
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
@@ -269,7 +268,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "verdicts": comparison.rows(),
         "pairs": [v.row() for v in comparison.pairs],
         "parts": {r.name: r.parts.to_json() for r in comparison.results if r.parts is not None},
-        "joint": joint_json(comparison.joint),
+        "joint": comparison.joint.to_json(),
         "warnings": list(comparison.warnings),
         "signature": comparison.signature,
     }

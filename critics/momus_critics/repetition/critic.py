@@ -162,7 +162,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
                 "looping_share",
                 "loops",
                 "documents with a loop",
-                ("poorer in loops", "richer in loops"),
+                ("less often caught in loops", "more often caught in loops"),
                 clause="{} of documents loop",
             ),
             Statistic.ratio(
