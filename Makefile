@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(VENV)/.core
+BUILD := $(VENV)/build
 STAMP := $(VENV)/.installed
 
 .PHONY: demo test slow faults harnesses check lint types docs dist matrix help clean
@@ -66,15 +67,22 @@ types: $(STAMP)
 docs: $(STAMP) ## Build the documentation into site/; warnings are errors
 	$(BIN)/mkdocs build --strict
 
-dist: $(STAMP) ## Build the wheel and the source archive into dist/, and check both
+# the tools that build and check have an environment of their own, which is made in seconds
+$(BUILD): constraints.txt
+	$(PYTHON) -m venv $(BUILD)
+	$(BUILD)/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt \
+		hatchling twine check-wheel-contents
+	@touch $@
+
+dist: $(BUILD) ## Build the wheel and the source archive into dist/, and check both
 	rm -rf dist
-	$(PIP) twine check-wheel-contents
-	$(BIN)/hatchling build -d dist
-	$(BIN)/twine check --strict dist/*
-	$(BIN)/check-wheel-contents dist/*.whl
+	$(BUILD)/bin/hatchling build -d dist
+	$(BUILD)/bin/twine check --strict dist/*
+	$(BUILD)/bin/check-wheel-contents dist/*.whl
+	$(BUILD)/bin/python benchmarks/install/contents.py dist/*
 
 matrix: dist ## Try the wheel in empty environments of Python 3.11 (least versions), 3.12 and 3.13 (newest)
-	$(BIN)/python benchmarks/install/matrix.py dist/*.whl --tests
+	$(BUILD)/bin/python benchmarks/install/matrix.py dist/*.whl --tests
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache momus-demo

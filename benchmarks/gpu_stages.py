@@ -1,12 +1,10 @@
-"""Stages that `gpu.py` measures besides networks: topics, Gibbs sampling, chains, and relabelling of wide tables.
-
-Each prints its time on the device and on the CPU, and how far the results differ, with the tolerance that is allowed.
-"""
+"""Stages that `gpu.py` measures besides networks: topics, Gibbs sampling, chains, and relabelling of wide tables."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -18,10 +16,56 @@ from momus.inference.pooling import Tables, pooled
 from momus.inference.weights import CHUNK, random_labels
 from momus_critics.chains.posterior import chained
 from momus_critics.code_mixing import lda
-from momus_critics.code_mixing.posterior import Sampling, sample
+from momus_critics.code_mixing.lda import Sampling, sample
 from momus_critics.topics.fitting import Options, fit, infer
 
 T = TypeVar("T")
+HEAD = (
+    "| stage | size | device, s | CPU, s | memory, GB | difference of | by | allowed |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table; what was not measured is None.
+
+    >>> print(Row("topics", "9 texts", 0.5, 2.0, None, "bounds", 0.002, 0.001))
+    | topics | 9 texts | 0.50 | 2.00 | – | bounds | **2.0e-03** | 1.0e-03 |
+    """
+
+    what: str
+    size: str
+    seconds: float | None
+    cpu: float | None
+    memory: float | None
+    difference: str = ""
+    by: float | None = None
+    allowed: float = 0.0
+
+    @classmethod
+    def of(cls, what: str, size: str, seconds: float, cpu: float | None, device: str, *rest: str | float) -> Row:
+        """A row with the most memory of the device since the last row."""
+        most = None
+        if device.startswith("cuda"):
+            most = torch.cuda.max_memory_allocated(device) / 2**30
+            torch.cuda.reset_peak_memory_stats(device)
+        return cls(what, size, seconds, cpu, most, *rest)  # type: ignore[arg-type]
+
+    @property
+    def good(self) -> bool:
+        """Whether the difference is allowed."""
+        return self.by is None or self.by <= self.allowed
+
+    def __str__(self) -> str:
+        numbers = ["–" if x is None else f"{x:.2f}" for x in (self.seconds, self.cpu, self.memory)]
+        by = "" if self.by is None else f"{self.by:.1e}" if self.good else f"**{self.by:.1e}**"
+        allowed = "" if self.by is None else f"{self.allowed:.1e}"
+        return f"| {' | '.join([self.what, self.size, *numbers, self.difference, by, allowed])} |"
+
+
+Stage = Callable[[str, bool], list[Row]]
+"""A stage takes a device, and whether sizes are small."""
 
 
 def timed(function: Callable[[], T], device: str) -> tuple[T, float]:
@@ -36,24 +80,6 @@ def timed(function: Callable[[], T], device: str) -> tuple[T, float]:
     return result, time.perf_counter() - begin
 
 
-def peak(device: str) -> str:
-    """Most memory of the device so far in this stage, in words; starts the next stage at 0."""
-    if device == "cpu":
-        return "memory of the device not measured on a CPU"
-    most = torch.cuda.max_memory_allocated(device) / 2**30
-    torch.cuda.reset_peak_memory_stats(device)
-    return f"{most:.2f} GB of the device"
-
-
-def agrees(what: str, apart: float, tolerance: float) -> str:
-    """How far results differ, and whether that is allowed.
-
-    >>> agrees("bounds", 0.002, 0.001)
-    'bounds differ by 2.0e-03 (allowed: 1.0e-03) — TOO MUCH'
-    """
-    return f"{what} differ by {apart:.1e} (allowed: {tolerance:.1e})" + ("" if apart <= tolerance else " — TOO MUCH")
-
-
 def documents(n: int, words: int, topics: int, length: int) -> sparse.csr_array:
     """Counts (n, words) of documents whose words come from a mixture of topics."""
     rng = np.random.default_rng(0)
@@ -62,59 +88,60 @@ def documents(n: int, words: int, topics: int, length: int) -> sparse.csr_array:
     return sparse.csr_array(np.stack([rng.multinomial(length, row) for row in shares @ phi]).astype(np.float64))
 
 
-def topics(device: str, n: int) -> None:
+def topics(device: str, small: bool) -> list[Row]:
     """Fit a correlated topic model on the device and on the CPU; infer topics by the model of the CPU on both."""
-    counts = documents(n, 5000, 20, 200)
+    n = 200 if small else 5000
+    counts = documents(n, 500 if small else 5000, 20, 200)
     options = {where: Options(topics=20, steps=10, tolerance=0.0, device=where) for where in {device, "cpu"}}
     model, seconds = timed(lambda: fit(counts, options[device]), device)
     expected, cpu = timed(lambda: fit(counts, options["cpu"]), "cpu")
-    apart = abs(model.curve[-1] / expected.curve[-1] - 1)
-    print(f"topics, {n:,} documents of 200 words: 10 steps of EM {seconds:.2f} s, CPU {cpu:.2f} s; {peak(device)};")
-    print(f"  {agrees('bounds (relative)', apart, 1e-4)}")
+    off, size = abs(model.curve[-1] / expected.curve[-1] - 1), f"{n:,} documents of 200 words"
+    rows = [Row.of("topics, 10 steps of EM", size, seconds, cpu, device, "bounds, relative", off, 1e-4)]
     model_of = expected.weights, expected.mean, expected.covariance
     found, seconds = timed(lambda: infer(counts, *model_of, options[device]), device)
     other, cpu = timed(lambda: infer(counts, *model_of, options["cpu"]), "cpu")
-    apart = float(np.abs(found[2] / other[2] - 1).max())
-    print(f"  inference {seconds:.2f} s, CPU {cpu:.2f} s; {peak(device)}; {agrees('bounds (relative)', apart, 1e-3)}")
+    off = float(np.abs(found[2] / other[2] - 1).max())
+    return [*rows, Row.of("topics, inference", size, seconds, cpu, device, "bounds, relative", off, 1e-3)]
 
 
-def gibbs(device: str, n: int) -> None:
+def gibbs(device: str, small: bool) -> list[Row]:
     """Fit and posterior of the mixture by Gibbs sampling; the fit draws other numbers on another device."""
+    n = 100 if small else 5000
     counts = documents(n, 2000, 8, 200)
     offsets = np.arange(n + 1) * 200
     tokens = lda.Tokens(np.repeat(counts.indices, counts.data.astype(np.int64)).astype(np.int64), offsets)
     begin = np.random.default_rng(1).dirichlet(np.full(2000, 0.5), size=8)
     model, seconds = timed(lambda: lda.fit(tokens, begin, 0.05, 40, 0, device), device)
     expected, cpu = timed(lambda: lda.fit(tokens, begin, 0.05, 40, 0, "cpu"), "cpu")
-    apart = abs(float(np.mean(model.curve[-10:]) - np.mean(expected.curve[-10:])))
-    print(f"Gibbs sampler, {n * 200:,} tokens, 8 topics: 40 sweeps {seconds:.2f} s, CPU {cpu:.2f} s; {peak(device)};")
-    print(f"  {agrees('log-likelihoods per token of two random chains', apart, 0.1)}")
+    off = abs(float(np.mean(model.curve[-10:]) - np.mean(expected.curve[-10:])))
+    size = f"{n * 200:,} tokens, 8 topics"
+    rows = [Row.of("Gibbs sampler, 40 sweeps", size, seconds, cpu, device, "nats per token of two chains", off, 0.1)]
     sampling = Sampling(chains=2, burn_in=5, sweeps=20)
     drawn, seconds = timed(lambda: sample(tokens, expected.phi, expected.alpha, sampling, device), device)
     other, cpu = timed(lambda: sample(tokens, expected.phi, expected.alpha, sampling, "cpu"), "cpu")
-    moved = float((drawn != other).any(axis=(1, 2, 3)).mean())
-    print(f"  posterior, 50 sweeps {seconds:.2f} s, CPU {cpu:.2f} s; {peak(device)};")
-    print(f"  {agrees('draws (share of documents with any other draw)', moved, 0.01)}")
+    off = float((drawn != other).any(axis=(1, 2, 3)).mean())
+    return [*rows, Row.of("Gibbs posterior, 50 sweeps", size, seconds, cpu, device, "share of other draws", off, 0.01)]
 
 
-def chains(n: int) -> None:
+def chains(device: str, small: bool) -> list[Row]:
     """Forward and backward passes of chains of sections, which run on the CPU on every machine."""
+    n = 2000 if small else 20_000
     rng = np.random.default_rng(0)
-    lengths = rng.integers(3, 12, n)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(3, 12, n))])
     marginals = rng.dirichlet(np.full(8, 0.5), size=int(offsets[-1]))
     transitions = rng.dirichlet(np.ones(9), size=9)
     _, seconds = timed(lambda: chained(marginals, offsets, np.full(8, 1 / 8), transitions), "cpu")
-    print(f"chains of 8 section types, {n:,} documents: both passes {seconds:.2f} s on the CPU (always there)")
+    return [Row("chains of 8 section types", f"{n:,} documents", None, seconds, None)]
 
 
-def relabelling(device: str, units: int, words: int, chunks: int) -> None:
+def relabelling(device: str, small: bool) -> list[Row]:
     """Sums of wide tables under relabelling: blocks of documents, which are full, and documents, which are sparse."""
+    units, words, chunks = (100, 3000, 2) if small else (1000, 30_000, 32)
     rng = np.random.default_rng(0)
     frequency = 1 / np.arange(1, words + 1)
-    blocks = rng.poisson(20_000 * frequency / frequency.sum(), (units, words)).astype(np.float64)
-    papers = rng.poisson(300 * frequency / frequency.sum(), (units, words)).astype(np.float64)
-    for name, table in (("blocks", blocks), ("documents", papers)):
+    found_rows = []
+    for name, length in (("blocks", 20_000), ("documents", 300)):
+        table = rng.poisson(length * frequency / frequency.sum(), (units, words)).astype(np.float64)
         rows = Tables.of(sparse.csr_array(table[: units // 2]), sparse.csr_array(table[units // 2 :])).both()
         design = Design.documents(units // 2, units - units // 2)
         labels = [random_labels(design, 0, number, CHUNK) for number in range(chunks)]
@@ -134,7 +161,8 @@ def relabelling(device: str, units: int, words: int, chunks: int) -> None:
 
         found, seconds = timed(on_device, device)
         expected, cpu = timed(on_cpu, "cpu")
-        apart = max(float(np.abs(a.cpu().numpy().T - b).max()) for a, b in zip(found, expected, strict=True))
+        off = max(float(np.abs(a.cpu().numpy().T - b).max()) for a, b in zip(found, expected, strict=True))
+        size = f"{units:,} {name} × {rows.shape[1]:,} words, {chunks * CHUNK:,} times"
         kind = "sparse" if sparse.issparse(rows) else "full"
-        print(f"relabelling {kind} rows of {units:,} {name} × {rows.shape[1]:,} words, {chunks * CHUNK:,} times:")
-        print(f"  sums {seconds:.3f} s, CPU {cpu:.3f} s; {peak(device)}; {agrees('counts', apart, 0.0)}")
+        found_rows.append(Row.of(f"relabelling, {kind} rows", size, seconds, cpu, device, "counts", off, 0.0))
+    return found_rows

@@ -13,7 +13,7 @@ import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
@@ -25,6 +25,7 @@ Features = str | Callable[..., Any]
 BAG = "momus_adapters.features:BagOfWords"
 
 
+@parametrized
 class BagOfWords(Estimator):
     """Word counts over a vocabulary, dense float64 (n, V).
 
@@ -42,24 +43,13 @@ class BagOfWords(Estimator):
     (array([[2., 1.]]), ['cat', 'dog'])
     """
 
-    def __init__(
-        self,
-        *,
-        min_count: int = 5,
-        max_share: float = 0.5,
-        vocabulary_size: int = 2000,
-        letters: bool = True,
-        scale: str = "counts",
-        tokens: str = "words",
-        lower: bool = True,
-    ) -> None:
-        self.min_count = min_count
-        self.max_share = max_share
-        self.vocabulary_size = vocabulary_size
-        self.letters = letters
-        self.scale = scale
-        self.tokens = tokens
-        self.lower = lower
+    min_count: int = 5
+    max_share: float = 0.5
+    vocabulary_size: int = 2000
+    letters: bool = True
+    scale: str = "counts"
+    tokens: str = "words"
+    lower: bool = True
 
     @property
     def tokenizer(self) -> Tokenizer:

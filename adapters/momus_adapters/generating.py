@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import IO, Any, TypedDict
 
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.files import table_kind, write_json
@@ -104,8 +104,25 @@ def write_documents(
     }
     check_place(target, [])
     refuse_irregular(target)
+    n, seeds = len(prompts), document_seeds(seed, per_prompt * len(prompts))
+    # round k writes document k · n + j for prompt j; its name is that of the prompt, and a counter from 1
+    requests = [Request(i, prompts[i % n], s) for i, s in enumerate(seeds)]
+    names = [f"{r.prompt.id}/{r.number // n + 1}" if r.prompt.id else str(r.number + 1) for r in requests]
     with locked(target):
-        return _write(target, model, prompts, decoding, record, keep_prompt, resume, overwrite, reporter)
+        done = _begin(target, record, dict(zip(names, seeds, strict=True)), resume, overwrite)
+        outcome = Outcome(before=len(done))
+        todo = [r for name, r in zip(names, requests, strict=True) if name not in done]
+        with (reporter or Silent()).stage("writing documents", len(names)) as advance, appending(target) as out:
+            advance(len(done))
+            for document in model.generate(todo, decoding):
+                name = names[document.request.number]
+                if document.problem is not None:
+                    outcome.failed[name] = document.problem
+                    continue
+                _append(out, target, _line(name, document, record))
+                outcome.written += 1
+                advance(len(done) + outcome.written + len(outcome.failed))
+    return outcome
 
 
 @contextmanager
@@ -128,61 +145,26 @@ def locked(target: Path) -> Iterator[None]:
         lock.release()
 
 
-def _write(
-    target: Path,
-    model: Generator,
-    prompts: Sequence[Prompt],
-    decoding: Decoding,
-    record: dict[str, Any],
-    keep_prompt: bool,
-    resume: bool,
-    overwrite: bool,
-    reporter: Reporter | None,
-) -> Outcome:
-    """Write the documents of a locked file."""
-    per_prompt, seed = record["each"], record["seed"]
-    # round k writes document k · len(prompts) + j for prompt j
-    numbers = [(i, p) for k in range(per_prompt) for i, p in ((k * len(prompts) + j, p) for j, p in enumerate(prompts))]
-    seeds = document_seeds(seed, len(numbers))
-    known = {_name(p, i, len(prompts)): seeds[i] for i, p in numbers}
-    done = _begin(target, target.with_name(target.name + ".run.json"), record, known, resume, overwrite)
-    todo = [Request(i, p, seeds[i]) for i, p in numbers if _name(p, i, len(prompts)) not in done]
-    outcome = Outcome(before=len(done))
-    total = len(numbers)
-    with (reporter or Silent()).stage("writing documents", total) as advance, appending(target) as out:
-        advance(len(done))
-        for document in model.generate(todo, decoding):
-            name = _name(document.request.prompt, document.request.number, len(prompts))
-            if document.problem is not None:
-                outcome.failed[name] = document.problem
-                continue
-            line = json.dumps(_line(name, document, model.name, decoding, keep_prompt), ensure_ascii=False)
-            out.write(line.encode("utf-8", "backslashreplace") + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-            if not is_on_disk(out.fileno(), target):
-                raise StoreError(
-                    f"{target} was deleted or replaced while documents were written to it",
-                    hint="run the command again; name a different file for each run",
-                )
-            outcome.written += 1
-            advance(len(done) + outcome.written + len(outcome.failed))
-    return outcome
+def _append(out: IO[bytes], target: Path, line: dict[str, Any]) -> None:
+    """Write a line to disk, and make sure that the file is still that of its name."""
+    out.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+    out.flush()
+    os.fsync(out.fileno())
+    if not is_on_disk(out.fileno(), target):
+        raise StoreError(
+            f"{target} was deleted or replaced while documents were written to it",
+            hint="run the command again; name a different file for each run",
+        )
 
 
-def _name(prompt: Prompt, number: int, prompts: int) -> str:
-    """Id of a document: that of its prompt and a counter from 1."""
-    return f"{prompt.id}/{number // prompts + 1}" if prompt.id else str(number + 1)
-
-
-def _line(name: str, document: Generated, model: str, decoding: Decoding, keep_prompt: bool) -> dict[str, Any]:
+def _line(name: str, document: Generated, record: dict[str, Any]) -> dict[str, Any]:
     request = document.request
     return {
         "id": name,
-        "text": (request.prompt.text if keep_prompt else "") + document.text,
+        "text": (request.prompt.text if record["keep_prompt"] else "") + document.text,
         "prompt_id": request.prompt.id or None,
-        "model": model,
-        "decoding": decoding.record(),
+        "model": record["model"],
+        "decoding": record["decoding"],
         "seed": request.seed,
         "tokens": document.tokens,
         "finished": document.finished,
@@ -190,13 +172,12 @@ def _line(name: str, document: Generated, model: str, decoding: Decoding, keep_p
     }
 
 
-def _begin(
-    target: Path, record_path: Path, record: dict[str, Any], known: Mapping[str, int], resume: bool, overwrite: bool
-) -> set[str]:
+def _begin(target: Path, record: dict[str, Any], known: Mapping[str, int], resume: bool, overwrite: bool) -> set[str]:
     """Start or resume a file, and return the ids of the documents that it has; its last line is then complete.
 
     ``known`` are the documents of the run: the seed of each, by id.
     """
+    record_path = target.with_name(f"{target.name}.run.json")
     if overwrite or not target.exists():
         check_output(target, DOCUMENTS)
         check_output(record_path, RECORD)

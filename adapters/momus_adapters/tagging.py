@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from momus.critic.resources import resource
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus_adapters.persons.parsing import load_pipeline
 
 LONGEST = 5_000
@@ -15,6 +15,7 @@ UNUSED = ("parser", "ner", "lemmatizer", "senter")
 """Components that parts of speech do not need."""
 
 
+@parametrized
 class SpacyTagger(Estimator):
     """Universal parts of speech (``NOUN``, ``VERB``, …) from spaCy.
 
@@ -24,8 +25,7 @@ class SpacyTagger(Estimator):
         A spaCy pipeline, by name or folder; empty: the small English one.
     """
 
-    def __init__(self, *, model: str = "") -> None:
-        self.model = model
+    model: str = ""
 
     def tag(self, documents: Sequence[Sequence[str]]) -> list[list[str]]:
         """Tag each token of each document; a document's tags do not depend on the others.

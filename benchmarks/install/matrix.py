@@ -1,9 +1,12 @@
 """Install the wheel into empty environments, one per Python and set of versions, and use it there as a stranger would.
 
 ``make matrix`` builds the wheel and runs ``python benchmarks/install/matrix.py dist/*.whl --tests``. Each environment
-lies in a temporary folder outside the checkout. In it: ``pip check``, ``momus demo``, a comparison of texts with a
-report and a gate, and the tests of core without those marked slow. ``lowest`` pins every dependency to the least
-version that ``pyproject.toml`` allows; ``newest`` takes what the index has. Prints a row per environment, as Markdown.
+lies in a temporary folder outside the checkout. In it: ``pip check``, ``momus demo``, a comparison under all critics
+with a report and a gate, the blocks of the README, and the tests of core without those marked slow. ``lowest`` pins
+every dependency, those of the chosen extras too, to the least version that ``pyproject.toml`` allows; ``newest`` takes
+what the index has; ``pinned`` takes the versions of ``constraints.txt``. ``--brief`` leaves out all but ``pip check``,
+``momus demo`` and ``momus critics``, for a look at every extra (``--cell 3.11:pinned:torch``). Prints a row per
+environment, as Markdown; exits 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -35,32 +38,21 @@ COLUMNS = (
     "tests of core",
     "s",
 )
+PATH = (
+    ("momus", "critics"),
+    ("momus", "compare", "-f", "fit.jsonl", "-r", "real.jsonl", "-g", "mine=mine.jsonl", "-o", "run", "-q"),
+    ("momus", "outliers", "run", "-c", "length"),
+    ("momus", "gate", "run", "--max", "length=1000"),
+    ("python", str(ROOT / "docs" / "blocks.py"), str(ROOT / "README.md")),
+)
+"""What a stranger does: all critics that are ready on the demo's texts, and every block of the README."""
 TEXTS = """
 import gzip, shutil
 from momus.demo import demo_path
-for name in ("fit", "real", "generated-nucleus"):
-    with gzip.open(demo_path(f"{name}.jsonl.gz")) as source, open(f"{name}.jsonl", "wb") as target:
+for name, file in (("fit", "fit"), ("real", "real"), ("mine", "generated-nucleus")):
+    with gzip.open(demo_path(f"{file}.jsonl.gz")) as source, open(f"{name}.jsonl", "wb") as target:
         shutil.copyfileobj(source, target)
 """
-PATH = (
-    ("momus", "critics"),
-    (
-        "momus",
-        "compare",
-        "-f",
-        "fit.jsonl",
-        "-r",
-        "real.jsonl",
-        "-g",
-        "mine=generated-nucleus.jsonl",
-        "-o",
-        "run",
-        "-q",
-    ),
-    ("momus", "show", "run"),
-    ("momus", "outliers", "run", "-c", "length"),
-    ("momus", "gate", "run", "--max", "1000"),
-)
 
 
 def interpreter(version: str) -> str:
@@ -75,10 +67,11 @@ def interpreter(version: str) -> str:
     raise SystemExit(f"no Python {version}: install it, or choose others with --cell")
 
 
-def minima() -> list[str]:
-    """``name==least version`` for every dependency of ``pyproject.toml``."""
+def minima(extras: str) -> list[str]:
+    """``name==least version`` for every dependency of ``pyproject.toml``, and of these extras (with commas between)."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [re.sub(r">=", "==", line) for line in project["dependencies"]]
+    chosen = [line for extra in filter(None, extras.split(",")) for line in project["optional-dependencies"][extra]]
+    return [line.replace(">=", "==") for line in [*project["dependencies"], *chosen]]
 
 
 def run(command: Sequence[str], folder: Path, log: Path) -> tuple[bool, float]:
@@ -95,27 +88,31 @@ def run(command: Sequence[str], folder: Path, log: Path) -> tuple[bool, float]:
     return code == 0, time.perf_counter() - start
 
 
-def cell(wheel: Path, version: str, versions: str, extras: str, tests: bool, log: Path) -> list[str]:
+def cell(wheel: Path, version: str, versions: str, extras: str, options: argparse.Namespace) -> list[str]:
     """One row: an empty environment with the wheel, and what was tried in it."""
+    log, brief = options.log.resolve(), options.brief
     with tempfile.TemporaryDirectory(prefix="momus-matrix-") as name:
         folder = Path(name)
         subprocess.run([interpreter(version), "-m", "venv", folder / "env"], check=True)
         python = str(folder / "env" / "bin" / "python")
         pip = [python, "-m", "pip", "-q", "--disable-pip-version-check", "install"]
         wanted = f"{wheel.resolve()}{f'[{extras}]' if extras else ''}"
-        installed, install = run([*pip, wanted, *(minima() if versions == "lowest" else [])], folder, log)
+        choice = {"lowest": minima(extras), "pinned": ["-c", str(ROOT / "constraints.txt")]}.get(versions, [])
+        installed, install = run([*pip, wanted, *choice], folder, log)
         packages = folder / "env" / "lib"
         size = sum(f.stat().st_size for f in packages.rglob("*") if f.is_file()) / 1e6
         checked, _ = run([python, "-m", "pip", "check"], folder, log)
         demo, seconds = run([f"{folder}/env/bin/momus", "demo"], folder, log)
         run([python, "-c", TEXTS], folder, log)
-        steps = [run([f"{folder}/env/bin/momus", *step[1:]], folder, log)[0] for step in PATH]
+        chosen = PATH[:1] if brief else PATH
+        steps = [run([f"{folder}/env/bin/{step[0]}", *step[1:]], folder, log)[0] for step in chosen]
         row = [version, versions, extras or "none", f"{install:.0f}", f"{size:.0f}", _word(checked and installed)]
-        row += [f"{seconds:.0f}" if demo else "failed", f"{sum(steps)} of {len(steps)}"]
-        if not tests:
+        row += [f"{seconds:.0f}" if demo else "failed"]
+        row += ["clean" if all(steps) else f"failed: {sum(steps)} of {len(steps)}"]
+        if brief or not options.tests:
             return [*row, "not run", ""]
         run([*pip, *TESTERS], folder, log)
-        options = [
+        flags = [
             "-o",
             "addopts=",
             "--import-mode=importlib",
@@ -127,7 +124,7 @@ def cell(wheel: Path, version: str, versions: str, extras: str, tests: bool, log
             "-p",
             "no:cacheprovider",
         ]
-        _, seconds = run([python, "-m", "pytest", *options, str(ROOT / "tests" / "core")], folder, log)
+        _, seconds = run([python, "-m", "pytest", *flags, str(ROOT / "tests" / "core")], folder, log)
         last = log.read_text(encoding="utf-8").strip().splitlines()[-1]
         counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last))
         return [*row, counts or "failed", f"{seconds:.0f}"]
@@ -145,13 +142,14 @@ def main() -> None:
         "--cell", action="append", metavar="PYTHON:VERSIONS[:EXTRAS]", help=f"default: {', '.join(CELLS)}"
     )
     parser.add_argument("--tests", action="store_true", help="also run the tests of core")
+    parser.add_argument("--brief", action="store_true", help="only check the packages, and run the demo")
     parser.add_argument("--log", type=Path, default=Path("matrix.log"), help="the output of every command")
     options = parser.parse_args()
     print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS), flush=True)
     rows = []
     for chosen in options.cell or CELLS:
         version, versions, *extras = chosen.split(":")
-        rows.append(cell(options.wheel, version, versions, ",".join(extras), options.tests, options.log.resolve()))
+        rows.append(cell(options.wheel, version, versions, ",".join(extras), options))
         print("| " + " | ".join(rows[-1]) + " |", flush=True)
     sys.exit(any("failed" in " ".join(row) for row in rows))
 

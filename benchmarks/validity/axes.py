@@ -127,6 +127,21 @@ def rate(rows: Sequence[dict[str, Any]], key: str) -> str:
     return f"{found.share:.3f} [{found.low:.3f}, {found.high:.3f}]" if known else "–"
 
 
+def merged(table: str, lines: Sequence[str]) -> str:
+    """A table with new rows in the place of those of the same critic and texts; its others stand behind them."""
+    head, old = table.strip().split("\n")[:2], table.strip().split("\n")[2:]
+    measured = {_key(line) for line in lines}
+    rows = [*lines, *(line for line in old if _key(line) not in measured)]
+    critics = list(dict.fromkeys(_key(line)[0] for line in rows))
+    return "\n".join(["", *head, *sorted(rows, key=lambda line: critics.index(_key(line)[0])), ""])
+
+
+def _key(line: str) -> tuple[str, str]:
+    """Critic and texts of a row."""
+    critic, texts = line.split(" | ")[:2]
+    return critic.strip("| "), texts
+
+
 def main() -> None:
     """Run what is missing, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -140,7 +155,7 @@ def main() -> None:
     order = np.random.default_rng(0).permutation(len(found))[: POOL + FITTED]
     texts = [found[i] for i in order]
     fit, pool = Corpus.from_texts(texts[:FITTED]), Corpus.from_texts(texts[FITTED:], name="real")
-    lines = ["| critic | texts | splits | p of the axis ≤ .05 | p of the headline ≤ .05 |", "|---|---|---:|---:|---:|"]
+    lines: list[str] = []
     for name in options.critics.split(","):
         (critic,) = make_critics([name])
         critic.fit(fit)
@@ -159,15 +174,15 @@ def main() -> None:
 
             path = options.out / name / f"{re.sub('[^a-z0-9]+', '-', what)}.jsonl"
             rows = resumed(path, options.splits, once)
-            lines.append(f"| {name} | {what} | {len(rows):,} | {rate(rows, 'axis')} | {rate(rows, 'headline')} |")
+            texts_of = what.replace("|", "\\|")
+            rates = f"{rate(rows, 'axis')} | {rate(rows, 'headline')}"
+            lines.append(f"| {name} | {texts_of} | {len(rows):,} | {rates} | – |")
             print(lines[-1], flush=True)
-    table = "\n".join(lines)
-    print(table)
     if options.write is not None:
         page = options.write.read_text(encoding="utf-8")
         head, rest = page.split(MARKERS[0])
-        tail = rest.split(MARKERS[1])[1]
-        options.write.write_text(f"{head}{MARKERS[0]}\n{table}\n{MARKERS[1]}{tail}", encoding="utf-8")
+        table, tail = rest.split(MARKERS[1])
+        options.write.write_text(f"{head}{MARKERS[0]}{merged(table, lines)}{MARKERS[1]}{tail}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import difflib
 import inspect
 import json
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, dataclass_transform
 
 from momus.errors import NotFittedError, UsageError
 from momus.parameters import MEANINGS, check_values
@@ -20,9 +21,9 @@ from momus.redact import redacted_value
 class Estimator:
     """An object with constructor parameters stored unchanged, and fitted attributes whose names end in ``_``.
 
-    ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else. Its annotations are
-    the schema of the parameters: `check_params` refuses values of other types. A class declares bounds in ``ranges``:
-    the numbers (`Range`) or words (`OneOf`) that parameters may be, by name; those of base classes apply too.
+    ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else; the decorator
+    `parametrized` writes it. Annotations are the schema of the parameters: `check_params` refuses
+    values of other types, and what is not in the `Range` or `OneOf` of an annotation. Those of base classes apply too.
 
     >>> class Ruler(Estimator):
     ...     def __init__(self, *, inches: float = 12.0) -> None:
@@ -74,6 +75,22 @@ class Estimator:
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params(deep=False).items())
         return f"{type(self).__name__}({inner})"
+
+
+T = TypeVar("T")
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)
+def parametrized(cls: type[T]) -> type[T]:
+    """Give a class the constructor of an `Estimator`: its annotated attributes are its parameters.
+
+    >>> @parametrized
+    ... class Ruler(Estimator):
+    ...     inches: float = 12.0
+    >>> Ruler(inches=6.0), Ruler().inches
+    (Ruler(inches=6.0), 12.0)
+    """
+    return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
 class ComponentsMixin:
@@ -147,18 +164,16 @@ def clone(estimator: E) -> E:
 
 
 def check_params(estimator: Estimator) -> None:
-    """Check the parameters of an estimator against the annotations of its constructor and against its ``ranges``.
+    """Check the parameters of an estimator against their annotations.
 
     Raises
     ------
     UsageError
         The message names the parameter, its value and what is allowed.
 
-    >>> from momus.parameters import Range
-    >>> class Ruler(Estimator):
-    ...     ranges = {"inches": Range(0, above=True)}
-    ...     def __init__(self, *, inches: float = 12.0) -> None:
-    ...         self.inches = inches
+    >>> @parametrized
+    ... class Ruler(Estimator):
+    ...     inches: float = 12.0
     >>> check_params(Ruler(inches=float("nan")))
     Traceback (most recent call last):
     momus.errors.UsageError: Ruler: inches is nan, expected a finite number

@@ -69,10 +69,18 @@ def has_stopwords(language: str) -> bool:
 def source_of(language: str, lists: str = "shipped") -> str:
     """Where the list of a language comes from, with the version; empty for a list that ships with Momus.
 
+    Raises
+    ------
+    MissingExtraError
+        The list is one of ``stopwordsiso``, which is not installed.
+
     >>> source_of("en")
     ''
     """
-    return "" if lists == "shipped" and language in LANGUAGES else f"{ISO} {version(ISO)}"
+    if lists == "shipped" and language in LANGUAGES:
+        return ""
+    _iso(language)
+    return f"{ISO} {version(ISO)}"
 
 
 def _iso(language: str) -> Any:

@@ -36,8 +36,6 @@ EVIDENCE = {
     "type-token": "type-token",
     "mauve": "regions",
     "keyness": "over-used",
-    "edges": "edge-features",
-    "register": "register-features",
 }
 """Which piece of evidence is the figure; of the others, the first."""
 CONFIG = {"code-mixing": {"n_topics": 3}}
@@ -126,7 +124,7 @@ def bars(table: Any) -> str:
     return canvas.svg()
 
 
-ROWS = 4
+ROWS = 3
 """Rows of a page's table: the headline and the first others; `measured.json` has all."""
 
 

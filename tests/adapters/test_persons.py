@@ -11,8 +11,8 @@ from momus.text.mentions import Resolver
 
 pytest.importorskip("spacy")
 from momus_adapters.persons import SpacyPersons
+from momus_adapters.persons.mentions import gender_of
 from momus_adapters.persons.parsing import cut
-from momus_adapters.persons.words import gender_of
 
 
 @pytest.fixture(scope="module")
@@ -149,9 +149,9 @@ def test_the_narrator_is_not_he_to_himself(resolver):
 def test_weights_match_their_features(resolver):
     from momus_adapters.persons import speech
     from momus_adapters.persons.antecedents import NOUN, PRONOUN
-    from momus_adapters.persons.linking import Linker
     from momus_adapters.persons.mentions import find, quotations
     from momus_adapters.persons.parsing import load_pipeline, parse
+    from momus_adapters.persons.resolver import Linker
 
     seen = {}
 

@@ -58,6 +58,38 @@ def test_runs_of_the_first_release_are_refused_with_words(release):
     assert "run `momus compare` again" in error.value.hint
 
 
+def names_of(run):
+    """Every name that a program may rely on: files, keys of JSON (of lists, those of the first), and columns."""
+    found = {str(p.relative_to(run)) for p in run.rglob("*") if p.is_file()}
+    lines = (run / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    found |= {f"verdicts.jsonl: {key}" for key in keys_of(json.loads(lines[0]))}
+    for path in (run / "run.json", *run.glob("critics/*/critic.json")):
+        found |= {f"{path.relative_to(run)}: {key}" for key in keys_of(json.loads(path.read_text(encoding="utf-8")))}
+    return found | {f"documents.parquet: {name}" for name in pq.read_schema(run / "documents.parquet").names}
+
+
+def keys_of(value, place=""):
+    if isinstance(value, dict):
+        return {key for k, v in value.items() for key in {f"{place}{k}", *keys_of(v, f"{place}{k}.")}}
+    return keys_of(value[0], f"{place}0.") if isinstance(value, list) and value else set()
+
+
+def test_a_run_written_now_holds_every_name_of_the_release(release, tmp_path):
+    """A renamed file, key or column fails here: it needs a new number of the format, and a kept run of it."""
+    folder, run = release(__version__), tmp_path / "run"
+    texts = {name: momus.read_corpus(folder / f"{name}.jsonl") for name in ("fit", "real", "mine")}
+    momus.compare(
+        texts["real"],
+        {"mine": texts["mine"]},
+        fit=texts["fit"],
+        critics=["length", "stopword-share"],
+        permutations=99,
+        resamples=99,
+        out=run,
+    )
+    assert names_of(folder / "run") - names_of(run) == set()
+
+
 def test_a_run_of_this_release_holds_the_promised_names(release):
     run = release(__version__) / "run"
     rows = [json.loads(line) for line in (run / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -5,9 +5,11 @@ import subprocess
 import sys
 import textwrap
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("torch", "transformers", "spacy", "pyro", "gensim", "sklearn", "matplotlib", "pandas", "scipy")
@@ -83,6 +85,9 @@ def count(code):
     return int(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.skipif(
+    Version(version("typer")) < Version("0.20"), reason="the numbers are those of newer packages, which load less"
+)
 @pytest.mark.parametrize("code", MOST)
 def test_few_modules_are_loaded(code):
     assert 0 < count(code) - count("pass") <= MOST[code]

@@ -3,6 +3,7 @@
 import itertools
 import sys
 import textwrap
+from importlib.util import find_spec
 
 import pytest
 
@@ -224,7 +225,8 @@ def test_commands_of_plugins_are_listed_without_import_and_called(install, call)
     assert code == 0
     assert help_line(output, "greet") == "Greet somebody. (their-package)"
     assert help_line(output, "count") == "Count things (other-package)"
-    assert help_line(output, "study").endswith("a blinded study of a run, and read the answers. (momus-people)")
+    if find_spec("momus_people"):
+        assert help_line(output, "study").endswith("a blinded study of a run, and read the answers. (momus-people)")
     assert not {n for n in set(sys.modules) - before if n.startswith(("their_", "other_", "momus_adapters"))}
     assert call("greet", "Ada", "--loud") == (0, "ADA\n")
     assert call("count", "up", "3") == (0, "4\n")

@@ -16,6 +16,8 @@ def signature(value: object) -> str:
     """The parameters of a function or class, without annotations, whose printing differs between Pythons."""
     if not callable(value):
         return type(value).__name__
+    if not isinstance(value, type) and type(value).__module__ in ("typing", "collections.abc"):
+        return "…"  # a name of a type, whose signature differs between Pythons
     try:
         parameters = inspect.signature(value).parameters.values()
     except ValueError:

@@ -14,12 +14,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, resource
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError, StoreError, UsageError
-from momus.estimator import Estimator, construct, fitted_state
+from momus.estimator import Estimator, construct, fitted_state, parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -28,7 +27,7 @@ from momus.text.counting import counted
 from momus_adapters.chains.posterior import PairedStates, smoothed_chain
 from momus_adapters.features import FeatureReader, Features, check_features, rows_of
 from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
-from momus_adapters.saved.objects import name_of, resolve
+from momus_adapters.saved.objects import name_of, resolve, save_named
 
 SHOWN = 30
 
@@ -107,6 +106,7 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
     classes_: list[str]
 
 
+@parametrized
 class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
     """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
@@ -145,20 +145,11 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
         },
     )
 
-    def __init__(
-        self,
-        *,
-        classifier: Any,
-        features: Features = "",
-        classifier_options: dict[str, Any] | None = None,
-        feature_options: dict[str, Any] | None = None,
-        smoothing: float = 1.0,
-    ) -> None:
-        self.classifier = classifier
-        self.features = features
-        self.classifier_options = classifier_options
-        self.feature_options = feature_options
-        self.smoothing = smoothing
+    classifier: Any
+    features: Features = ""
+    classifier_options: dict[str, Any] | None = None
+    feature_options: dict[str, Any] | None = None
+    smoothing: float = 1.0
 
     def fit(self, real: Corpus) -> Self:
         """Take over the classifier, and learn the chain of classes.
@@ -184,7 +175,7 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
             named.device = self.device
             return named
         arrays = getattr(self, "estimator_", None)
-        return self._from_parameters() if arrays is None else resource(_rebuilt, arrays)
+        return self._from_parameters() if arrays is None else resource(Rebuilt, arrays)
 
     def _from_parameters(self) -> Any:
         """The constructor's classifier; a name is resolved and called."""
@@ -254,26 +245,18 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
             The classifier can be saved in neither way.
         """
         check_fitted(self)
-        params, state = self.get_params(deep=False), fitted_state(self)
-        if self.features:
-            params["features"] = name_of(self.features, "features")
-        live = self._live()
+        params: dict[str, Any] = {}
+        state, live = fitted_state(self), self._live()
         if isinstance(live, Estimator):
             if not isinstance(self.classifier, str):
-                params |= {
+                params = {
                     "classifier": name_of(type(live), "classifier"),
                     "classifier_options": live.get_params(deep=False),
                 }
         elif not isinstance(self.classifier, str) or self.classifier_options or _is_sklearn(live):
-            params["classifier"] = self.classifier if isinstance(self.classifier, str) else ""
+            params = {"classifier": self.classifier if isinstance(self.classifier, str) else ""}
             state["estimator_"] = SavedEstimator.of(live)
-        named = type(self)(**params)
-        vars(named).update(state)
-        super(DocumentClasses, named).save(folder)
-
-
-def _rebuilt(saved: SavedEstimator) -> Rebuilt:
-    return Rebuilt(saved.build())
+        save_named(self, folder, *(["features"] if self.features else []), state=state, **params)
 
 
 def _called(name: str, options: Mapping[str, Any]) -> Any:

@@ -18,18 +18,19 @@ from momus.critic import Note
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, check_fitted
 from momus.errors import StoreError, UsageError
-from momus.estimator import fitted_state
+from momus.estimator import parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
 from momus_adapters.chains.posterior import PairedStates
-from momus_adapters.saved.objects import name_of, resolve
+from momus_adapters.saved.objects import resolve, save_named
 
 Steps = tuple[Floats, Ints]
 AGREE = 1e-6
 
 
+@parametrized
 class HMMCritic(ClassChain, NotesMixin):
     """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, in expectation under the exact posterior of pairs of states.
 
@@ -57,9 +58,8 @@ class HMMCritic(ClassChain, NotesMixin):
     sequence = True
     smoothing = 1.0
 
-    def __init__(self, *, model: Any, observations: str | Callable[..., Any]) -> None:
-        self.model = model
-        self.observations = observations
+    model: Any
+    observations: str | Callable[..., Any]
 
     def fit(self, real: Corpus) -> Self:
         """Take over the model's arrays.
@@ -180,6 +180,4 @@ class HMMCritic(ClassChain, NotesMixin):
                 f"critic {self.name!r} cannot be saved: the emissions of {type(self.model).__name__} are not known",
                 hint="give a model with means_ and covars_, or with emissionprob_",
             )
-        named = type(self)(model="", observations=name_of(self.observations, "observations"))
-        vars(named).update(fitted_state(self))
-        super(HMMCritic, named).save(folder)
+        save_named(self, folder, "observations", model="")

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.version import extra
-from momus_adapters.markups.mediawiki import plain_text
+from momus_adapters.markups.mediawiki import parts_of
 from momus_adapters.preparing import Titled
 
 _DISAMBIGUATION = re.compile(r"\{\{\s*(?:[\w\s]*disambig\w*|dab|hndis|geodis)\s*[|}]", re.IGNORECASE)
@@ -32,7 +32,7 @@ def articles(path: str | Path) -> Iterator[Titled]:
         The file is no dump, or is truncated.
     """
     try:
-        import mwparserfromhell
+        import mwparserfromhell  # noqa: F401  # before the first page is read
         import mwxml
     except ImportError as error:
         raise MissingExtraError(
@@ -41,7 +41,7 @@ def articles(path: str | Path) -> Iterator[Titled]:
     with _opened(Path(path)) as stream:
         try:
             for page in mwxml.Dump.from_file(stream):
-                yield _document(page, mwparserfromhell.parse)
+                yield _document(page)
         except (ReadingError, UsageError):
             raise
         except Exception as error:  # mwxml, the XML parser and the decompressors raise different errors
@@ -61,7 +61,7 @@ def _opened(path: Path) -> IO[bytes]:
         raise ReadingError(f"{path}: {error.strerror or error}", hint="name a dump file") from error
 
 
-def _document(page: Any, parse: Any) -> Titled:
+def _document(page: Any) -> Titled:
     name = str(page.title)
     if page.namespace not in (0, None):
         return Titled(name, [], "not in the article namespace")
@@ -72,27 +72,20 @@ def _document(page: Any, parse: Any) -> Titled:
         text = revision.text or ""
     if _DISAMBIGUATION.search(text):
         return Titled(name, [], "a disambiguation page")
-    return Titled(name, sections(text, parse))
+    return Titled(name, sections(text))
 
 
-def sections(markup: str, parse: Any) -> list[tuple[str | None, str]]:
+def sections(markup: str) -> list[tuple[str | None, str]]:
     r"""(title, text) of the top-level sections of an article's markup; the title of the lead is ``abstract``.
 
-    >>> import mwparserfromhell
-    >>> sections("'''Ada''' wrote.\n== Life ==\nBorn.\n=== Youth ===\nSmall.{{x}}", mwparserfromhell.parse)
+    >>> sections("'''Ada''' wrote.\n== Life ==\nBorn.\n=== Youth ===\nSmall.{{x}}")
     [('abstract', 'Ada wrote.'), ('Life', 'Born.\n\nSmall.')]
     """
-    code = parse(markup)
     titled: list[tuple[str | None, str]] = []
-    for section in code.get_sections(levels=[2], include_lead=True, flat=False):
-        headings = section.filter_headings(recursive=False)
-        title = None
-        if headings and headings[0].level == 2:
-            title = str(headings[0].title.strip_code()).strip()
-        elif titled:
-            continue
-        body = plain_text(section)
-        if title is None and not body:
-            continue
-        titled.append(("abstract" if title is None else title, body))
+    for part in parts_of(markup):
+        if part.level in (0, 2):
+            titled.append((part.title if part.level else "abstract", part.text))
+        elif part.level > 2 and titled:
+            title, text = titled[-1]
+            titled[-1] = title, "\n\n".join(filter(None, (text, part.text)))
     return titled

@@ -7,14 +7,11 @@ The weights are fitted on quotations with a first-person (speakers) or second-pe
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from math import log1p
 from typing import Any, NamedTuple
 
-from momus_adapters.persons.antecedents import WEIGHTS, Candidates, Features
-from momus_adapters.persons.entities import Entity
-from momus_adapters.persons.mentions import SUBJECTS, Mention
-from momus_adapters.persons.words import SAID
+from momus_adapters.persons.antecedents import WEIGHTS, Candidates, Entity, Features
+from momus_adapters.persons.mentions import SAID, SUBJECTS, Mention
 
 BEFORE, AFTER, PAST = 60, 15, 200
 """Tokens before and after a quotation in which candidates are mentioned, and tokens to the quotations before it."""
@@ -24,38 +21,25 @@ SPEAKER, ADDRESSEE = WEIGHTS["speaker"], WEIGHTS["addressee"]
 Decide = Callable[[dict[str, float], int, Candidates], int | None]
 
 
-@dataclass
 class Talk:
-    """The quotations of a document, with the mentions around them.
+    """The quotations of a document (token spans), with the mentions in and around them, and its entities.
 
     Attributes
     ----------
-    quotes
-        Token spans.
-    entities
-        Those of the document.
     speakers, addressees
         Entity of each quotation, −1 if unknown.
     """
 
-    doc: Any
-    quotes: list[tuple[int, int]]
-    mentions: list[Mention]
-    entities: list[Entity]
-    speakers: list[int] = field(default_factory=list)
-    addressees: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        """Group mentions by quotation, and put those of the narration in order."""
-        self.speakers = [-1] * len(self.quotes)
-        self.addressees = [-1] * len(self.quotes)
-        self.said: list[list[Mention]] = [[] for _ in self.quotes]
-        self.told: dict[int, Mention] = {}
-        for m in self.mentions:
+    def __init__(
+        self, doc: Any, quotes: list[tuple[int, int]], mentions: list[Mention], entities: list[Entity]
+    ) -> None:
+        self.doc, self.quotes, self.entities = doc, quotes, entities
+        self.speakers, self.addressees = [-1] * len(quotes), [-1] * len(quotes)
+        self.said: list[list[Mention]] = [[] for _ in quotes]
+        self.told = {m.head: m for m in mentions if m.quote < 0}
+        for m in mentions:
             if m.quote >= 0:
                 self.said[m.quote].append(m)
-            else:
-                self.told[m.head] = m
 
     def attribute(self, decide: Decide) -> None:
         """Set the speakers, then the addressees, in the order of the text."""
@@ -87,7 +71,7 @@ class Talk:
 
     def possible_speakers(self, q: int) -> Candidates:
         """Persons mentioned around a quotation, and the speakers of the two quotations before it."""
-        around = Around.quotation(self, q)
+        around = _Around(self, q)
         numbers = sorted({m.entity for m in around.before + around.after} | {e for e in around.past if e >= 0})
         return Candidates(
             numbers, [around.report(e) | around.turns(e) | around.mentions(e) | around.words(e) for e in numbers]
@@ -150,48 +134,24 @@ def _alternation(turns: dict[int, Turn], e: int) -> Features:
     return features
 
 
-@dataclass(frozen=True)
-class Around:
-    """What surrounds a quotation, and what it says of who may have spoken it.
+class _Around:
+    """What surrounds a quotation, and what it says of who may have spoken it."""
 
-    Attributes
-    ----------
-    start, end, stop
-        Where it starts and ends, and where the quotation before it ends, in tokens.
-    gap
-        Tokens between the two.
-    before, after
-        Mentions in the narration before and after it.
-    past
-        Speakers of the last quotation and of the last but one, −1 if unknown or far away.
-    reported
-        Whether the narration since the last quotation is no more than a report of that quotation.
-    """
-
-    talk: Talk
-    q: int
-    start: int
-    end: int
-    stop: int
-    gap: int
-    before: list[Mention]
-    after: list[Mention]
-    past: tuple[int, int]
-    reported: bool
-
-    @classmethod
-    def quotation(cls, talk: Talk, q: int) -> Around:
-        """Collect what surrounds quotation ``q``."""
-        start, end = talk.quotes[q]
-        stop = talk.quotes[q - 1][1] if q else 0
-        gap = start - stop if q else PAST + 1
+    def __init__(self, talk: Talk, q: int) -> None:
+        self.talk, self.q = talk, q
+        self.start, self.end = talk.quotes[q]
+        self.stop = talk.quotes[q - 1][1] if q else 0  # where the quotation before it ends
+        self.gap = self.start - self.stop if q else PAST + 1
         following = talk.quotes[q + 1][0] if q + 1 < len(talk.quotes) else len(talk.doc)
-        before = talk.told_between(start - BEFORE, start)
-        after = talk.told_between(end, min(end + AFTER, following))
-        near = [q >= k and start - talk.quotes[q - k][1] <= PAST for k in (1, 2)]
-        past = talk.speakers[q - 1] if near[0] else -1, talk.speakers[q - 2] if near[1] else -1
-        reported = gap <= CLOSE and any(talk.reporting(m, stop, stop + 8) for m in before if m.head >= stop)
-        return cls(talk, q, start, end, stop, gap, before, after, past, reported)
+        # mentions in the narration before and after it
+        self.before = talk.told_between(self.start - BEFORE, self.start)
+        self.after = talk.told_between(self.end, min(self.end + AFTER, following))
+        # speakers of the last quotation and of the last but one, −1 if unknown or far away
+        near = [q >= k and self.start - talk.quotes[q - k][1] <= PAST for k in (1, 2)]
+        self.past = [talk.speakers[q - k] if near[k - 1] else -1 for k in (1, 2)]
+        # whether the narration since the last quotation is no more than a report of that quotation
+        since = [m for m in self.before if m.head >= self.stop]
+        self.reported = self.gap <= CLOSE and any(talk.reporting(m, self.stop, self.stop + 8) for m in since)
 
     def report(self, e: int) -> Features:
         """Verbs of saying beside the quotation: "said he"."""

@@ -10,12 +10,22 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic import (
+    Critic,
+    Draws,
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, check_fitted, is_fitted
-from momus.critic.reporting import Reporting
+from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, is_fitted
 from momus.errors import UsageError
-from momus.estimator import Estimator, fitted_state
+from momus.estimator import Estimator, parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -23,7 +33,7 @@ from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
 from momus_adapters.pyro.expectation import Draw, Sampler
 from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
-from momus_adapters.saved.objects import Tensors, name_of
+from momus_adapters.saved.objects import Tensors, save_named
 
 Program = str | Callable[..., Any]
 LARGEST = 2**31
@@ -40,18 +50,13 @@ class PyroDraws(Draws):
         float array (n, L): E log P_c of each latent site, in nats; their sum is E log P_c(z).
     errors
         float array (n,): Monte-Carlo standard errors of the sum (0 where the expectation is exact).
-    entropies
-        float array (n,): −E log q(z | x), in nats.
-    effective
-        float array (n,): effective number of draws; S if unweighted.
     """
 
     sites: Floats
     errors: Floats
-    entropies: Floats
-    effective: Floats
 
 
+@parametrized
 class PyroCritic(
     Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, NotesMixin, TokenizerMixin
 ):
@@ -132,42 +137,22 @@ class PyroCritic(
         limits="It cannot see what its program and its features leave out.",
     )
 
-    def __init__(
-        self,
-        *,
-        model: Program,
-        guide: Program,
-        features: Features = BAG,
-        model_options: dict[str, Any] | None = None,
-        guide_options: dict[str, Any] | None = None,
-        feature_options: dict[str, Any] | None = None,
-        plate: str = "documents",
-        expectation: str = "guide",
-        draws: int = 32,
-        steps: int = 2000,
-        batch: int = 64,
-        rate: float = 0.01,
-        decay: float = 0.1,
-        particles: int = 1,
-        precision: str = "float64",
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.guide = guide
-        self.features = features
-        self.model_options = model_options
-        self.guide_options = guide_options
-        self.feature_options = feature_options
-        self.plate = plate
-        self.expectation = expectation
-        self.draws = draws
-        self.steps = steps
-        self.batch = batch
-        self.rate = rate
-        self.decay = decay
-        self.particles = particles
-        self.precision = precision
-        self.seed = seed
+    model: Program
+    guide: Program
+    features: Features = BAG
+    model_options: dict[str, Any] | None = None
+    guide_options: dict[str, Any] | None = None
+    feature_options: dict[str, Any] | None = None
+    plate: str = "documents"
+    expectation: str = "guide"
+    draws: int = 32
+    steps: int = 2000
+    batch: int = 64
+    rate: float = 0.01
+    decay: float = 0.1
+    particles: int = 1
+    precision: str = "float64"
+    seed: int = 0
 
     @property
     def tokenizer(self) -> Tokenizer | None:
@@ -322,11 +307,7 @@ class PyroCritic(
         StoreError
             One of them cannot be imported by name: a lambda, or a function defined inside a function.
         """
-        check_fitted(self)
-        names = {role: name_of(getattr(self, role), role) for role in ("model", "guide", "features")}
-        named = type(self)(**{**self.get_params(deep=False), **names})
-        vars(named).update(fitted_state(self))
-        super(PyroCritic, named).save(folder)
+        save_named(self, folder, "model", "guide", "features")
 
 
 def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:
@@ -350,6 +331,4 @@ def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> Pyro
         host(draws.values),
         sites=np.asarray((weight[:, :, None] * sites).sum(axis=1), dtype=np.float64),
         errors=np.sqrt(variance * count / max(count - 1, 1)),
-        entropies=np.asarray(-guide.mean(axis=1), dtype=np.float64),
-        effective=1 / (weight**2).sum(axis=1),
     )

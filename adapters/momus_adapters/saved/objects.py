@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import math
+import pkgutil
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic import Critic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import check_fitted
 from momus.errors import StoreError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, fitted_state
 from momus.numeric.types import Floats
 
 
@@ -46,10 +49,8 @@ def resolve(named: str | Callable[..., Any], role: str) -> Callable[..., Any]:
     if module.partition(".")[0] in sys.stdlib_module_names and module != "__main__":
         raise UsageError(f"{role} is {named!r}, from Python's own library", hint="name an object of another package")
     try:
-        target: Any = importlib.import_module(module)
-        for attribute in path.split("."):
-            target = getattr(target, attribute)
-    except (ImportError, AttributeError) as error:
+        target: Any = pkgutil.resolve_name(named)
+    except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(
             f"{role} {named!r} cannot be imported: {error}", hint="install its package, or correct the name"
         ) from error
@@ -83,6 +84,28 @@ def name_of(named: str | Callable[..., Any], role: str) -> str:
         f"{role} {path} of {module} cannot be saved: it cannot be imported by name",
         hint='define it at the top level of a module, and pass "package.module:name"',
     )
+
+
+def save_named(
+    critic: Critic[Any], folder: str | Path, *roles: str, state: Mapping[str, Any] | None = None, **params: Any
+) -> None:
+    """Save a fitted critic whose parameters are objects: ``roles`` by their names, others as given.
+
+    Parameters
+    ----------
+    state
+        The fitted attributes, if not those of the critic.
+
+    Raises
+    ------
+    StoreError
+        An object cannot be imported by name: a lambda, or a function defined inside a function.
+    """
+    check_fitted(critic)
+    names = {role: name_of(getattr(critic, role), role) for role in roles}
+    named = type(critic)(**{**critic.get_params(deep=False), **names, **params})
+    vars(named).update(fitted_state(critic) if state is None else state)
+    Critic.save(named, folder)
 
 
 class Tensors(Estimator):

@@ -12,19 +12,17 @@ from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences
+from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, Reporting, StateSequences
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import check_fitted
 from momus.critic.latents import aggregated
-from momus.critic.reporting import Reporting
 from momus.critic.rows import pool
 from momus.errors import FittingError, UsageError
-from momus.estimator import fitted_state, reset
+from momus.estimator import fitted_state, parametrized, reset
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.saved.objects import name_of
+from momus_adapters.saved.objects import save_named
 
 Z = TypeVar("Z")
 KINDS = ("full", "tied", "diag", "spherical")
@@ -97,12 +95,10 @@ class FeatureCritic(Critic[Z], FeatureReader, Generic[Z]):
 
     def save(self, folder: str | Path) -> None:
         """Write the critic; features are stored by name."""
-        check_fitted(self)
-        named = type(self)(**{**self.get_params(deep=False), "features": name_of(self.features, "features")})
-        vars(named).update(fitted_state(self))
-        super(FeatureCritic, named).save(folder)
+        save_named(self, folder, "features")
 
 
+@parametrized
 class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
     """z is the component of a Gaussian mixture over features; E log P_c(z) = Σ_k P(k | x) log π_k.
 
@@ -127,22 +123,12 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
         limits="It cannot see what its features do not encode, nor how documents differ within a cluster.",
     )
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 8,
-        covariance_type: str = "diag",
-        ridge: float = 1e-3,
-        features: Features = BAG,
-        feature_options: dict[str, Any] | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.ridge = ridge
-        self.features = features
-        self.feature_options = feature_options
-        self.seed = seed
+    n_components: int = 8
+    covariance_type: str = "diag"
+    ridge: float = 1e-3
+    features: Features = BAG
+    feature_options: dict[str, Any] | None = None
+    seed: int = 0
 
     def _learn(self, rows: Floats) -> Any:
         from sklearn.mixture import GaussianMixture
@@ -204,6 +190,7 @@ class GaussianMixtureCritic(FeatureCritic[StateSequences], EvidenceMixin):
         return [Table("mixture-components", "Shares of components", columns, rows, note=note)]
 
 
+@parametrized
 class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
     """z is a point in the principal subspace of features, P_c(z) = N(0, I) (probabilistic PCA, Tipping & Bishop 1999).
 
@@ -226,18 +213,10 @@ class PCACritic(FeatureCritic[Gaussians], EvidenceMixin):
         limits="It cannot see what its features do not encode, nor what varies outside the leading components.",
     )
 
-    def __init__(
-        self,
-        *,
-        n_components: int = 8,
-        features: Features = BAG,
-        feature_options: dict[str, Any] | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.features = features
-        self.feature_options = feature_options
-        self.seed = seed
+    n_components: int = 8
+    features: Features = BAG
+    feature_options: dict[str, Any] | None = None
+    seed: int = 0
 
     def _learn(self, rows: Floats) -> Any:
         from sklearn.decomposition import PCA

@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from momus.critic import resource
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -18,6 +19,7 @@ from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
 from momus_adapters.saved.objects import resolve
 
 
+@parametrized
 class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
     """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 
@@ -37,20 +39,11 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         Seeds the choice of held-out documents, and the classifier's ``random_state`` if it has one.
     """
 
-    def __init__(
-        self,
-        *,
-        model: str = "sklearn.naive_bayes:MultinomialNB",
-        options: dict[str, Any] | None = None,
-        vocabulary_size: int = 20_000,
-        validation: float = 0.2,
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.options = options
-        self.vocabulary_size = vocabulary_size
-        self.validation = validation
-        self.seed = seed
+    model: str = "sklearn.naive_bayes:MultinomialNB"
+    options: dict[str, Any] | None = None
+    vocabulary_size: int = 20_000
+    validation: float = 0.2
+    seed: int = 0
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Fit on most documents, and the temperature on the held-out ones.
@@ -76,11 +69,11 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         texts = [t or "" for t in corpus.section_texts.to_pylist()]
         pipeline = make_pipeline(self._vectorizer(), self._classifier())
         try:
-            self._built_ = pipeline.fit([texts[i] for i in train], labels[train])
+            pipeline.fit([texts[i] for i in train], labels[train])
         except ValueError as error:
             raise FittingError(f"{self.model} cannot be fitted: {error}", hint="give more text") from error
         self.states_ = states
-        self.estimator_ = SavedEstimator.of(self._built_)
+        self.estimator_ = SavedEstimator.of(pipeline)
         logits = self._logits([texts[i] for i in test])
         self.calibrate(logits, labels[test])
         return self
@@ -116,10 +109,9 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         return SavedEstimator() if attribute == "estimator_" else super().component(attribute)
 
     def _logits(self, texts: list[str]) -> Floats:
-        if getattr(self, "_built_", None) is None:
-            self._built_ = Rebuilt(self.estimator_.build())
+        built = resource(Rebuilt, self.estimator_)
         p = np.full((len(texts), self.states_), 1e-6)  # the classifier knows only the types of its training sections
-        p[:, np.asarray(self._built_.classes_, dtype=np.int64)] += self._built_.predict_proba(texts)
+        p[:, np.asarray(built.classes_, dtype=np.int64)] += built.predict_proba(texts)
         return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
 
     def predict(self, batch: Corpus) -> Floats:

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.hooks import DeviceMixin
-from momus.critic.resources import resource, token_batches
-from momus.estimator import Estimator
+from momus.critic.resources import resource
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Bools, Floats, Ints
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
-from momus_adapters.transformers.encoder import autocast, class_logits, encoder, padded, tokenize
+from momus_adapters.transformers.encoder import class_logits, encoder, outputs, tokenize
 
 
 def class_names(network: Any) -> list[str]:
@@ -31,6 +31,7 @@ def class_names(network: Any) -> list[str]:
     return [str(labels[i]) for i in range(len(labels))]
 
 
+@parametrized
 class TransformersClassifier(Estimator):
     """P(class | text) of a sequence classifier, for the critics `DocumentClasses` and `SectionClasses`.
 
@@ -48,22 +49,13 @@ class TransformersClassifier(Estimator):
         ``auto``, ``float32``, ``bfloat16``, or ``float64`` (results are then independent of the batch up to rounding).
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        max_tokens: int = 256,
-        batch: int = 32,
-        temperature: float = 1.0,
-        precision: str = "auto",
-    ) -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.temperature = temperature
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 256
+    batch: int = 32
+    temperature: float = 1.0
+    precision: str = "auto"
 
     def _loaded(self) -> tuple[Any, Any]:
         """The network and its tokenizer."""
@@ -76,12 +68,12 @@ class TransformersClassifier(Estimator):
 
     def predict_proba(self, texts: Sequence[str]) -> Floats:
         """Class probabilities, float array (N, K); they do not depend on what else is in the batch."""
-        network, tokenizer = self._loaded()
-        ids, tokens = tokenize(tokenizer, list(texts), self.max_tokens), self.batch * self.max_tokens
-        logits = class_logits(network, ids, tokenizer.pad_token_id, tokens, self.device, self.precision)
-        return softmax(logits, self.temperature)
+        loaded = self._loaded()
+        ids, tokens = tokenize(loaded[1], list(texts), self.max_tokens), self.batch * self.max_tokens
+        return softmax(class_logits(loaded, ids, tokens, self.device, self.precision), self.temperature)
 
 
+@parametrized
 class TokenClasses(ClassChain, DeviceMixin):
     """z is the class of each token (word piece) of a document, P_c a Markov chain of classes learned on real text.
 
@@ -101,20 +93,11 @@ class TokenClasses(ClassChain, DeviceMixin):
     question = "Do token classes, as a token classifier sees them, follow one another as in real documents?"
     sequence = True
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        max_tokens: int = 256,
-        batch: int = 32,
-        smoothing: float = 1.0,
-        precision: str = "auto",
-    ) -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.smoothing = smoothing
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 256
+    batch: int = 32
+    smoothing: float = 1.0
+    precision: str = "auto"
 
     def fit(self, real: Corpus) -> Self:
         """Learn the Markov chain of classes."""
@@ -139,21 +122,13 @@ class TokenClasses(ClassChain, DeviceMixin):
 
     def marginals(self, batch: Corpus) -> tuple[Floats, Ints]:
         """P(z_m | x) of all tokens, float array (N, K), and the offsets of the documents, (n + 1,)."""
-        import torch
-
-        network, tokenizer = self._loaded()
         ids, scored = self._tokens(batch)
         probabilities: list[Floats] = [np.zeros((0, len(self.classes_)))] * len(ids)
-        batches = token_batches([len(r) for r in ids], self.batch * self.max_tokens)
-        with stage("classifying tokens", len(ids)) as advance, torch.inference_mode():
-            done = 0
-            for rows in batches:
-                inputs = padded([ids[i] for i in rows], tokenizer.pad_token_id, self.device)
-                with autocast(self.device, self.precision):
-                    logits = network(**inputs).logits.double().cpu().numpy()
+        with stage("classifying tokens", len(ids)) as advance:
+            done, tokens = 0, self.batch * self.max_tokens
+            for rows, _, output in outputs(self._loaded(), ids, tokens, self.device, self.precision):
                 # logits are (B, T, K), padded at the end: keep each document's own tokens without the special ones
-                for row, i in zip(logits, rows, strict=True):
+                for row, i in zip(output.logits.double().cpu().numpy(), rows, strict=True):
                     probabilities[i] = softmax(row[: len(ids[i])][scored[i]])
                 advance(done := done + len(rows))
-        offsets = offsets_of([len(p) for p in probabilities])
-        return np.concatenate(probabilities), offsets
+        return np.concatenate(probabilities), offsets_of([len(p) for p in probabilities])

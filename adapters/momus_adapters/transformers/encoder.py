@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from momus.critic.resources import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
-from momus.estimator import Estimator
-from momus.numeric.types import Floats
+from momus.estimator import Estimator, parametrized
+from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 from momus.version import extra
 
@@ -135,30 +135,45 @@ def padded(rows: Sequence[NDArray[np.int32]], pad: int, device: str) -> dict[str
     }
 
 
-def class_logits(
-    network: Any, rows: Sequence[NDArray[np.int32]], pad: int, tokens: int, device: str, precision: str
-) -> Floats:
-    """Logits of a sequence classifier, float array (N, K); they do not depend on what else is in the batch.
+def outputs(
+    loaded: tuple[Any, Any], rows: Sequence[NDArray[np.int32]], tokens: int, device: str, precision: str
+) -> Iterator[tuple[Ints, Any, Any]]:
+    """Run a network on batches of texts of similar length; an output does not depend on what else is in its batch.
 
     Parameters
     ----------
+    loaded
+        A network and its tokenizer.
     rows
         Token ids of each text, see `tokenize`.
-    pad
-        Id of the padding token.
     tokens
         Maximum number of tokens of a batch.
+
+    Yields
+    ------
+    The numbers of the texts of a batch, their attention mask (B, T), and the network's output.
     """
     import torch
 
-    logits = np.zeros((len(rows), network.config.num_labels))
-    with torch.inference_mode(), autocast(device, precision):
-        for batch in token_batches([len(r) for r in rows], tokens):
-            inputs = padded([rows[i] for i in batch], pad, device)
-            logits[batch] = network(**inputs).logits.double().cpu().numpy()
+    network, tokenizer = loaded
+    for batch in token_batches([len(r) for r in rows], tokens):
+        inputs = padded([rows[i] for i in batch], int(tokenizer.pad_token_id), device)
+        with torch.inference_mode(), autocast(device, precision):
+            output = network(**inputs)
+        yield batch, inputs["attention_mask"], output
+
+
+def class_logits(
+    loaded: tuple[Any, Any], rows: Sequence[NDArray[np.int32]], tokens: int, device: str, precision: str
+) -> Floats:
+    """Logits of a sequence classifier, float array (N, K); parameters as of `outputs`."""
+    logits = np.zeros((len(rows), loaded[0].config.num_labels))
+    for batch, _, output in outputs(loaded, rows, tokens, device, precision):
+        logits[batch] = output.logits.double().cpu().numpy()
     return logits
 
 
+@parametrized
 class TransformersEmbedder(Estimator):
     """Sentence vectors: the mean of an encoder's last hidden states, normalised to length 1.
 
@@ -174,13 +189,12 @@ class TransformersEmbedder(Estimator):
         ``auto``, ``float32`` or ``bfloat16``.
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(self, *, model: str = "", max_tokens: int = 128, batch: int = 64, precision: str = "auto") -> None:
-        self.model = model
-        self.max_tokens = max_tokens
-        self.batch = batch
-        self.precision = precision
+    model: str = ""
+    max_tokens: int = 128
+    batch: int = 64
+    precision: str = "auto"
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Load the encoder; nothing is learned."""
@@ -191,19 +205,15 @@ class TransformersEmbedder(Estimator):
         """Unit vectors, float array (N, V)."""
         import torch
 
-        network, tokenizer = resource(encoder, "AutoModel", self.model, self.device)
-        rows = tokenize(tokenizer, texts, self.max_tokens)
-        out = np.zeros((len(rows), network.config.hidden_size))
-        batches = token_batches([len(r) for r in rows], self.batch * self.max_tokens)
-        with stage("embedding", len(rows)) as advance, torch.inference_mode(), autocast(self.device, self.precision):
-            done = 0
-            for batch in batches:
-                inputs = padded([rows[i] for i in batch], tokenizer.pad_token_id, self.device)
+        loaded = resource(encoder, "AutoModel", self.model, self.device)
+        rows = tokenize(loaded[1], texts, self.max_tokens)
+        out = np.zeros((len(rows), loaded[0].config.hidden_size))
+        with stage("embedding", len(rows)) as advance:
+            done, tokens = 0, self.batch * self.max_tokens
+            for batch, mask, output in outputs(loaded, rows, tokens, self.device, self.precision):
                 # hidden is (B, T, V); the mask, as (B, T, 1), keeps padding out of the mean
-                hidden = network(**inputs).last_hidden_state.float()
-                weight = inputs["attention_mask"].unsqueeze(-1).float()
+                hidden, weight = output.last_hidden_state.float(), mask.unsqueeze(-1).float()
                 mean = (hidden * weight).sum(dim=1) / weight.sum(dim=1)
                 out[batch] = torch.nn.functional.normalize(mean, dim=1).double().cpu().numpy()
-                done += len(batch)
-                advance(done)
+                advance(done := done + len(batch))
         return out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.resources import resource
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError
+from momus.estimator import parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -21,8 +21,11 @@ from momus.text.corpus import Corpus
 from momus_adapters.transformers.encoder import SPECIAL, autocast, class_logits, load, padded, quiet, tokenize
 
 Rows = list[NDArray[np.int32]]
+Tuned = tuple[Any, Any]
+"""A fine-tuned network with its tokenizer."""
 
 
+@parametrized
 class TransformersPosterior(CalibratedPosterior):
     """Sequence classifier over section types: fine-tuned with early stopping, calibrated by a temperature.
 
@@ -49,34 +52,19 @@ class TransformersPosterior(CalibratedPosterior):
         Seeds the head, the order of batches, dropout, and the choice of held-out documents.
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(
-        self,
-        *,
-        model: str = "",
-        epochs: int = 3,
-        rate: float = 2e-5,
-        batch: int = 32,
-        max_tokens: int = 256,
-        layers: int = -1,
-        balance: float = 0.0,
-        validation: float = 0.1,
-        patience: int = 1,
-        precision: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.model = model
-        self.epochs = epochs
-        self.rate = rate
-        self.batch = batch
-        self.max_tokens = max_tokens
-        self.layers = layers
-        self.balance = balance
-        self.validation = validation
-        self.patience = patience
-        self.precision = precision
-        self.seed = seed
+    model: str = ""
+    epochs: int = 3
+    rate: float = 2e-5
+    batch: int = 32
+    max_tokens: int = 256
+    layers: int = -1
+    balance: float = 0.0
+    validation: float = 0.1
+    patience: int = 1
+    precision: str = "auto"
+    seed: int = 0
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Fine-tune, keep the weights of the best epoch, and fit the temperature.
@@ -99,7 +87,7 @@ class TransformersPosterior(CalibratedPosterior):
             torch.manual_seed(self.seed)
             network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
             rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.max_tokens)
-            tuned = _Tuned(network.to(self.device), tokenizer)
+            tuned = network.to(self.device), tokenizer
             counts = np.bincount(labels[train], minlength=states).astype(np.float64)
             weights = np.maximum(counts, 1.0) ** -self.balance
             self.log_weights_ = np.log(weights / weights.mean())
@@ -132,12 +120,10 @@ class TransformersPosterior(CalibratedPosterior):
             for p in block.parameters():
                 p.requires_grad = True
 
-    def _train(
-        self, tuned: _Tuned, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator
-    ) -> None:
+    def _train(self, tuned: Tuned, rows: Rows, labels: Ints, held: Rows, truth: Ints, rng: np.random.Generator) -> None:
         import torch
 
-        network, pad = tuned.network, tuned.pad
+        network, tokenizer = tuned
         # batches of similar length: little padding, and memory peaks in the first one
         order = np.argsort([-len(r) for r in rows], kind="stable")
         batches = [order[i : i + self.batch] for i in range(0, len(order), self.batch)]
@@ -155,7 +141,7 @@ class TransformersPosterior(CalibratedPosterior):
                 network.train()
                 for b in rng.permutation(len(batches)):
                     batch = batches[b]
-                    inputs = padded([rows[i] for i in batch], pad, self.device)
+                    inputs = padded([rows[i] for i in batch], tokenizer.pad_token_id, self.device)
                     with autocast(self.device, self.precision):
                         logits = network(**inputs).logits
                     target = torch.from_numpy(labels[batch]).to(self.device)
@@ -174,53 +160,38 @@ class TransformersPosterior(CalibratedPosterior):
                     break
         network.load_state_dict(state)
 
-    def _loss(self, tuned: _Tuned, rows: Rows, truth: Ints) -> float:
+    def _loss(self, tuned: Tuned, rows: Rows, truth: Ints) -> float:
         from scipy.special import log_softmax
 
         logits = self._logits(tuned, rows) - self.log_weights_
         return -float(log_softmax(logits, axis=1)[np.arange(len(truth)), truth].mean())
 
-    def _logits(self, tuned: _Tuned, rows: Rows) -> Floats:
+    def _logits(self, tuned: Tuned, rows: Rows) -> Floats:
         tokens = self.batch * self.max_tokens
-        return class_logits(tuned.network.eval(), rows, tuned.pad, tokens, self.device, self.precision)
+        tuned[0].eval()
+        return class_logits(tuned, rows, tokens, self.device, self.precision)
 
-    def _keep(self, tuned: _Tuned) -> None:
+    def _keep(self, tuned: Tuned) -> None:
         """Store weights, configuration and tokenizer as arrays and text: a saved critic needs no other files."""
-        state, tokenizer = tuned.network.state_dict(), tuned.tokenizer
+        network, tokenizer = tuned
+        state = network.state_dict()
         self.weights_ = np.concatenate([state[k].float().cpu().numpy().ravel() for k in sorted(state)])
-        self.config_ = json.loads(tuned.network.config.to_json_string(use_diff=False))
+        self.config_ = json.loads(network.config.to_json_string(use_diff=False))
         self.tokenizer_ = tokenizer.backend_tokenizer.to_str()
         self.special_ = {k: str(v) for k in SPECIAL if (v := getattr(tokenizer, k, None)) is not None}
 
-    def network(self) -> tuple[Any, Any, int]:
-        """Return the fine-tuned network in evaluation mode on its device, the tokenizer, and the padding id."""
-        tuned = self._tuned()
-        return tuned.network, tuned.tokenizer, tuned.pad
-
-    def _tuned(self) -> _Tuned:
+    def network(self) -> Tuned:
+        """Return the fine-tuned network in evaluation mode on its device, and the tokenizer."""
         return resource(_rebuilt, self, self.weights_, self.device)
 
     def predict(self, batch: Corpus) -> Floats:
         """Calibrated probabilities, float array (N, K)."""
-        tuned = self._tuned()
-        rows = tokenize(tuned.tokenizer, batch.section_texts.to_pylist(), self.max_tokens)
+        tuned = self.network()
+        rows = tokenize(tuned[1], batch.section_texts.to_pylist(), self.max_tokens)
         return softmax(self._logits(tuned, rows) - self.log_weights_, self.temperature_)
 
 
-@dataclass(frozen=True)
-class _Tuned:
-    """A fine-tuned network with its tokenizer."""
-
-    network: Any
-    tokenizer: Any
-
-    @property
-    def pad(self) -> int:
-        """Id of the padding token."""
-        return int(self.tokenizer.pad_token_id)
-
-
-def _rebuilt(posterior: TransformersPosterior, weights: NDArray[np.floating], device: str) -> _Tuned:
+def _rebuilt(posterior: TransformersPosterior, weights: NDArray[np.floating], device: str) -> Tuned:
     """The network of a fitted posterior, from its weights: one flat array, in the order of their sorted names."""
     import torch
     from tokenizers import Tokenizer
@@ -240,4 +211,4 @@ def _rebuilt(posterior: TransformersPosterior, weights: NDArray[np.floating], de
         state[name] = flat[start : start + size].view(state[name].shape).to(state[name].dtype)
         start += size
     network.load_state_dict(state)
-    return _Tuned(network.eval().to(device), tokenizer)
+    return network.eval().to(device), tokenizer

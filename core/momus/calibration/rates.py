@@ -39,14 +39,12 @@ class Rate:
         >>> rate.share, round(rate.low, 4), round(rate.high, 4)
         (0.05, 0.0373, 0.0654)
         """
-        from scipy.stats import beta
+        from scipy.stats import binomtest
 
         if n == 0:
             return cls(0, 0, float("nan"), float("nan"))
-        tail = (1 - confidence) / 2
-        low = float(beta.ppf(tail, count, n - count + 1)) if count else 0.0
-        high = float(beta.ppf(1 - tail, count + 1, n - count)) if count < n else 1.0
-        return cls(count, n, low, high)
+        interval = binomtest(count, n).proportion_ci(confidence, "exact")
+        return cls(count, n, float(interval.low), float(interval.high))
 
 
 def rate(cell: Cell, alpha: float) -> Rate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated
 
 import typer
@@ -215,7 +216,7 @@ def demo(
     """Run a comparison on texts that ship with Momus.
 
     Compares documentation of Python packages with what a small language model
-    writes for the same names, decoded in two ways, along four axes.
+    writes for the same names at two temperatures, along five axes.
 
     Example:
 
@@ -223,8 +224,9 @@ def demo(
 
     Next: `momus open demo-run`, then try `momus compare` on your own texts.
     """
-    from momus.demo import run_demo
+    from momus.demo import ABOUT, run_demo
     from momus.progress import default_reporter
 
+    echo("\n".join(wrap(ABOUT, 80)))
     comparison = run_demo(out, seed, command_line(), default_reporter(lines=True))
     Printed().show(comparison, out)

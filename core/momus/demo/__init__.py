@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from momus.runs.result import Comparison
 
 CRITICS = ("sections", "rank-frequency", "length", "unigram", "repetition")
-GENERATED = {"nucleus": "generated-nucleus.jsonl.gz", "cool": "generated-nucleus-cool.jsonl.gz"}
+GENERATED = {"warm": "generated-nucleus.jsonl.gz", "cool": "generated-nucleus-cool.jsonl.gz"}
+
+
+ABOUT = (
+    "Real: documentation of Python packages. Generated: what SmolLM2-135M writes for the same names, sampled at "
+    "temperature 1 (warm) and 0.7 (cool). Which reads more like people's?"
+)
+"""What the demo compares, for somebody who sees it for the first time."""
 
 
 def demo_path(name: str) -> Path:

@@ -15,13 +15,13 @@ from momus.history.rules import Limit, limit_of
 from momus.history.view import input_line
 from momus.outputs import write_text
 from momus.ownership import check_output, marked
-from momus.report.against import said
 from momus.report.figures.canvas import Canvas, line_through
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.scales import Scale, linear_ticks, tick_text
 from momus.report.format import number
 from momus.report.html import render_page
 from momus.report.safe import clean
+from momus.report.sentences import worded
 from momus.runs.folder import RUN
 from momus.text.counting import counted, joined
 from momus.verdicts.verdict import Verdict
@@ -190,7 +190,7 @@ def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
                 if isinstance(gap, str):
                     points.append(Point(i, None, reason=gap))
                 else:
-                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=said(v)))
+                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=worded(v, v.finding)))
             drawn = limit.value if limit is not None and limit.effect != bands else None
             axis = list(verdicts.values())[-1].axis
             lines.append(Line(critic, axis, corpus, bands, tuple(points), drawn))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -48,13 +49,22 @@ class Contrast:
         assert prepared is not None
         return contrasts(self.statistic, prepared)
 
+    @property
+    def tie(self) -> float:
+        """Relative tolerance within which two contrasts count as equal."""
+        return TIE
+
+    def compared(self, null: Floats) -> tuple[Literal["value", "distance"], float, Floats]:
+        """Whether both tails count (``value``) or the upper one; the contrast here and (B,) others on that scale."""
+        return self.statistic.kind, self.here, null
+
     def extreme(self, null: Floats) -> int:
-        """How many relabellings reach the observed contrast."""
-        return count_extreme(self.statistic.kind, self.here, null)
+        """How many relabellings reach the observed contrast; twice the smaller tail if both count."""
+        return count_extreme(*self.compared(null), tie=self.tie)
 
     def p(self, null: Floats, exact: bool) -> float:
         """p-value of the observed contrast under its null distribution (B,)."""
-        return p_value(self.statistic.kind, self.here, null, exact)[0]
+        return p_value(*self.compared(null), exact, self.tie)[0]
 
 
 class RatioContrast(Contrast):
@@ -72,7 +82,7 @@ class RatioContrast(Contrast):
         """The observed difference of ratios, before any exponential."""
         return self.ratio.observed
 
-    @cached_property
+    @property
     def tie(self) -> float:
         """Relative tolerance within which two values of |T| count as equal."""
         return TIE + float(self.observed.rounding[0])
@@ -81,17 +91,9 @@ class RatioContrast(Contrast):
         """Studentised differences under relabellings (N, B): (B,)."""
         return self.ratio.under(labels).t
 
-    def extreme(self, null: Floats) -> int:
-        """How many relabellings have |T| as large as the observed one; twice the smaller tail if T is transformed."""
-        if self.ratio.transforms:
-            return count_extreme("value", self.here, null, tie=self.tie)
-        return count_extreme("distance", abs(self.here), np.abs(null), tie=self.tie)
-
-    def p(self, null: Floats, exact: bool) -> float:
-        """p-value of T under its null distribution (B,)."""
-        if self.ratio.transforms:
-            return p_value("value", self.here, null, exact, self.tie)[0]
-        return p_value("distance", abs(self.here), np.abs(null), exact, self.tie)[0]
+    def compared(self, null: Floats) -> tuple[Literal["value", "distance"], float, Floats]:
+        """|T|; T itself, of which both tails count, if it is transformed."""
+        return ("value", self.here, null) if self.ratio.transforms else ("distance", abs(self.here), np.abs(null))
 
 
 class SignedContrast(Contrast):

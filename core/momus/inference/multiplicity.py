@@ -187,15 +187,13 @@ def _scores(contrast: Contrast, null: Floats, exact: bool, share: float) -> tupl
     c contrasts are as extreme as this one, less s/(2 + 2s) where s ≥ 0 is its strength: by rank, then by strength. Of
     the `TAIL` most extreme ones, c = `TAIL` · 10^(s₀ − s), where s₀ is the smallest strength of these.
     """
+    kind, here, values = contrast.compared(null)
+    two_sided, tie = kind == "value", contrast.tie
     if isinstance(contrast, RatioContrast):
-        two_sided, tie = contrast.ratio.transforms, contrast.tie
-        here, values = (contrast.here, null) if two_sided else (abs(contrast.here), np.abs(null))
         units = contrast.samples.design.units
         freedom = float(units[0] - 1 if contrast.samples.design.together else sum(units) - 2)
         strengths = strength_of_t(np.append(values, here), max(freedom, 1.0))
     else:
-        here, values, tie = contrast.here, null, TIE
-        two_sided = contrast.statistic.kind == "value"
         strength, of_null = strength_of_contrasts(here, null, two_sided=two_sided, exact=exact)
         strengths = np.append(of_null, strength)
     everything = np.append(values, here)

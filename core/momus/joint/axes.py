@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from momus.critic.rows import aligned, place
 from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import UsageError
 from momus.inference.adjustment import Column
+from momus.inference.matching import design_of
 from momus.inference.pooling import Rows
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
@@ -180,18 +180,8 @@ def units_of(
     >>> units_of((["a", "a", None], ["b"]), ([], []))
     (array([0, 0, 1]), array([0]))
     """
-    numbers = []
-    for asked, named in zip(prompts, groups, strict=True):
-        of_group = list(named) or [None] * len(asked)
-        keys = [
-            ("group", g) if g is not None else ("prompt", p) if p is not None else ("document", str(i))
-            for i, (g, p) in enumerate(zip(of_group, asked, strict=True))
-        ]
-        order = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-        numbers.append(np.array([order[key] for key in keys], dtype=np.int64))
-    if all(max(Counter(side.tolist()).values(), default=0) <= 1 for side in numbers):
-        return None
-    return numbers[0], numbers[1]
+    design = design_of(*prompts, paired=False, groups=groups)
+    return None if design.kind == "documents" else design.unit_numbers
 
 
 def covariate(name: str, axes: Sequence[Axis], real: Corpus, generated: Corpus) -> Covariate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -166,7 +166,7 @@ def _of_axis(
     rows, tested = _rows_of_means(axis, (real.name, generated.name))
     if rows is None or len(chosen) < 2:
         reason = "fewer than two subgroups" if rows is not None else "no value per document"
-        return _with(analysis, "", NONE, reason)
+        return replace(analysis, reason=reason)
     numbers = [np.repeat(np.arange(len(chosen)), [len(pair[i]) for pair in chosen]) for i in (0, 1)]
     order = [np.concatenate([pair[i] for pair in chosen]) for i in (0, 1)]
     units = units_of((real.prompts, generated.prompts), (real.groups, generated.groups))
@@ -177,13 +177,7 @@ def _of_axis(
         settings.permutations,
         settings.seed,
     )
-    return _with(analysis, tested, test, test.reason)
-
-
-def _with(analysis: Subgroups, tested: Tested, test: Heterogeneity, reason: str) -> Subgroups:
-    from dataclasses import replace
-
-    return replace(analysis, tested=tested, test=test, reason=reason)
+    return replace(analysis, tested=tested, test=test, reason=test.reason)
 
 
 def _tested(

@@ -178,10 +178,11 @@ def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]
         pending = len(decoder.getstate()[0])  # bytes of an incomplete character, from the last piece
         try:
             text = decoder.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            line += error.object[: error.start].count(b"\n")
-            raise _decoding_error(location, error, offset - pending + error.start, line, encoding) from None
         except UnicodeError as error:
+            # UTF-16 without a mark is a plain UnicodeError before Python 3.13, and a UnicodeDecodeError since
+            if isinstance(error, UnicodeDecodeError) and "BOM" not in error.reason:
+                line += error.object[: error.start].count(b"\n")
+                raise _decoding_error(location, error, offset - pending + error.start, line, encoding) from None
             raise location.error(
                 f"not valid {encoding.upper()} ({error})", f"use --encoding {encoding}-le or {encoding}-be", 0
             ) from None

@@ -112,13 +112,12 @@ class AxisAnswer:
 
     @property
     def weight(self) -> float:
-        """What axes are put in order by: the largest gap of a finding, times `GENERAL` or `LEADING` for such axes."""
+        """What axes are put in order by: their size, times `GENERAL` or `LEADING` for such axes."""
         return self.counted(self.worst) if self.size > 0 else self.size
 
     def counted(self, cell: Cell) -> float:
-        """What the largest gap of a cell's findings counts."""
-        largest = max(v.gap or 0.0 for v in (cell.row, *cell.also))
-        return largest * (GENERAL if self.general else LEADING if self.leading else 1.0)
+        """What the gap of a cell counts."""
+        return (cell.row.gap or 0.0) * (GENERAL if self.general else LEADING if self.leading else 1.0)
 
     @property
     def worst(self) -> Cell:

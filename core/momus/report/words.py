@@ -9,8 +9,8 @@ from momus.inference import Method
 from momus.report.format import number, p_value
 from momus.runs.result import CriticResult
 from momus.text.counting import counted
-from momus.verdicts.decided_rows import SKEWED, axes_together
 from momus.verdicts.decomposition import GAP, Estimate, PartRow, Parts
+from momus.verdicts.table import SKEWED, axes_together
 from momus.verdicts.verdict import Verdict
 
 PARTS = {

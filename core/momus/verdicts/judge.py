@@ -93,7 +93,7 @@ def judge(
         results = _judge_documents(critic, real, generated, settings, only_headline, family, economy)
         missing = None if only_headline else missing_result(real, generated, settings, family)
         results += [missing] if missing is not None else []
-    verdicts = verdicts_of(critic, results, real, generated, list(real.rows), settings, bands)
+    verdicts = verdicts_of(critic, results, real, generated, list(real.rows), settings, bands, family)
     return [v for v in verdicts if v.headline or not only_headline]
 
 
@@ -105,6 +105,7 @@ def verdicts_of(
     keys: Sequence[str],
     settings: Settings,
     bands: HumanBands | None,
+    family: int = 1,
 ) -> list[Verdict]:
     """Make verdicts of tests, with their words, their human bands and what they say of equivalence.
 
@@ -112,11 +113,13 @@ def verdicts_of(
     ----------
     keys
         Keys of all rows of the critic, of which the scores may lack some.
+    family
+        Number of axes whose p-values will be adjusted together.
     """
     alpha = 1 - settings.confidence
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
     verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys, settings.register)
-    return with_leading([within(v, settings.equivalence) for v in verdicts])
+    return with_leading([within(v, settings.equivalence) for v in verdicts], family)
 
 
 def _judge_documents(

@@ -1,15 +1,19 @@
-"""What a table makes of its rows: adjusted p-values, and the row that leads and that speaks for each axis."""
+"""What a table makes of its rows: adjusted p-values, the row that leads and that speaks for each axis, and warnings."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
 from momus.verdicts.verdict import Verdict
 
+UNDIRECTED, UNNAMED = 0.5, 0.5
+"""What the gap of a distance, and of a likelihood, counts where the statistics of an axis are put in order."""
 ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
 
 
@@ -45,12 +49,12 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
     for rows in families.values():
         leading = [verdicts[i] for i in rows if verdicts[i].leads]
         of_leading = correct([float(v.p_axis or 0.0) for v in leading]) if leading else []
-        axes = {(v.critic, v.generated, v.reference): float(p) for v, p in zip(leading, of_leading, strict=True)}
+        axes = {_axis_of(v): float(p) for v, p in zip(leading, of_leading, strict=True)}
         adjusted |= dict(zip(rows, map(float, correct([p_of[i] for i in rows])), strict=True))
         for i in rows:
             v = verdicts[i]
             if v.p_in_axis is not None and v.p_axis is not None:
-                of_axis[i] = axes[v.critic, v.generated, v.reference]
+                of_axis[i] = axes[_axis_of(v)]
                 # a p of 0 is one below the smallest number
                 factor = of_axis[i] / v.p_axis if v.p_axis > 0 else len(leading)
                 adjusted[i] = min(v.p_in_axis * factor, 1.0)
@@ -67,40 +71,60 @@ def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
     Of m axes and texts only those R that differ are asked how far they differ, and those that differ by chance do so
     too far. At level 1 − αR/m, an expected share of at most α of the selected intervals misses its value: the
     false-coverage rate of Benjamini & Yekutieli (2005).
+
+    Of the statistics of an axis that differ, one with a large gap leads (`with_leading`): its level is divided by
+    their number.
     """
     from scipy.stats import t
 
     tested = [v for v in speaking(verdicts) if v.p_adjusted is not None]
     share = sum(v.differs for v in tested) / max(len(tested), 1)
-    if not 0 < share < 1:
-        return list(verdicts)
+    candidates = Counter(_axis_of(v) for v in verdicts if v.is_finding)
 
     def ratio(v: Verdict) -> float:
-        reached, plain = (float(t.isf(v.alpha * tail / 2, v.freedom or math.inf)) for tail in (share, 1.0))
+        level = share / max(candidates[_axis_of(v)], 1)
+        reached, plain = (float(t.isf(v.alpha * tail / 2, v.freedom or math.inf)) for tail in (level, 1.0))
         return reached / plain
 
-    return [replace(v, selection=ratio(v)) for v in verdicts]
+    return [replace(v, selection=ratio(v)) for v in verdicts] if share else list(verdicts)
 
 
-def with_leading(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def _axis_of(v: Verdict) -> tuple[str, str, str]:
+    """What the rows of one axis of one generated text share."""
+    return v.critic, v.generated, v.reference
+
+
+def with_leading(verdicts: Sequence[Verdict], family: int = 1) -> list[Verdict]:
     """Mark the row that leads the family of an axis, given the rows of one critic and generated text.
 
-    It has the smallest step-down p. Of several (two-sided tests, whose smallest p is twice that of distances, count as
-    equal to these), a value comes before a distance, which has no direction, one with a human band before one without,
-    and then the largest |t|.
+    Of the rows whose step-down p stays below α however the p-values of ``family`` axes are adjusted, it is the one that
+    is surely farthest off: the end of the effect's interval that is nearer to 0, in human bands, is largest. What tells
+    no direction (a distance) counts `UNDIRECTED` of it, what names nothing of the text (Latent NLL and PPL) `UNNAMED`.
+    Without bands, a value comes before a distance, and then the largest |t|. Where no row is that clear, it is the one
+    with the smallest p.
     """
-    family = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
-    smallest = min((verdicts[i].p_in_axis or 0.0 for i in family), default=0.0)
+    rows = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
+    smallest = min((verdicts[i].p_in_axis or 0.0 for i in rows), default=0.0)
 
-    def order(i: int) -> tuple[float, bool, bool, float]:
+    def order(i: int) -> tuple[float, float, bool, float]:
         v = verdicts[i]
-        t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
         p = v.p_in_axis or 0.0
-        tied = p <= max(smallest, 2 * v.method.floor) * (1 + 1e-9)
-        return 0.0 if tied else p, v.method.family == "distance", v.band is None, -t
+        # of two-sided tests, the smallest p is twice that of distances
+        clear = p <= max(v.alpha / family, smallest, 2 * v.method.floor) * (1 + 1e-9)
+        distance = v.method.family == "distance"
+        weight = UNDIRECTED if distance else UNNAMED if v.statistic in (LATENT_NLL, LATENT_PPL) else 1.0
+        t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
+        return 0.0 if clear else p, -weight * _sure_gap(v), distance, -t
 
-    first = min(family, key=order, default=-1)
+    first = min(rows, key=order, default=-1)
     return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
+
+
+def _sure_gap(v: Verdict) -> float:
+    """Gap in bands that the interval of the effect leaves sure; 0 without a band."""
+    if v.effect_low is None or v.effect_high is None or not v.band or v.effect_low <= 0 <= v.effect_high:
+        return 0.0
+    return min(abs(v.effect_low), abs(v.effect_high)) / v.band
 
 
 def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -111,7 +135,7 @@ def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """
     axes: dict[tuple[str, str, str], list[Verdict]] = {}
     for v in verdicts:
-        axes.setdefault((v.critic, v.generated, v.reference), []).append(v)
+        axes.setdefault(_axis_of(v), []).append(v)
     return [min(rows, key=_silence) for rows in axes.values()]
 
 
@@ -125,3 +149,75 @@ def _silence(v: Verdict) -> tuple[bool, bool, bool, bool, bool]:
         not (v.leads and tested),
         not v.headline,
     )
+
+
+SHOWN = 3
+"""Rows that a warning names."""
+SKEWED = 0.5
+"""Skewness of a difference of means from which its test is a rough one: levels of up to 0.09 at 0.05 were measured."""
+
+
+def axes_together(leading: Sequence[Verdict], multiplicity: str = "holm") -> int:
+    """How many axes are adjusted together: those of the text with the most, or of the whole table."""
+    texts = Counter((v.generated, v.reference) for v in leading)
+    return len(leading) if multiplicity.endswith("-table") else max(texts.values(), default=0)
+
+
+def _at_floor(v: Verdict) -> bool:
+    """Whether the number of relabellings limits the p of a row: all are known, or none reaches the observed one."""
+    m = v.method
+    return m.permutations > 0 and v.p_axis is not None and (m.exact or v.p_axis <= m.floor * (1 + 1e-9))
+
+
+def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, pairs: bool = False) -> list[str]:
+    """Warn of axes that the number of relabellings decides, and say how to go on.
+
+    They cannot differ, unless others do: all relabellings are enumerated, or the p is the smallest that they allow, and
+    Holm's adjustment of that p is above the level. Relabellings that were drawn at random are no limit where p is above
+    their floor: a test stops early if its p is clearly above the level, and draws more where the table needs them
+    (`momus.inference.relabelling.Budget`).
+
+    Parameters
+    ----------
+    pairs
+        The rows compare generated texts with each other.
+    """
+    tested = [v for v in verdicts if v.leads and v.p_axis is not None]
+    times = axes_together(tested, multiplicity) if multiplicity.startswith("holm") else 1
+    limited = [v for v in tested if _at_floor(v) and times * v.method.floor > v.alpha and not v.differs]
+    if not limited:
+        return []
+    every, floor = len(limited) == len(tested), min(v.method.floor for v in limited)
+    names = ", ".join(f"{v.critic} on {v.generated}" for v in limited[:SHOWN])
+    more = f" and {len(limited) - SHOWN} more" if len(limited) > SHOWN else ""
+    if pairs:
+        names = ", ".join(f"{v.critic} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
+    kind = "axis of a pair of generated texts" if pairs else "axis"
+    plural = "axes of pairs of generated texts" if pairs else "axes"
+    who = f"No {kind} can differ" if every else f"{len(limited)} of {len(tested)} {plural} cannot"
+    who += "" if every else f" differ ({names}{more})"
+    adjusted = f" once adjusted for {times} axes" if times > 1 else ""
+    out = (
+        "give more documents, prompts or groups, or choose fewer critics and texts"
+        if all(v.method.exact for v in limited)
+        else "adjust by --multiplicity bh, raise --permutations, or choose fewer critics and texts"
+        if pairs and multiplicity.startswith("holm")
+        else "raise --permutations, or choose fewer critics and texts"
+    )
+    return [
+        f"{who}, whatever the texts are like: the smallest p that their relabellings allow is {floor:.2g}, "
+        f"which is above {limited[0].alpha:g}{adjusted}. To find differences, {out}."
+    ]
+
+
+def skewness_warnings(verdicts: Sequence[Verdict]) -> list[str]:
+    """Warn of axes that differ, led by means of skewed documents in texts of unequal size."""
+    rows = [v for v in verdicts if v.leads and v.differs and abs(v.method.skewness) > SKEWED]
+    if not rows:
+        return []
+    names = ", ".join(f"{v.critic} on {v.generated}" for v in rows[:SHOWN])
+    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+    return [
+        f"A few documents have most of the variance of {names}{more}, and the texts are of unequal size: p is "
+        "approximate there, and may be half of what it should be. Compare texts of equal numbers of documents."
+    ]

@@ -46,7 +46,9 @@ def summary(copies: Copies, n: int) -> Exampled:
             shown = min(int(spans.distances[i]) if kind is loops else length, WORDS)
             text = " ".join(copies.words[j] for j in copies.ids[start : start + shown].tolist())
             more = " …" if kind is not loops and length > shown else ""
-            times = f" × {1 + length / spans.distances[i]:.3g}" if kind is loops else ""
+            n = 1 + length / spans.distances[i]
+            times = f" × {n:,.0f}" if n >= 10 else f" × {n:.2g}"
+            times *= kind is loops
             examples.setdefault(key, []).append((-float(length), f"{text}{more}{times}"))
     return Exampled.of(Pooled(len(copies), arrays), examples, SHOWN)
 

@@ -135,6 +135,7 @@ def test_kneser_ney_equals_a_literal_bigram_computation():
 
 def test_samples_follow_the_model():
     """Chi-square over first words and first bigrams of 4,000 documents; false alarm 1e-4 each."""
+    pytest.importorskip("torch")
     model = NGramSampler(2).fit(CORPUS, WORDS)
     drawn = [d.text.split() for d in model.sample(4000, seed=0)]
     first = dict(zip(model.vocabulary, model.conditional([]), strict=True))
@@ -144,6 +145,7 @@ def test_samples_follow_the_model():
 
 
 def test_more_documents_leave_the_first_as_they_are():
+    pytest.importorskip("torch")
     model = NGramSampler(3).fit(CORPUS, WORDS)
     few, many = model.sample(5, seed=1), model.sample(9, seed=1)
     assert [d.text for d in few] == [d.text for d in many][:5]

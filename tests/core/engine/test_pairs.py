@@ -13,8 +13,7 @@ import momus.engine.run_critic as run_critic
 from momus.progress import Silent
 from momus.report.joint_words import PAIRS as MOST
 from momus.report.joint_words import pair_rows, pair_sentences
-from momus.verdicts.decided_rows import floor_warnings
-from momus.verdicts.table import adjust
+from momus.verdicts.table import adjust, floor_warnings
 
 OPTIONS = {"critics": ["unigram"], "permutations": 199, "resamples": 19, "reporter": Silent()}
 

@@ -48,7 +48,7 @@ def test_statistics_of_one_table_do_not_change_each_other():
     ]
     together = compare_rows(statistics, *sides, **QUICK)
     alone = [compare_rows([s], *sides, **QUICK)[0] for s in statistics]
-    assert together == alone
+    assert repr(together) == repr(alone)  # some fields are NaN, which equals nothing
     samples = Samples(Tables.of(sides[0]["x"], sides[1]["x"]), Design.documents(70, 70))
     errors = Errors(samples, statistics, 19, 0)
     assert errors.of(statistics[3]) == standard_error(statistics[3], samples, 19, 0)

@@ -96,6 +96,7 @@ def test_a_bigram_model_by_hand():
 
 
 def test_generated_documents_count_their_tokens_and_the_end():
+    pytest.importorskip("torch")
     model = NGramText(2, get_tokenizer("words")).fit_corpus(Corpus.from_texts(["a b", "a b c", "b"]))
     requests = [Request(i, Prompt("p"), seed) for i, seed in enumerate(range(40))]
     documents = list(model.generate(requests, Decoding(longest=3)))

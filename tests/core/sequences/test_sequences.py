@@ -19,6 +19,7 @@ from momus.sequences import Decoding, Request, Sequences, StepModel, sample
 from momus.sequences.interfaces import Prompt
 from momus.sequences.ngram import NGramModel
 
+pytest.importorskip("torch", reason="pip install -e .[torch]")
 DATA = Sequences.of([[0, 1, 0, 2], [1, 0], [2, 0, 1, 0, 1], [0], [], [2, 2, 1]])
 N = 20_000
 LONGEST = 3

@@ -125,6 +125,12 @@ def test_the_longer_list_is_chosen_by_name():
         stopwords("en", "nltk")
 
 
+def test_a_language_without_the_package_of_its_list_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+    with pytest.raises(MissingExtraError, match="stopwords of 'xx'"):
+        source_of("xx")
+
+
 def test_a_language_without_a_list_is_unscored_or_an_error():
     texts = Corpus.from_texts([*ENGLISH, *GERMAN])
     mixed = Corpus.from_documents(
@@ -132,6 +138,7 @@ def test_a_language_without_a_list_is_unscored_or_an_error():
     )
     critic = StopwordShare().fit(mixed)
     assert critic.score(mixed).unscored == {"no stopwords of language 'xx'": 8}
+    pytest.importorskip("stopwordsiso")
     with pytest.raises(UsageError, match="'xx'"):
         StopwordShare().fit(with_languages(texts, "xx"))
     with pytest.raises(UsageError, match="'xx'"):

@@ -145,18 +145,31 @@ def test_one_row_speaks_for_an_axis():
     assert statistic([row(critic="c", statistic="s0", p=None, p_adjusted=None)]) == ["s0"]
 
 
-def test_the_leading_row_has_the_smallest_p_then_a_direction_a_band_and_the_largest_t():
-    def leading(*rows):
-        return next(v.statistic for v in with_leading(list(rows)) if v.leads)
+def test_the_leading_row_is_surely_farthest_off_in_bands_among_those_that_are_clear():
+    def leading(*rows, axes=1):
+        return next(v.statistic for v in with_leading(list(rows), axes) if v.leads)
 
-    def member(name, p, t=1.0, **changes):
-        return row(statistic=name, p_axis=0.01, p_in_axis=p, difference=t, standard_error=1.0, **changes)
+    def member(name, p, low=0.5, t=1.0, band=0.2, **changes):
+        """A row whose effect is at least ``low``."""
+        return row(
+            statistic=name, p_axis=0.001, p_in_axis=p, difference=t, standard_error=1.0, effect=low + 1, effect_low=low,
+            effect_high=low + 2, band=band, **changes,
+        )  # fmt: skip
 
     distance = {"method": Method("permutation", "distance")}
-    assert leading(member("a", 0.02), member("b", 0.01, **distance)) == "b"
-    assert leading(member("a", 0.01, 9.0, **distance), member("b", 0.01)) == "b"
-    assert leading(member("a", 0.01, 9.0, band=None), member("b", 0.01)) == "b"
-    assert leading(member("a", 0.01, 2.0), member("b", 0.01, -3.0)) == "b"
+    assert leading(member("a", 0.04, 0.5), member("b", 0.001, 0.4)) == "a"
+    assert leading(member("a", 0.04, 0.5), member("b", 0.001, 0.4), axes=10) == "b"
+    assert leading(member("a", 0.3, 0.5), member("b", 0.2, 0.4)) == "b"
+    assert leading(member("a", 0.001, 0.5), member("b", 0.001, -1.0)) == "a", (
+        "an interval that holds 0 leaves nothing sure"
+    )
+    assert leading(member("a", 0.001, 0.5), member("b", 0.001, 0.8, band=0.4)) == "a"
+    assert leading(member("a", 0.001, 0.5, **distance), member("b", 0.001, 0.3)) == "b"
+    assert leading(member("a", 0.001, 0.9, **distance), member("b", 0.001, 0.3)) == "a"
+    assert leading(member("latent_nll", 0.001, 0.5), member("b", 0.001, 0.3)) == "b"
+    assert leading(member("a", 0.001, 9.0, band=None), member("b", 0.001)) == "b"
+    assert leading(member("a", 0.001, band=None, **distance), member("b", 0.001, band=None)) == "b"
+    assert leading(member("a", 0.001, t=2.0, band=None), member("b", 0.001, t=-3.0, band=None)) == "b"
     assert not any(v.leads for v in with_leading([row(p_axis=None, p_in_axis=None)]))
 
 
