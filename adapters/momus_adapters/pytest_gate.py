@@ -15,7 +15,7 @@ import pytest
 from momus.errors import GateFailed
 from momus.history.baselines import Baselines
 from momus.history.gate import GateResult, gate_run
-from momus.history.rules import EVERY, Limit, read_rules
+from momus.history.rules import limits_of, read_rules
 
 Limits = float | Mapping[str, float]
 """One limit for all axes, or limits by axis (``{"sections": 0.2, "length.effect": 0.1}``)."""
@@ -68,8 +68,8 @@ def check_run(
         A run cannot be read, or a rule names an axis that it lacks.
     """
     rules = read_rules(start=root).updated(
-        max=_limits(max, "max"),
-        max_worse=_limits(max_worse, "max_worse"),
+        max=limits_of({} if max is None else max, "max"),
+        max_worse=limits_of({} if max_worse is None else max_worse, "max_worse"),
         require=tuple(require),
         baseline=str(baseline),
         strict=strict,
@@ -77,10 +77,3 @@ def check_run(
     result = gate_run(run, rules, Baselines.find(start=root).folder)
     result.check()
     return result
-
-
-def _limits(limits: Limits | None, name: str) -> tuple[Limit, ...]:
-    if limits is None:
-        return ()
-    named = limits if isinstance(limits, Mapping) else {EVERY: limits}
-    return tuple(Limit.of(axis, value, name) for axis, value in named.items())

@@ -13,8 +13,9 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from momus.engine.interface import TRIES, Done, Job
+from momus.engine.interface import Done, Job
 from momus.errors import MomusError, StoreError, UsageError
+from momus.processes import TRIES
 
 STORE_BYTES = 300_000_000
 """Object store of a cluster that is started here: parts go to files, so that next to nothing passes through it."""

@@ -78,7 +78,7 @@ def quick_critics() -> list:
 
 
 def keep_rows(data: Path, kept: Path) -> None:
-    """Score all models by each critic, and keep the rows: one file per critic, and one of seconds."""
+    """Score all models by each critic, and keep the rows in one file per critic, and the seconds that it took."""
     kept.mkdir(parents=True, exist_ok=True)
     fit, test = map(set, prompts_of(data))
     read = {m: answers(data, m) for m in models(data)}
@@ -98,11 +98,13 @@ def keep_rows(data: Path, kept: Path) -> None:
             continue
         seconds = time.perf_counter() - start
         print(f"{critic.name}: {seconds:.1f} s", flush=True)
-        path.write_bytes(pickle.dumps((critic, scored, seconds)))
+        path.write_bytes(pickle.dumps((critic, scored)))
+        with (kept / "rows.jsonl").open("a") as file:
+            file.write(json.dumps({"critic": critic.name, "seconds": seconds}) + "\n")
 
 
 def read_rows(kept: Path) -> dict:
-    """(critic, scores by model, seconds of fitting and scoring) by name of the critic."""
+    """(critic, scores by model) by name of the critic."""
     return {p.stem: pickle.loads(p.read_bytes()) for p in sorted(kept.glob("*.pkl"))}
 
 
@@ -184,7 +186,7 @@ def pairs(data: Path, kept: Path) -> None:
             start = time.perf_counter()
             ps = {}
             chosen = set(prompts[:size])
-            for name, (critic, scored, _) in rows.items():
+            for name, (critic, scored) in rows.items():
                 a, b = (scored[m].take(np.flatnonzero([p in chosen for p in scored[m].prompts])) for m in (one, other))
                 ps[name] = p_of_axis(critic, a, b, Settings())
             seconds = {"momus": time.perf_counter() - start}
@@ -198,7 +200,7 @@ def pairs(data: Path, kept: Path) -> None:
             found.append(row)
             with out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
-    print("\n".join(report(found, sum(r[2] for r in rows.values()))), flush=True)
+    print("\n".join(report(found, kept)), flush=True)
 
 
 def sure(row: dict) -> dict[str, bool]:
@@ -212,8 +214,9 @@ def share(hits: Sequence[bool]) -> str:
     return f"{np.mean(hits):.3f} ({interval.low:.3f} to {interval.high:.3f})"
 
 
-def report(found: list[dict], scoring: float) -> list[str]:
+def report(found: list[dict], kept: Path) -> list[str]:
     """The table of all pairs, and on how many of them each axis differs."""
+    scoring = sum(r["seconds"] for r in done(kept / "rows.jsonl"))
     spent = {k: sum(r["seconds"][k] for r in found) for k in ("momus", "hamming", "trigram")}
     text = ", ".join(f"{k} {v:.0f} s" for k, v in spent.items())
     lines = [
@@ -260,9 +263,8 @@ def levels(found: list[dict]) -> list[str]:
 
 def tables(kept: Path, out: Path) -> None:
     """Write the tables of all studies that have rows."""
-    scoring = sum(r[2] for r in read_rows(kept).values())
     studies = {
-        "All pairs of models": lambda rows: report(rows, scoring),
+        "All pairs of models": lambda rows: report(rows, kept),
         "Halves of one model, kept rows": levels,
         "Halves of one model, cross-fitted": levels,
     }
@@ -283,7 +285,7 @@ def null(kept: Path, splits: int) -> None:
         start = time.perf_counter()
         ps = {}
         order = np.random.default_rng([7, split]).permutation(SCORED)
-        for name, (critic, scored, _) in rows.items():
+        for name, (critic, scored) in rows.items():
             a, b = (scored[model].take(np.sort(part), k) for k, part in (("old", order[:100]), ("new", order[100:])))
             ps[name] = p_of_axis(critic, a, b, Settings(seed=split))
         found.append({"model": model, "p": ps, "seconds": time.perf_counter() - start})

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
-import select
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
+from typing import Any, Self, TypeVar
 
-LOOKED_EVERY = 0.5
-"""Seconds between two looks at the parent, where the system does not tell."""
-PR_SET_PDEATHSIG = 1
-HELD = {signal.SIGINT}
-"""Signals that a process does not get while it starts; the others end it without a word."""
+T = TypeVar("T")
+R = TypeVar("R")
 THREADS = "OMP_NUM_THREADS"
 """Variable that says in how many threads a process computes."""
+TRIES = 3
+"""How often a task is begun whose process ended before it had finished."""
 
 
 def usable_cores() -> int:
@@ -72,120 +72,154 @@ def usable_threads() -> int:
     return int(said) if said.isdecimal() and int(said) else os.cpu_count() or 1
 
 
-@contextmanager
-def pool_of(jobs: int, prepare: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
-    """Start processes afresh that share the cores among them, and end them with the context.
+class Workers:
+    """Processes that start afresh, share the cores among them, and end with the context, and with this process.
+
+    A fork of this process would copy the threads of Arrow and BLAS in any state; so processes are forked from a server
+    that has imported the module of ``prepare``, and that module once for all. Windows starts them one by one.
 
     Parameters
     ----------
-    prepare, given
-        A function of a module, called once in each process, and its arguments. The processes ignore Ctrl-C: the pool
-        ends them when the context is left by an exception.
+    jobs
+        Number of processes.
+    prepare, arguments
+        A function of a module, called once in each process, and its arguments. The processes ignore Ctrl-C: they are
+        killed when the context is left by an exception.
     """
-    before = set(multiprocessing.active_children())
-    with safe_path(), threads_each(max(1, (os.cpu_count() or 1) // jobs)):
-        pool = ProcessPoolExecutor(
-            jobs,
-            mp_context=_Context(),
-            initializer=_prepare,
-            initargs=(os.getpid(), prepare, arguments),
-        )
-        try:
-            yield pool
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - before:
-                process.terminate()
-            raise
-    pool.shutdown()
+
+    def __init__(self, jobs: int, prepare: Callable[..., None], *arguments: Any) -> None:
+        self.jobs, self._prepare = jobs, (prepare, arguments)
+        self._pools: list[ProcessPoolExecutor] = []
+        self._left = ExitStack()
+        self._context: BaseContext = get_context("spawn")
+
+    def start(self) -> Self:
+        """Start the server, unless the program has one; `__exit__` ends it."""
+        with ExitStack() as settings:
+            settings.enter_context(safe_path())
+            settings.enter_context(threads_each(max(1, (os.cpu_count() or 1) // self.jobs)))
+            if sys.platform == "win32" or not self._fork_from_server():
+                self._left = settings.pop_all()  # each process is given them when it starts
+        return self
+
+    __enter__ = start
+
+    def _fork_from_server(self) -> bool:
+        """Whether there is a server; there is none where the path of its socket would be too long."""
+        from multiprocessing.forkserver import _forkserver as server
+
+        context = get_context("forkserver")
+        if server._forkserver_pid is None:  # type: ignore[attr-defined]
+            context.set_forkserver_preload([self._prepare[0].__module__])
+            try:
+                with _held():  # what the server forks inherits that
+                    server.ensure_running()
+            except OSError:
+                return False
+            self._left.callback(_stop, server)
+        self._context = context
+        return True
+
+    def pool(self, size: int) -> ProcessPoolExecutor:
+        """A pool of some of the processes."""
+        pool = ProcessPoolExecutor(size, self._context, initializer=_prepare, initargs=self._prepare)
+        self._pools.append(pool)
+        return pool
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        for pool in self._pools:
+            processes = list((pool._processes or {}).values())
+            pool.shutdown(wait=kind is None, cancel_futures=True)
+            if kind is not None:
+                for process in processes:
+                    process.kill()
+                    process.join()
+        self._left.close()
 
 
-class _Process(SpawnProcess):
-    """A process that signals reach only once it can end in silence: before, Python would print a traceback."""
-
-    def start(self) -> None:
-        """Start the process with the signals held back, which it inherits."""
-        if not hasattr(signal, "pthread_sigmask"):
-            super().start()
-            return
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
-        try:
-            super().start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _stop(server: Any) -> None:
+    """End a server at once; if processes that it forked go on, it would wait for them."""
+    os.kill(server._forkserver_pid, signal.SIGKILL)
+    server._stop()
 
 
-class _Context(SpawnContext):
-    """Starts such processes."""
+@contextmanager
+def pool_of(jobs: int, prepare: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
+    """Start a pool of `Workers`; if one of them is killed, the pool is broken."""
+    with Workers(jobs, prepare, *arguments) as workers:
+        yield workers.pool(jobs)
 
-    Process = _Process
+
+class KilledError(Exception):
+    """The processes of a task were killed `TRIES` times."""
+
+    def __init__(self, task: Any) -> None:
+        super().__init__(task)
+        self.task = task
 
 
-def _prepare(parent: int, prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    die_with_parent(parent)
+def outcomes_of(
+    jobs: int, work: Callable[[T], R], tasks: Sequence[T], prepare: Callable[..., None], *arguments: Any
+) -> Iterator[R]:
+    """Do tasks in `Workers`, and yield what each returns, in order of completion; any of the processes may be killed.
+
+    Each is a pool of its own, so that the task of a killed process alone is lost, and begun again by a new process.
+
+    Raises
+    ------
+    KilledError
+        The processes of one task were killed `TRIES` times.
+    """
+    waiting, begun = deque(range(len(tasks))), Counter[int]()
+    running: dict[Future[R], tuple[int, ProcessPoolExecutor]] = {}
+    with Workers(jobs, prepare, *arguments) as workers:
+        idle = [workers.pool(1) for _ in range(jobs)]
+        while waiting or running:
+            while waiting and idle:
+                number, pool = waiting.popleft(), idle.pop()
+                begun[number] += 1
+                try:
+                    future = pool.submit(work, tasks[number])
+                except BrokenProcessPool:  # its process was killed while it had nothing to do
+                    pool = workers.pool(1)
+                    future = pool.submit(work, tasks[number])
+                running[future] = number, pool
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                number, pool = running.pop(future)
+                try:
+                    result = future.result()
+                except BrokenProcessPool as error:
+                    if begun[number] >= TRIES:
+                        raise KilledError(tasks[number]) from error
+                    waiting.append(number)
+                    idle.append(workers.pool(1))
+                    continue
+                idle.append(pool)
+                yield result
+
+
+@contextmanager
+def _held() -> Iterator[None]:
+    """Hold Ctrl-C back, also from processes that are started: Python would print a traceback before they ignore it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _prepare(prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    """Prepare a process; it ends as soon as that which started it has ended, however that ended."""
+    threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     without_pandas()
     prepare(*arguments)
 
 
-def die_with_parent(parent: int) -> None:
-    """End this process as soon as its parent has ended; call it once, at the start of a worker.
-
-    Linux sends the signal itself, even if the parent was killed. Elsewhere, a thread looks at the parent's number.
-
-    Parameters
-    ----------
-    parent
-        The process number of the parent, read in the parent: it may have ended before this process began.
-    """
-    told = False
-    if sys.platform == "linux":
-        try:
-            told = ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) == 0
-        except (OSError, AttributeError):  # a C library without prctl
-            told = False
-    if os.getppid() != parent:
-        os._exit(1)
-    if not told:
-        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-
-
-def end_with(number: int) -> None:
-    """End this process as soon as the process of this number has ended, which need not be its parent.
-
-    Workers of a fork server are children of that server, which itself waits for its workers: they watch the process
-    that gives them work. A killed process counts as ended before anybody has asked for its status.
-    """
-    handle = None
-    if sys.platform == "linux":
-        try:
-            handle = os.pidfd_open(number)
-        except ProcessLookupError:
-            os._exit(1)
-        except OSError:  # an old kernel, or a sandbox
-            handle = None
-    threading.Thread(target=_wait_for, args=(number, handle), daemon=True).start()
-
-
-def _wait_for(number: int, handle: int | None) -> None:
-    if handle is not None:
-        select.select([handle], [], [])
-        os._exit(1)
-    while True:
-        try:
-            os.kill(number, 0)
-        except ProcessLookupError:
-            os._exit(1)
-        except OSError:
-            pass
-        time.sleep(LOOKED_EVERY)
-
-
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(LOOKED_EVERY)
+def _end_with(process: BaseProcess) -> None:
+    process.join()
     os._exit(1)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
+from scipy.special import gammaln, pdtr, xlogy
 
 from momus.critic import (
     Counted,
@@ -16,17 +17,18 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.shingles import batches
 from momus.text.tokens import TokenTable
@@ -57,6 +59,7 @@ class Growth:
         return len(self.tokens)
 
 
+@parametrized
 class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
@@ -88,11 +91,7 @@ class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMi
         limits="It cannot see which words are used, nor how often each is: only how many are different.",
     )
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 100)}
-
-    def __init__(self, *, tokens: str = "words", lower: bool = True, order: int = 1) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.order = order
+    order: Annotated[int, Range(1, 100)] = 1
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""
@@ -125,19 +124,15 @@ class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMi
 
     def log_prior(self, latents: Growth) -> LogPrior:
         """log P_c(types | tokens)."""
-        from scipy.stats import poisson as distribution
-
-        return LogPrior.of_vectors(distribution.logpmf(latents.types, self._mean(latents)))
+        return LogPrior.of_vectors(_log_poisson(latents.types, self._mean(latents)))
 
     def _mean(self, latents: Growth) -> Floats:
         return np.asarray(self.alpha_ * latents.tokens.astype(np.float64) ** self.beta_)
 
     def sufficient_statistics(self, latents: Growth) -> Mapping[str, Rows]:
         """Types beside their expectation, cumulative probability under P_c, and statistics of the growth law."""
-        from scipy.stats import poisson as distribution
-
         expected = self._mean(latents)
-        middle = distribution.cdf(latents.types, expected) - distribution.pmf(latents.types, expected) / 2
+        middle = pdtr(latents.types, expected) - np.exp(_log_poisson(latents.types, expected)) / 2
         return {
             "types": np.column_stack([latents.types, expected]),
             "quantile": Counted.of_values(np.round(middle, PIT_DIGITS)),
@@ -270,6 +265,11 @@ def _repeats(words: Sequence[str]) -> dict[int, int]:
             if at < i and (size > 1 or (len(gram[0]) >= LONG and gram[0].isalpha())):
                 repeats |= {i + k: at + k for k in range(size)}
     return dict(sorted(repeats.items()))
+
+
+def _log_poisson(counts: Ints, means: Floats) -> Floats:
+    """Log probability of counts under Poisson laws with these means."""
+    return np.asarray(xlogy(counts, means) - gammaln(counts + 1) - means)
 
 
 def _unpack(summary: Pooled) -> tuple[Ints, Ints]:

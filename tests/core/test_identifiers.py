@@ -15,7 +15,6 @@ PART_OF_A_TEXT = (  # texts are read, scored and stored in parts: `momus.reading
     "core/momus/reading/tables.py",
     "core/momus/engine/fitting.py",
     "core/momus/engine/interface.py",
-    "core/momus/engine/pool.py",
     "core/momus/engine/scoring.py",
     "core/momus/engine/worker.py",
     "core/momus/outliers/filtering.py",

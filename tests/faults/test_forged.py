@@ -36,11 +36,11 @@ from momus.report.exports import comparison_json
 from momus.report.page import render
 from momus.report.terminal import comparison_text
 from momus.runs.folder import read_comparison
+from momus.runs.kept_rows import SCORED, read_scores
 from momus.runs.manifest import write_manifest
 from momus.runs.packing import SHARED
 from momus.runs.row_plan import digest_of
 from momus.runs.row_store import StoredText
-from momus.runs.scores_file import KEPT, read_scores
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers
@@ -113,7 +113,7 @@ def change(path, rng):
     if path.suffix == ".parquet":
         table = pq.read_table(path)
         metadata = dict(table.schema.metadata)
-        key = rng.choice([k for k in (SHARED, METADATA, KEPT, b"momus-ordered") if k in metadata])
+        key = rng.choice([k for k in (SHARED, METADATA, SCORED, b"momus-ordered") if k in metadata])
         metadata[key] = json.dumps(mutated(json.loads(metadata[key]), rng)).encode()
         pq.write_table(table.replace_schema_metadata(metadata), path)
     elif path.suffix == ".jsonl":

@@ -13,9 +13,8 @@ import momus
 from momus import Corpus
 from momus.engine.reuse import Reuse
 from momus.errors import StoreError, UsageError
+from momus.runs.kept_rows import read_kept_texts, read_scores, write_scores
 from momus.runs.manifest import write_manifest
-from momus.runs.scores_file import read_scores, write_scores
-from momus.runs.texts_file import read_kept_texts
 
 CRITICS = ["length", "unigram", "sections", "type-token", "heaps"]
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 from momus.critic.resources import resource
 from momus.estimator import Estimator, parametrized
-from momus.processes import safe_path
+from momus.processes import Workers
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 from momus_adapters.persons import antecedents
@@ -54,8 +53,7 @@ class SpacyPersons(Estimator):
         texts = [document.text for document in batch]
         nlp = resource(load_pipeline, self.model)  # reports a missing package here rather than in a worker
         if self.processes > 1 and len(texts) > 1:
-            with safe_path():  # processes start when work is submitted
-                return list(resource(_workers, self.processes).map(partial(_resolve_in_worker, self.model), texts))
+            return list(resource(_workers, self.processes).map(partial(_resolve_in_worker, self.model), texts))
         return [resolve_text(nlp, text) for text in texts]
 
 
@@ -80,9 +78,8 @@ def resolve_doc(doc: Any) -> Resolved:
 
 
 def _workers(processes: int) -> ProcessPoolExecutor:
-    """Processes that resolve texts, each on one core."""
-    with safe_path():  # its queues start a process, too
-        return ProcessPoolExecutor(processes, get_context("spawn"), _use_one_core)
+    """Processes that resolve texts, each on one core, until the program ends."""
+    return Workers(processes, _use_one_core).start().pool(processes)
 
 
 def _use_one_core() -> None:

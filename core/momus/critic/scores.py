@@ -227,7 +227,7 @@ class Scores:
         return {
             LATENT_NLL: np.column_stack([nll, np.ones(len(scored))]),
             LATENT_PPL: np.column_stack([nll, self.steps[scored]]),
-            **{key: take_rows(rows, scored) for key, rows in self.rows.items()},
+            **{key: take_rows(rows, scored) if len(scored) < len(self) else rows for key, rows in self.rows.items()},
         }
 
 

@@ -31,12 +31,11 @@ from momus.ownership import check_place
 from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
-from momus.runs.folder import JOINT, REPORT, RunFolder
-from momus.runs.joint_file import write_joint
+from momus.runs.folder import JOINT, REPORT, RunFolder, write_joint
+from momus.runs.kept_rows import write_texts
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, Outcome
 from momus.runs.texts import Texts, check_named, read_texts, read_versions
-from momus.runs.texts_file import write_texts
 from momus.verdicts.atlas import check_register
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings

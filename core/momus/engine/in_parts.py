@@ -19,7 +19,6 @@ from momus.critic.hooks import SettlingMixin, moved, settled
 from momus.engine.chosen import Chosen
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
 from momus.engine.large import LargeTexts, scored_by_parts
-from momus.engine.pool import end_server
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
@@ -122,7 +121,6 @@ def score_large(
         return_memory()
         _settle(critics, large, sources.reading, settings.seed, timed)
     stored = _stored(large, critics, fit, sources.reading, scoring, reuse, timed)
-    end_server()
     real, *generated = (text.corpus for text in stored)
     warnings = [fit.warning] if fit.warning else []
     split = sources.fit is None and not large.rows

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-TRIES = 3
-"""How often a part is begun whose process ended before it had finished."""
-
 
 @dataclass(frozen=True)
 class Job:

@@ -117,7 +117,7 @@ def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], read
         )
     return [
         f"{size_text(large.size)} of text are read whole with --against, not in parts: time and memory grow with them. "
-        "Some 1,000 prompts tell small differences; leave the others out if this takes too long."
+        "A few hundred prompts tell most versions apart; leave the others out if this takes too long."
     ]
 
 

@@ -13,23 +13,24 @@ from momus.checks.notes import group_notes, order_notes
 from momus.critic import EvidenceMixin, Pooled
 from momus.critic.base import notes_of
 from momus.critic.hooks import OddityMixin, device_of, moved, settled, tokenizer_of
-from momus.critic.reporting import Note
 from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
 from momus.critic.scoring import pools_rows
 from momus.critic.splitting import icu_of, usable_documents
+from momus.critic.statistic import Note
 from momus.engine.crossfit import CrossScores, cross_scored, versions_of
 from momus.errors import FittingError, StoreError
 from momus.estimator import clone, json_params
 from momus.joint.axes import axis_of
 from momus.joint.distribution import distribution, shown_axis
 from momus.numeric.types import Ints
+from momus.processes import return_memory
 from momus.progress import Timed, reporting
 from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references
 from momus.runs.folder import RunFolder
+from momus.runs.kept_rows import write_scores
 from momus.runs.named_files import files_named
 from momus.runs.result import CriticResult, Outcome, count_unscored
-from momus.runs.scores_file import write_scores
 from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts
 from momus.verdicts.band import HumanBands
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from momus.joint.axes import Axis
     from momus.text.corpus import Corpus
 
-RESULT_FORMAT = 8
+RESULT_FORMAT = 9
 """Of the results that a run folder keeps; a result in another format is computed again."""
 SUMMARIZED = 2_000
 """Documents of a text scored in parts that evidence is made of, where it needs their latents."""
@@ -146,7 +147,9 @@ def _scored(
             critic.save(folder.critic_folder(critic.name))
         corpora = [c for c in (texts.real, *texts.generated) if isinstance(c, StoredCorpus)]
         with timed.stage("reading", "scores"):
-            return [corpus.stored.scores(critic.name) for corpus in corpora]
+            read = [corpus.stored.scores(critic.name) for corpus in corpora]
+        return_memory()
+        return read
     kept: Scores | None = None
     reused = False
     if reuse is not None:

@@ -1,7 +1,7 @@
 """`score_parts`: a large text scored part by part, by several critics at once, and resumed after any interruption.
 
 An engine is registered under ``momus.adapters`` as ``engine.NAME``: a callable that takes a `Job`, a number of workers
-and an address, and returns an `Engine`. The one of this machine is `momus.engine.pool.Pool`.
+and an address, and returns an `Engine`. The one of this machine is `momus.engine.worker.LocalEngine`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.splitting import other_splitting
 from momus.engine.interface import Done, Engine, Job, done_of
-from momus.engine.pool import Pool
+from momus.engine.worker import LocalEngine
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
@@ -50,7 +50,7 @@ def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engin
         return engine
     if address is not None:
         raise UsageError("--address is that of a cluster", hint="name its engine too, e.g. --engine ray")
-    return Pool(job, workers)
+    return LocalEngine(job, workers)
 
 
 PART_DOCUMENTS = 10_000

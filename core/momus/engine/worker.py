@@ -1,9 +1,9 @@
-"""The work of one process: fitted critics in memory, and parts scored one after the other."""
+"""Parts scored one after the other by fitted critics in memory: in this process, or in some that may be killed."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
@@ -17,9 +17,10 @@ from momus.critic.registry import load_critic, named
 from momus.critic.scores import AGGREGATED, Scores
 from momus.critic.scoring import pools_rows, projected, score
 from momus.engine.interface import Done, Job, done_of
+from momus.errors import StoreError
 from momus.numeric.types import Ints
 from momus.outputs import make_folder, write_bytes, writing
-from momus.processes import return_memory
+from momus.processes import TRIES, KilledError, outcomes_of, return_memory
 from momus.reading.parts import read_part
 from momus.runs.packing import pack, rows_to_json, summary_to_json
 from momus.runs.row_folder import ROOM, RowFolder, write_record
@@ -101,3 +102,35 @@ def _odd(corpus: Corpus, rows: Sequence[Ints]) -> list[list[Any]]:
     """The documents that are oddest under some critic: the number of each in the part, and the document."""
     chosen = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))
     return [[int(row), asdict(corpus[int(row)])] for row in chosen]
+
+
+class LocalEngine:
+    """Scores parts in ``workers`` processes of this machine; with one worker, in this process."""
+
+    def __init__(self, job: Job, workers: int) -> None:
+        self.job, self.workers = job, workers
+
+    def run(self, parts: Sequence[int]) -> Iterator[Done]:
+        """Yield finished parts; see `momus.engine.interface.Engine`."""
+        if self.workers == 1 or len(parts) < 2:
+            yield from map(PartScorer(self.job).score, parts)
+            return
+        try:
+            yield from outcomes_of(min(self.workers, len(parts)), _score, parts, _begin, self.job)
+        except KilledError as error:
+            raise StoreError(
+                f"part {error.task}: its process was killed {TRIES} times, perhaps for its memory",
+                hint="use fewer --jobs or a smaller --part-size; finished parts stay for --resume",
+            ) from error
+
+
+_SCORER: list[PartScorer] = []
+"""The scorer of a worker process, set once by `_begin`."""
+
+
+def _begin(job: Job) -> None:
+    _SCORER[:] = [PartScorer(job)]
+
+
+def _score(part: int) -> Done:
+    return _SCORER[0].score(part)

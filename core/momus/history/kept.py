@@ -12,7 +12,7 @@ from momus.critic.registry import load_critic
 from momus.errors import StoreError, UsageError
 from momus.joint.axes import Axis
 from momus.runs.folder import RunFolder
-from momus.runs.texts_file import KeptTexts, read_kept_texts
+from momus.runs.kept_rows import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict

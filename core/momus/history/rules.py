@@ -213,8 +213,8 @@ def _rules(content: Mapping[str, Any], path: Path) -> Rules:
     table = build(_Table, named, str(path), "see momus gate --help", UsageError)
     try:
         return Rules(
-            max=_limits(table.get("max", {}), "max"),
-            max_worse=_limits(table.get("max_worse", {}), "max-worse"),
+            max=limits_of(table.get("max", {}), "max"),
+            max_worse=limits_of(table.get("max_worse", {}), "max-worse"),
             require=_names(table.get("require", [])),
             baseline=table.get("baseline", ""),
             strict=table.get("strict", False),
@@ -226,7 +226,8 @@ def _rules(content: Mapping[str, Any], path: Path) -> Rules:
         raise UsageError(f"{path}: {error.message}", hint=error.hint) from error
 
 
-def _limits(value: Any, key: str) -> tuple[Limit, ...]:
+def limits_of(value: Any, key: str) -> tuple[Limit, ...]:
+    """Limits from one number for all axes, or from a table of numbers by axis."""
     if not isinstance(value, Mapping):
         return (Limit.of(EVERY, value, key),)
     return tuple(Limit.of(name, number, key) for name, number in _flat(value))

@@ -13,6 +13,7 @@ from momus.inference import intervals
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
 from momus.inference.influence import Errors, bootstraps, cross_fitted, distance_error, witness_of
 from momus.inference.intervals import (
+    SIGNED,
     Interval,
     Reach,
     chance_value,
@@ -300,6 +301,8 @@ def _distance(
         # any number below `least`, which the test does not reject, is a lower end
         low = max(estimate - margin, min(max(least, distance * SLIGHT), estimate / 2))
         shown.append((low, max(distance, estimate) + margin))
+    if s.function in SIGNED and s.prepare is None:  # of shares, which differ by 1 at most
+        shown = [(low, min(high, 1.0)) for low, high in shown]
     if not math.isfinite(error):
         shown = [intervals.NONE] * 2
     if s.uneven == "itself":  # a number that grows with the documents, such as Higher Criticism, and no share

@@ -40,7 +40,7 @@ class Tables:
 
     @classmethod
     def of(cls, real: Rows, generated: Rows) -> Tables:
-        """Drop empty columns, make narrow and full tables dense, and use float32 if it holds all sums of counts.
+        """Drop empty columns, make narrow and full tables dense; large ones are float32 if it holds all sums of counts.
 
         Of a dense table, a sum of rows is at most that of its column; of a sparse one, sums over columns count too.
         """
@@ -50,9 +50,10 @@ class Tables:
         # counting is faster than sorting or hashing the many indices
         counts = sum(np.bincount(m.indices, minlength=m.shape[1]) for m in (real, generated))
         used = np.flatnonzero(counts)
-        if len(used) <= NARROW:
+        n, narrow = real.shape[0] + generated.shape[0], len(used) <= NARROW
+        if narrow and n * len(used) < DENSE_CELLS[0]:
             return cls(*(_columns(m, used, np.float64).toarray() for m in (real, generated)))
-        if is_full(real.shape[0] + generated.shape[0], len(used), real.nnz + generated.nnz):
+        if narrow or is_full(n, len(used), real.nnz + generated.nnz):
             return cls._full(real, generated, used)
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64
         both = sparse.vstack([_columns(real, used, dtype), _columns(generated, used, dtype)], format="csr")

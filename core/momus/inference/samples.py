@@ -34,15 +34,16 @@ class Samples:
         self.tables, self.design = tables, design
         whole = design.flips or design.kind == "clusters"
         self.rows: Rows = self._by_unit() if whole else tables.both()
-        if design.strata is not None and not whole:
-            self.rows = self.rows.astype(np.float64)  # weights of strata are fractions
+        self._exact = design.strata is None or whole  # weights of strata are fractions
+        if not (self._exact or sparse.issparse(self.rows)):
+            self.rows = self.rows.astype(np.float64)
         self.n_real = (design.units if whole else (design.n_real, design.n_generated))[0]
 
     @classmethod
     def of(cls, real: Rows, generated: Rows, design: Design) -> Samples:
         """From the rows of all documents of both texts, of which the design may leave some out."""
         if design.rows is not None:
-            real, generated = real[design.rows[0]], generated[design.rows[1]]
+            real, generated = taken(real, design.rows[0]), taken(generated, design.rows[1])
         return cls(Tables.of(real, generated), design)
 
     def _by_unit(self) -> Rows:
@@ -103,7 +104,12 @@ class Samples:
     @cached_property
     def _columns(self) -> sparse.csr_array:
         """The transposed sparse rows, (V, N)."""
-        return sparse.csr_array(self.rows.T)
+        columns = sparse.csr_array(self.rows.T)
+        return columns if self._exact else columns.astype(np.float64)
+
+    def release(self) -> None:
+        """Free the memory of what is made again when it is needed."""
+        self.__dict__.pop("_columns", None)
 
     def _sums(self, weights: Weights | Floats) -> Floats:
         return of_columns(self._columns, weights) if sparse.issparse(self.rows) else pooled(self.rows, weights)
@@ -136,6 +142,11 @@ class Samples:
             )
         )
         return one, other
+
+
+def taken(rows: Rows, numbers: Ints) -> Rows:
+    """Rows by number; the same table where these are all of its rows, in order."""
+    return rows if np.array_equal(numbers, np.arange(rows.shape[0])) else rows[numbers]
 
 
 def indicator(numbers: Ints, size: int | None = None, values: Floats | None = None) -> sparse.csr_array:

@@ -17,7 +17,7 @@ from momus.inference.outcome import Question, outcome
 from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, Nulls
 from momus.inference.result import TestResult
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, taken
 from momus.inference.weights import CHUNK
 from momus.numeric.types import Floats
 from momus.processes import usable_threads
@@ -135,7 +135,7 @@ def _samples(real: Rows, generated: Rows, key: str, design: Design | None, other
     """The rows of the documents that take part in the test under a key, or of the units of another design."""
     design = other or design
     if design is not None and design.rows is not None:
-        real, generated = real[design.rows[0]], generated[design.rows[1]]
+        real, generated = taken(real, design.rows[0]), taken(generated, design.rows[1])
     tables = Tables.of(real, generated)
     sizes = tables.real.shape[0], tables.generated.shape[0]
     if not all(sizes):

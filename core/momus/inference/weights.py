@@ -72,15 +72,17 @@ def _whole_units(design: Design) -> bool:
 
 def _of_units(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> Weights:
     """Labellings of independent documents or clusters, which all critics that score the same documents share."""
-    bits = _bits(n_real, n_generated, seed, chunk, size)
+    bits = (_bits_of_few if n_real + n_generated <= FEW >> 3 else _bits)(n_real, n_generated, seed, chunk, size)
     labels = np.unpackbits(bits, axis=1, count=size)  # (N, size)
     return labels.astype(np.float32)
 
 
-@lru_cache(maxsize=512)
-def _bits(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> NDArray[np.uint8]:
+def _packed(n_real: int, n_generated: int, seed: int, chunk: int, size: int) -> NDArray[np.uint8]:
     labels = _permuted(np.random.default_rng([seed, _PERMUTATION, chunk]), n_real, n_generated, size)
     return np.packbits(labels.astype(bool), axis=1)
+
+
+_bits, _bits_of_few = lru_cache(maxsize=512)(_packed), lru_cache(maxsize=4096)(_packed)
 
 
 def _permuted(rng: np.random.Generator, n_real: int, n_generated: int, size: int) -> Weights:

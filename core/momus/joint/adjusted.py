@@ -14,7 +14,7 @@ from momus.inference.design import Design
 from momus.inference.pooling import NARROW, Rows
 from momus.inference.relabelling import FIRST, Budget
 from momus.inference.result import NAN, TestResult
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, taken
 from momus.inference.testing import compare_rows
 from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.joint.share_left import Relabelled, joint, relabelled
@@ -150,11 +150,17 @@ class Sides:
         row = replace(row, unadjusted=plain.difference)
         if within.design is None:
             return row
-        samples = Samples.of(*self._rows(axis, masks), within.design)
+        rows = within.design.rows
+        if rows is None or all(np.array_equal(r, np.arange(m.sum())) for r, m in zip(rows, masks, strict=True)):
+            samples = Samples(plain_samples.tables, within.design)  # of all documents, too
+        else:
+            samples = Samples.of(*self._rows(axis, masks), within.design)
         # half of them do where p is clearly below the level
         drawn = WIDE if samples.tables.width > NARROW else PERMUTATIONS
         budget = Budget(drawn // 2, 1, ALPHA, early=FIRST, fine=round(drawn * ALPHA))
         tested = relabelled(axis.statistic, samples, budget, self.seed)
+        samples.release()
+        plain_samples.release()
         if not (math.isfinite(tested.difference) and math.isfinite(plain.difference)):
             return replace(row, reason="not finite")
         errors = joint(axis.statistic, (plain_samples, samples), self.seed)
@@ -208,7 +214,7 @@ class Sides:
 
     def _rows(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Rows, Rows]:
         real, generated = map(np.flatnonzero, masks)
-        return axis.rows[self.real][real], axis.rows[self.generated][generated]
+        return taken(axis.rows[self.real], real), taken(axis.rows[self.generated], generated)
 
     def _unadjusted(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Samples, Relabelled]:
         """The difference of the same documents without bins."""

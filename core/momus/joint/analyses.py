@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
+from momus.files import plain
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.attribution import Attribution, alarms_of, attribution
 from momus.joint.axes import Axis
@@ -40,6 +42,11 @@ class Joint:
     adjusted: tuple[AdjustedRow, ...] = ()
     subgroups: tuple[Subgroups, ...] = field(default=())
     nearer: tuple[Nearer, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Convert to plain lists, strings and numbers; numbers that do not exist are null."""
+        content: dict[str, Any] = plain(asdict(self))
+        return content
 
 
 def analyse(

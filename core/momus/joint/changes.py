@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
 from momus.critic import Counted, Statistic
 from momus.critic.rows import aligned
@@ -115,6 +115,8 @@ def changed_items(
 
 
 def _paired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Floats, Floats, Floats, Bools]:
+    from scipy import stats
+
     n = a.shape[0]
     d = sparse.csc_array(b - a)
     d.data[np.abs(d.data) < 1e-12] = 0
@@ -133,6 +135,8 @@ def _paired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Flo
 
 
 def _unpaired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Floats, Floats, Floats, Bools]:
+    from scipy import stats
+
     n, m = a.shape[0], b.shape[0]
     sides = []
     for x, k in ((a, n), (b, m)):
@@ -219,6 +223,8 @@ def direction_of(
     critic: str, axis: str, per_step: bool, new_under_old: Scores, old_under_new: Scores, alpha: float = 0.05
 ) -> Direction | None:
     """How predictable each text is under the other; None without documents that both sides have scored."""
+    from scipy import stats
+
     sides = new_under_old, old_under_new
     if min(s.n_scored for s in sides) < 3:
         return None
@@ -243,6 +249,8 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
     rows
         Of all documents of each version, (n, 2).
     """
+    from scipy import stats
+
     values, errors = [], []
     with np.errstate(divide="ignore", invalid="ignore"):
         for side, table in zip(scored, rows, strict=True):
@@ -287,6 +295,8 @@ def page_z(values: Floats) -> float:
     >>> abs(page_z(rng.normal(size=(200, 3)))) < 3, page_z(rng.normal(size=(200, 3)) + np.arange(3)) > 10
     (True, True)
     """
+    from scipy import stats
+
     k = values.shape[1]
     ranks = stats.rankdata(values, axis=1) - (k + 1) / 2
     places = np.arange(k) - (k - 1) / 2

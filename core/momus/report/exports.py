@@ -19,7 +19,6 @@ from momus.report.safe import one_line
 from momus.report.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
 from momus.report.table import cell_text, overview
 from momus.report.trust_line import trust_items
-from momus.runs.joint_file import joint_json
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
@@ -198,9 +197,9 @@ def comparison_latex(comparison: Comparison, label: str = "tab:momus") -> str:
     rows = [(axis.axis, *(_latex_cell(axis, name) for name in names)) for axis in answer.axes]
     ranks = [(latex(row.label), *map(latex, row.cells)) for row in overview(answer).ranks]
     body = "\n\\midrule\n".join(
-        "\n".join(" & ".join(cells) + r" \\" for cells in part)
-        for part in ([(latex(axis), *cells) for axis, *cells in rows], ranks)
-        if part
+        "\n".join(" & ".join(cells) + r" \\" for cells in block)
+        for block in ([(latex(axis), *cells) for axis, *cells in rows], ranks)
+        if block
     )
     key = legend(answer) if against is None else against_legend(answer, against)
     caption = " ".join(latex(f"{s[0].upper()}{s[1:].rstrip('.')}.") for s in (_caption(comparison, answer), *key))
@@ -269,7 +268,7 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
         "verdicts": comparison.rows(),
         "pairs": [v.row() for v in comparison.pairs],
         "parts": {r.name: r.parts.to_json() for r in comparison.results if r.parts is not None},
-        "joint": joint_json(comparison.joint),
+        "joint": comparison.joint.to_json(),
         "warnings": list(comparison.warnings),
         "signature": comparison.signature,
     }

@@ -20,13 +20,13 @@ import pyarrow.parquet as pq
 from momus import ownership
 from momus.errors import StoreError
 from momus.files import write_json
+from momus.joint.analyses import Joint
 from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
-from momus.runs.axis_file import read_axis, write_axis
 from momus.runs.generation import NEXT, READY, Generation, complete
-from momus.runs.joint_file import read_joint
+from momus.runs.kept_rows import HEADLINE, read_axis, write_axis
 from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
 from momus.runs.record import RunRecord, contradiction
 from momus.runs.result import Comparison, CriticResult
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
 PAIRS, JOINT = "pairs.jsonl", "joint.json"
-RESULT, SCORES, ROWS = "result.json", "scores.parquet", "headline.parquet"
+RESULT, SCORES = "result.json", "scores.parquet"
 
 WAIT = 50
 """Tenths of a second to wait for another process that is publishing a run."""
@@ -123,18 +123,18 @@ class RunFolder:
         first = next(tables)
         _write_tables(folder / SCORES, first.schema, chain([first], tables))
         if axis is None:
-            delete(folder / ROWS)
+            delete(folder / HEADLINE)
         else:
-            write_axis(axis, folder / ROWS)
+            write_axis(axis, folder)
         write_json(folder / RESULT, result.to_json())
         write_manifest(folder)
 
     def kept_axis(self, critic: Critic[Any]) -> Axis | None:
         """Read the headline rows of a critic, which need not be fitted; None if there are none."""
         folder = self.critic_folder(critic.name)
-        if not (folder / ROWS).exists():
+        if not (folder / HEADLINE).exists():
             return None
-        return read_axis(folder / ROWS, type(critic).load(folder, configured=critic.get_params(deep=False)))
+        return read_axis(folder, type(critic).load(folder, configured=critic.get_params(deep=False)))
 
     def kept(self, name: str) -> CriticResult | None:
         """Read the result of a critic; None if the critic has not finished."""
@@ -255,6 +255,22 @@ def _read_rows(path: Path) -> list[Verdict]:
         raise StoreError(f"{path}: cannot be read ({error.strerror})", hint=AGAIN) from error
     places = ((f"{path}, line {number}", line) for number, line in enumerate(lines, 1) if line)
     return [build(Verdict, parse_json(line, place, AGAIN), place, AGAIN) for place, line in places]
+
+
+def write_joint(joint: Joint, path: Path) -> None:
+    """Write the analyses of all axes."""
+    write_json(path, joint.to_json())
+
+
+def read_joint(path: Path) -> Joint:
+    """Read what `write_joint` wrote; empty if there is no such file.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be read, or holds something else.
+    """
+    return read_json(path, Joint, AGAIN) if path.exists() else Joint()
 
 
 def read_comparison(run: str | Path) -> Comparison:

@@ -11,7 +11,7 @@ Records of parts hold mergeable summaries: totals over the scored documents, fro
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,10 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from momus.critic import Counted, Pooled, Rows
+from momus.critic.rows import Summary
 from momus.critic.scores import Scores
 from momus.files import plain
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus.schema import build, parse_json
 from momus.text.corpus import Corpus
 from momus.text.sketches import SCHEMA as SKETCHED
@@ -185,20 +186,51 @@ def unpack(table: pa.Table, critic: str, key: str) -> Rows:
 
 def dense_rows(column: pa.ChunkedArray) -> Floats:
     """Rows (n, d) that are stored as lists of one length; those of a part without rows are 0."""
-    width = column.type.list_size
-    rows, before = np.zeros((len(column), width)), 0
-    for chunk in column.chunks:
-        if not chunk.null_count:
-            rows[before : before + len(chunk)] = chunk.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
-        before += len(chunk)
+    rows = np.zeros((len(column), column.type.list_size))
+    rows[column.is_valid().to_numpy()] = pc.list_flatten(column).to_numpy().reshape(-1, rows.shape[1])
     return rows
 
 
-def parts_of(column: pa.ChunkedArray, nll: pa.ChunkedArray, order: Ints) -> Floats | None:
-    """Parts of log P(x) in canonical order, NaN where unscored; None if no file has any."""
-    if not pa.types.is_fixed_size_list(column.type):
-        return None
-    return np.where(np.isfinite(floats_of(nll))[:, None], dense_rows(column), np.nan)[order]
+SCORES = ("nll", "states", "reason", "z", "oddity", "error", "parts")
+"""What `scores_of` reads of a critic."""
+
+
+def scores_of(
+    table: pa.Table,
+    critic: str,
+    corpus: str,
+    ids: Sequence[str],
+    prompts: Sequence[str | None],
+    groups: Sequence[str | None],
+    rows: Mapping[str, Rows],
+    summary: Summary | None,
+) -> Scores:
+    """Read scores from the columns of a critic, of which those after ``reason`` may be missing or null."""
+
+    def column(what: str) -> pa.ChunkedArray | None:
+        name = f"{critic}.{what}"
+        values = table[name] if name in table.column_names else None
+        return None if values is None or values.null_count == len(values) else values
+
+    nll = floats_of(table[f"{critic}.nll"])
+    z, parts, oddity, errors = (column(what) for what in ("z", "parts", "oddity", "error"))
+    return Scores(
+        critic=critic,
+        corpus=corpus,
+        ids=ids,
+        prompts=prompts,
+        nll=nll,
+        steps=np.asarray(table[f"{critic}.states"].to_numpy(), dtype=np.int64),
+        reasons=table[f"{critic}.reason"].to_pylist(),
+        rows=rows,
+        summary=summary,
+        errors=None if errors is None else floats_of(errors),
+        groups=groups if any(g is not None for g in groups) else (),
+        z=None if z is None else z.combine_chunks(),
+        oddity=None if oddity is None else floats_of(oddity),
+        # NaN where unscored
+        parts=None if parts is None else np.where(np.isfinite(nll)[:, None], dense_rows(parts), np.nan),
+    )
 
 
 def floats_of(column: pa.ChunkedArray) -> Floats:

@@ -20,12 +20,12 @@ from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.numeric.types import Bools, Floats, Ints
 from momus.runs.packing import (
+    SCORES,
     column_of,
     columns_of,
     dense_rows,
-    floats_of,
     keys_of,
-    parts_of,
+    scores_of,
     sketch_columns,
     stored_column,
     summary_from_json,
@@ -213,31 +213,14 @@ class StoredText:
 
     def scores(self, critic: str) -> Scores:
         """Scores of all documents with their rows; counts of many items for each document stay in the files."""
-        what = ("nll", "states", "reason", "z", "oddity", "error")
         keys = self.keys(critic)
         dense = {key: column_of(critic, key) for key in keys if not self.is_wide(critic, key)}
-        table = self.table([*(f"{critic}.{w}" for w in what), f"{critic}.parts", *dense.values()])
-        column = {w: table[f"{critic}.{w}"] for w in (*what, "parts")}
         order, corpus = self.order, self.corpus
-        taken = pa.array(order)
-        oddity, errors = (floats_of(column[w])[order] for w in ("oddity", "error"))
-        z = column["z"].take(taken).combine_chunks()
-        return Scores(
-            critic=critic,
-            corpus=self.name,
-            ids=corpus.ids,
-            prompts=corpus.prompts,
-            nll=floats_of(column["nll"])[order],
-            steps=np.asarray(column["states"].to_numpy(), dtype=np.int64)[order],
-            reasons=column["reason"].take(taken).to_pylist(),
-            rows={k: dense_rows(table[dense[k]])[order] if k in dense else self._wide(critic, k, order) for k in keys},
-            summary=self.summary(critic),
-            errors=errors if np.isfinite(errors).any() else None,
-            groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
-            z=z if z.null_count < len(z) else None,
-            oddity=oddity if np.isfinite(oddity).any() else None,
-            parts=parts_of(column["parts"], column["nll"], order),
-        )
+        table = self.table([*(f"{critic}.{what}" for what in SCORES), *dense.values()])
+        rows = {k: dense_rows(table[dense[k]])[order] if k in dense else self._wide(critic, k, order) for k in keys}
+        table = table.drop_columns(list(dense.values())).take(pa.array(order))
+        labels = corpus.ids, corpus.prompts, corpus.groups
+        return scores_of(table, critic, self.name, *labels, rows, self.summary(critic))
 
     def _wide(self, critic: str, key: str, order: Ints) -> Counted:
         """Counts of labelled items: in memory where documents have a few each, as a length."""

@@ -21,8 +21,8 @@ from momus.numeric.types import Floats, Ints
 if TYPE_CHECKING:
     from momus.runs.row_store import StoredText
 
-FULL = 1 << 24
-"""Cells of a dense table of sums (134 MB at most); larger tables are sparse."""
+FULL = 1 << 22
+"""Cells of a dense table of sums (34 MB at most); larger tables are sparse."""
 SPARSE = 16
 """Sums are sparse if the first documents have fewer than one in so many entries of their table."""
 MERGED = 2_000_000

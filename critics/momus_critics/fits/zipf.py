@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
 from momus.numeric.types import Floats, Ints
@@ -36,6 +35,8 @@ def fit_exponent(counts: NDArray[np.generic], truncated: bool = False) -> float:
     >>> round(fit_exponent(np.array([60, 20, 9, 5, 3])), 3)
     2.312
     """
+    from scipy.optimize import minimize_scalar
+
     ordered = np.sort(np.asarray(counts, dtype=np.float64))[::-1]
     ordered = ordered[ordered > 0]
     mean_log = float(ordered @ np.log(np.arange(1, len(ordered) + 1)) / ordered.sum())

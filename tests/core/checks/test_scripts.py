@@ -8,7 +8,6 @@ from momus.critic import Critic, TokenCritic
 from momus.critic.hooks import claimed_scripts
 from momus.critic.registry import critic_class
 from momus.text.scripts import ANY, SPACED, WORDS, Scripts
-from momus.text.sentences import split_sentences
 from momus.text.sketches import TextSketch
 from momus_critics.coreference import Coreference
 from momus_critics.length import Length
@@ -93,20 +92,3 @@ def test_a_language_is_told_where_more_documents_are_in_it_than_in_that_of_the_c
     texts = [*GERMAN[:german], *ENGLISH[german:]]
     found = compare(texts, {"g": texts}, critics=["stopword-share"], permutations=99).warnings
     assert any("reads the texts as 'en'" in w and "are in 'de'" in w for w in found) == told
-
-
-def test_sentences_in_languages_that_mark_them():
-    pytest.importorskip("icu4py")
-    for text, n in {
-        "One. Two! Three?": 3,
-        "我们在北京。“好吗？”他说。是。": 4,
-        "これは本です。「はい。」と言った。": 3,
-        "यह किताब है। वह घर गया।": 2,
-        "ذهبت إلى المدرسة. هل أنت بخير؟ نعم.": 3,
-        "ผมไปโรงเรียน แล้วกลับบ้าน": 1,
-    }.items():
-        sentences = split_sentences(text)
-        assert "".join(sentences) == text
-        assert len(sentences) == n, sentences
-    assert len(split_sentences("Τι; Ναι.", "el")) == 2
-    assert split_sentences("") == []

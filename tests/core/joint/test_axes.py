@@ -1,5 +1,7 @@
 """Axes: one row and one number per document, and their file."""
 
+import json
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -10,7 +12,7 @@ from momus.critic import Critic, LogPrior, Values
 from momus.critic.registry import critic_class
 from momus.errors import StoreError
 from momus.joint.axes import axis_of
-from momus.runs.axis_file import read_axis, write_axis
+from momus.runs.kept_rows import HEADLINE, OF_AXIS, read_axis, write_axis
 from momus_critics.length import Length
 from momus_critics.shares import StopwordShare
 from momus_critics.unigram import Unigram
@@ -99,8 +101,8 @@ def test_critics_of_running_text_have_none():
 @pytest.mark.parametrize("make", [*CRITICS, Plain])
 def test_the_file_holds_what_was_written(make, tmp_path):
     critic, _, written = axis(make())
-    write_axis(written, tmp_path / "axis.parquet")
-    read = read_axis(tmp_path / "axis.parquet", critic)
+    write_axis(written, tmp_path)
+    read = read_axis(tmp_path, critic)
     assert (read.critic, read.name, read.statistic) == (written.critic, written.name, written.statistic)
     assert list(read.rows) == ["real", "g"]
     for name in read.rows:
@@ -121,27 +123,28 @@ def damaged(path, how):
         path.unlink()
     else:
         table = pq.read_table(path)
-        meta = {k: v for k, v in table.schema.metadata.items() if k != b"width"}
+        record = json.loads(table.schema.metadata[OF_AXIS])
+        if how == "no width":
+            del record["width"]
         if how == "narrow":
-            meta[b"width"] = b"1"
+            record["width"] = 1
         if how == "no column":
-            table, meta = table.drop_columns(["counts"]), dict(table.schema.metadata)
-        pq.write_table(table.replace_schema_metadata(meta), path)
+            table = table.drop_columns(["counts"])
+        pq.write_table(table.replace_schema_metadata({OF_AXIS: json.dumps(record)}), path)
 
 
 @pytest.mark.parametrize("how", ["cut", "no parquet", "missing", "no width", "narrow", "no column"])
 def test_a_damaged_file_is_refused(how, tmp_path):
     critic, _, written = axis(Unigram())
-    path = tmp_path / "axis.parquet"
-    write_axis(written, path)
-    damaged(path, how)
-    with pytest.raises(StoreError, match="not readable") as caught:
-        read_axis(path, critic)
+    write_axis(written, tmp_path)
+    damaged(tmp_path / HEADLINE, how)
+    with pytest.raises(StoreError, match=r"not readable|width is missing") as caught:
+        read_axis(tmp_path, critic)
     assert "--overwrite" in caught.value.hint
 
 
 def test_rows_of_another_statistic_are_refused(tmp_path):
     _, _, written = axis(Length())
-    write_axis(written, tmp_path / "axis.parquet")
+    write_axis(written, tmp_path)
     with pytest.raises(StoreError, match="rows of 'ks', which 'plain' does not test"):
-        read_axis(tmp_path / "axis.parquet", Plain().fit(REAL))
+        read_axis(tmp_path, Plain().fit(REAL))

@@ -11,8 +11,7 @@ from momus.errors import StoreError, UsageError
 from momus.report import render
 from momus.report.joint_words import attributed, joint_lines, nearest
 from momus.report.terminal import comparison_text
-from momus.runs.folder import JOINT, read_comparison
-from momus.runs.joint_file import joint_json, read_joint, write_joint
+from momus.runs.folder import JOINT, read_comparison, read_joint, write_joint
 
 WORDS = [f"w{i}" for i in range(200)] + ["the", "of", "and", "in", ","] * 20
 
@@ -102,7 +101,7 @@ def test_a_resumed_run_has_the_same_analyses(run):
         subgroups=("mode",), **OPTIONS,
     )  # fmt: skip
     assert not again.scores, "nothing was scored again"
-    assert joint_json(again.joint) == joint_json(found.joint)
+    assert again.joint.to_json() == found.joint.to_json()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,250 @@
+"""Tables of a run folder from which a later run takes what was read and scored before, beside the texts themselves.
+
+``texts.parquet`` has the ids, prompts, groups and hashes of all documents; ``critics/NAME/real.parquet`` the scores of
+the real text with their rows, in the columns of a part (`momus.runs.packing`); ``critics/NAME/headline.parquet`` the
+rows of the headline of all texts, for analyses of all axes. Each has a record in its metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy import sparse
+
+from momus.critic import Counted, Pooled
+from momus.critic.scores import Scores
+from momus.errors import StoreError
+from momus.inference.pooling import Rows
+from momus.joint.axes import Axis
+from momus.outputs import delete, make_folder, replacing
+from momus.runs.manifest import AGAIN
+from momus.runs.packing import keys_of, scored_columns, scores_of, summary_from_json, summary_to_json, unpack
+from momus.runs.row_folder import SummaryRecord
+from momus.runs.texts import Texts
+from momus.schema import build, parse_json
+from momus.verdicts.statistics import all_statistics
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+T = TypeVar("T")
+TEXTS, REAL, HEADLINE = "texts.parquet", "real.parquet", "headline.parquet"
+ORDERED, SCORED, OF_AXIS = b"momus-ordered", b"momus.scores", b"momus.axis"
+"""Keys of the metadata that hold the record of each table."""
+LABELS = pa.schema([(name, pa.string()) for name in ("corpus", "id", "prompt", "group")] + [("hash", pa.uint64())])
+AXIS = pa.schema(
+    [
+        ("corpus", pa.string()),
+        ("scored", pa.bool_()),
+        ("value", pa.float64()),
+        ("columns", pa.list_(pa.int32())),
+        ("counts", pa.list_(pa.float64())),
+    ]
+)
+
+
+def _write(path: Path, table: pa.Table, key: bytes, record: Mapping[str, Any], **more: Any) -> None:
+    """Write a table with a record."""
+    metadata = {**(table.schema.metadata or {}), key: json.dumps(record).encode()}
+    make_folder(path.parent)
+    with replacing(path) as temporary:
+        pq.write_table(table.replace_schema_metadata(metadata), temporary, compression="zstd", **more)
+
+
+def _read(path: Path, key: bytes, kind: type[T], schema: pa.Schema | None = None) -> tuple[pa.Table, T]:
+    """Read a table and its record."""
+    with pq.ParquetFile(path) as file:
+        table = file.read(use_threads=False)
+    place = f"{path}: metadata"
+    record = build(kind, parse_json((table.schema.metadata or {}).get(key, b"null"), place, AGAIN), place, AGAIN)
+    return table if schema is None else table.cast(schema), record
+
+
+FAULTS = (OSError, pa.ArrowException, ValueError, KeyError, IndexError, TypeError, AttributeError)
+"""What a damaged file may raise when it is read."""
+
+
+def _unreadable(path: Path, error: Exception) -> StoreError:
+    return StoreError(f"{path}: not readable ({error})", hint=AGAIN)
+
+
+@dataclass(frozen=True)
+class KeptTexts:
+    """What a run folder keeps of the real and the generated corpora: one entry per document.
+
+    Documents are in the order of `Corpus.sorted`.
+
+    Attributes
+    ----------
+    ids, prompts, groups, hashes
+        By corpus. Equal texts have equal hashes (`momus.Corpus.hashes`).
+    ordered
+        By corpus, the one to fit on included: `momus.Corpus.identity` in the order that was given.
+    """
+
+    ids: Mapping[str, Sequence[str]]
+    prompts: Mapping[str, Sequence[str | None]]
+    groups: Mapping[str, Sequence[str | None]]
+    hashes: Mapping[str, NDArray[np.uint64]]
+    ordered: Mapping[str, str]
+
+
+def write_texts(texts: Texts, folder: Path) -> None:
+    """Write ``texts.parquet`` of a run folder."""
+    parts = [
+        pa.table(
+            [pa.array([c.name] * len(c), pa.string()), *(c.table[n] for n in ("id", "prompt", "group")), c.hashes],
+            schema=LABELS,
+        )
+        for c in (texts.real, *texts.generated)
+    ]
+    identities = {c.name: c.unsorted.identity for c in (texts.fit, texts.real, *texts.generated)}
+    if texts.in_parts:
+        vars(texts.fit).pop("unsorted", None)  # a copy of its text
+    _write(folder / TEXTS, pa.concat_tables(parts), ORDERED, identities)
+
+
+def read_kept_texts(folder: Path) -> KeptTexts | None:
+    """Read what `write_texts` wrote; None if an older version of Momus wrote the run.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be read, or holds something else.
+    """
+    path = folder / TEXTS
+    if not path.exists():
+        return None
+    try:
+        table, identities = _read(path, ORDERED, dict[str, str], LABELS)
+    except FAULTS as error:
+        raise _unreadable(path, error) from error
+    tables = _by_corpus(table)
+    columns = {key: {n: rows[key].to_pylist() for n, rows in tables.items()} for key in ("id", "prompt", "group")}
+    hashes = {n: np.asarray(rows["hash"].to_numpy(), dtype=np.uint64) for n, rows in tables.items()}
+    return KeptTexts(columns["id"], columns["prompt"], columns["group"], hashes, identities)
+
+
+def _by_corpus(table: pa.Table) -> dict[str, pa.Table]:
+    names = list(dict.fromkeys(table["corpus"].to_pylist()))
+    return {n: table.filter(pa.compute.equal(table["corpus"], n)).combine_chunks() for n in names}
+
+
+class _Kept(TypedDict):
+    critic: str
+    corpus: str
+    summary: SummaryRecord | None
+
+
+def write_scores(scores: Scores, folder: Path) -> bool:
+    """Write scores into the folder of a critic; False (and nothing is kept) if their summary is of another kind.
+
+    Summaries of running text are not kept: they are the text itself.
+    """
+    delete(folder / REAL)
+    if not (scores.summary is None or type(scores.summary) is Pooled):
+        return False
+    columns, metadata = scored_columns({scores.critic: scores})
+    groups = list(scores.groups) or [None] * len(scores)
+    labels = {"id": list(scores.ids), "prompt": list(scores.prompts), "group": groups}
+    table = pa.table({**{name: pa.array(values, pa.string()) for name, values in labels.items()}, **columns})
+    kept = {"critic": scores.critic, "corpus": scores.corpus, "summary": summary_to_json(scores.summary, scores.rows)}
+    table = table.replace_schema_metadata(metadata)
+    _write(folder / REAL, table, SCORED, kept, dictionary_pagesize_limit=1 << 26)
+    return True
+
+
+def read_scores(folder: Path) -> Scores | None:
+    """Read what `write_scores` wrote; None if there is nothing.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be read, or holds something else.
+    """
+    path = folder / REAL
+    if not path.exists():
+        return None
+    try:
+        table, kept = _read(path, SCORED, _Kept)
+        critic = kept["critic"]
+        rows = {key: unpack(table, critic, key) for key in keys_of(table.schema, critic)}
+        summary = None
+        if kept["summary"] is not None:
+            pooled, sums = summary_from_json(kept["summary"])
+            totals = Pooled.of_rows({key: r for key, r in rows.items() if isinstance(r, Counted)}, 0).counts
+            summary = replace(pooled, counts={**pooled.counts, **{name: totals[key] for name, key in sums.items()}})
+        ids, prompts, groups = (table[name].to_pylist() for name in ("id", "prompt", "group"))
+        return scores_of(table, critic, kept["corpus"], ids, prompts, groups, rows, summary)
+    except FAULTS as error:
+        raise _unreadable(path, error) from error
+
+
+class _Axis(TypedDict):
+    statistic: str
+    width: int
+    dense: bool
+
+
+def write_axis(axis: Axis, folder: Path) -> None:
+    """Write the headline rows of all corpora, in order: the columns that are not zero, and what they hold."""
+    tables = []
+    first = next(iter(axis.rows.values()))
+    for name, rows in axis.rows.items():
+        matrix = sparse.csr_array(rows)
+        lists = [
+            pa.ListArray.from_arrays(matrix.indptr.astype(np.int32), pa.array(values))
+            for values in (matrix.indices.astype(np.int32), matrix.data.astype(np.float64))
+        ]
+        names = pa.array([name] * matrix.shape[0], pa.string())
+        columns = [names, pa.array(axis.scored[name]), pa.array(axis.values[name]), *lists]
+        tables.append(pa.Table.from_arrays(columns, schema=AXIS))
+    record = {"statistic": axis.statistic.name, "width": first.shape[1], "dense": not sparse.issparse(first)}
+    _write(folder / HEADLINE, pa.concat_tables(tables), OF_AXIS, record)
+
+
+def read_axis(folder: Path, critic: Critic[Any]) -> Axis:
+    """Read what `write_axis` wrote, for the fitted critic that the rows belong to.
+
+    Raises
+    ------
+    StoreError
+        The file cannot be read, or belongs to another statistic.
+    """
+    path = folder / HEADLINE
+    try:
+        table, record = _read(path, OF_AXIS, _Axis, AXIS)
+        tables = _by_corpus(table)
+        rows = {name: _rows(lists, record["width"], record["dense"]) for name, lists in tables.items()}
+    except FAULTS as error:
+        raise _unreadable(path, error) from error
+    # the statistics of the guard exist only where rows say so; a headline is never among them
+    statistic = next((s for s in all_statistics(critic, []) if s.name == record["statistic"]), None)
+    if statistic is None:
+        raise StoreError(f"{path}: rows of {record['statistic']!r}, which {critic.name!r} does not test", hint=AGAIN)
+    return Axis(
+        critic.name,
+        critic.axis,
+        statistic,
+        rows,
+        {n: np.asarray(lists["scored"].to_numpy(zero_copy_only=False), dtype=bool) for n, lists in tables.items()},
+        {n: np.asarray(lists["value"].to_numpy(), dtype=np.float64) for n, lists in tables.items()},
+    )
+
+
+def _rows(table: pa.Table, width: int, dense: bool) -> Rows:
+    columns, counts = table["columns"].combine_chunks(), table["counts"].combine_chunks()
+    indptr = np.concatenate([[0], np.cumsum(columns.value_lengths().to_numpy())])
+    indices = columns.flatten().to_numpy()
+    if len(indices) and not (indices.min() >= 0 and indices.max() < width):
+        raise ValueError("a column is out of range")
+    matrix = sparse.csr_array((counts.flatten().to_numpy(), indices, indptr), shape=(len(table), width))
+    return matrix.toarray() if dense else matrix
