@@ -189,7 +189,7 @@ def main() -> None:
         "mauve": area,
     }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=[*kinds, []], default=list(kinds))
+    parser.add_argument("what", nargs="*", choices=[*kinds, []], default=[])
     a = parser.parse_args()
     print(HEAD)
     for name in a.what or kinds:
