@@ -16,7 +16,7 @@ from momus.inference.pooling import Tables, pooled
 from momus.inference.weights import CHUNK, random_labels
 from momus_critics.chains.posterior import chained
 from momus_critics.code_mixing import lda
-from momus_critics.code_mixing.posterior import Sampling, sample
+from momus_critics.code_mixing.lda import Sampling, sample
 from momus_critics.topics.fitting import Options, fit, infer
 
 T = TypeVar("T")

@@ -195,8 +195,7 @@ def ways(fit_rows: Rows, test_rows: Rows) -> None:
 
 
 def _theta(model: CodeMixing, counts: object) -> np.ndarray:
-    from momus_critics.code_mixing.lda import Tokens
-    from momus_critics.code_mixing.posterior import Sampling, sample
+    from momus_critics.code_mixing.lda import Sampling, Tokens, sample
 
     words = np.repeat(counts.indices, counts.data.astype(int)).astype(np.int64)  # type: ignore[attr-defined]
     ends = offsets_of(counts.data)[counts.indptr].astype(np.int64)  # type: ignore[attr-defined]

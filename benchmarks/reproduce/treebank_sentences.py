@@ -43,7 +43,7 @@ class SentenceSampler:
     FittingError
         There are no rules.
 
-    >>> from momus_critics.pcfg.trees import parse_trees
+    >>> from momus_critics.pcfg.grammar import parse_trees
     >>> rules = Rules()
     >>> for tree in parse_trees("(S (N it) (V is)) (S (N she) (V was))"):
     ...     rules.add(tree)

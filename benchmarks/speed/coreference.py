@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 import numpy as np
 
 from momus_critics.coreference.process import ChainProcess
-from momus_critics.coreference.windows import Chains
+from momus_critics.coreference.symbols import Chains
 
 ORDER, KINDS = 5, 37
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from momus import read_corpus
-from momus.conformance.scripts import SAMPLES
+from momus.conformance.corpora import SAMPLES
 from momus.demo import demo_path
 from momus.text.words import WORD, icu_version, split_by_icu, split_words
 

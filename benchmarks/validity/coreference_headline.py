@@ -36,8 +36,7 @@ from momus.numeric.types import Floats
 from momus.text.mentions import Resolved
 from momus_adapters.persons import SpacyPersons
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
-from momus_critics.coreference.symbols import Alphabet, chains_of
-from momus_critics.coreference.windows import Chains
+from momus_critics.coreference.symbols import Alphabet, Chains, chains_of
 
 DAMAGES = {
     "pronouns 5 %": ("swap", 0.05),

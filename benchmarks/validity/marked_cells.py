@@ -22,8 +22,7 @@ from null_and_power import write_between
 
 from momus import Corpus
 from momus.calibration.rates import Rate
-from momus.critic import Critic, LogPrior, Scores, Statistic, StatisticsMixin, Values
-from momus.critic.reporting import Reporting
+from momus.critic import Critic, LogPrior, Reporting, Scores, Statistic, StatisticsMixin, Values
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
 from momus.joint.attribution import attribution_of

@@ -21,9 +21,9 @@ from momus.redact import redacted_value
 class Estimator:
     """An object with constructor parameters stored unchanged, and fitted attributes whose names end in ``_``.
 
-    ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else. Its annotations are
-    the schema of the parameters: `check_params` refuses values of other types. A class declares bounds in ``ranges``:
-    the numbers (`Range`) or words (`OneOf`) that parameters may be, by name; those of base classes apply too.
+    ``__init__`` takes keyword-only parameters, stores each under its name and does nothing else; the decorator
+    `parametrized` writes it. Annotations are the schema of the parameters: `check_params` refuses
+    values of other types, and what is not in the `Range` or `OneOf` of an annotation. Those of base classes apply too.
 
     >>> class Ruler(Estimator):
     ...     def __init__(self, *, inches: float = 12.0) -> None:
@@ -164,18 +164,16 @@ def clone(estimator: E) -> E:
 
 
 def check_params(estimator: Estimator) -> None:
-    """Check the parameters of an estimator against the annotations of its constructor and against its ``ranges``.
+    """Check the parameters of an estimator against their annotations.
 
     Raises
     ------
     UsageError
         The message names the parameter, its value and what is allowed.
 
-    >>> from momus.parameters import Range
-    >>> class Ruler(Estimator):
-    ...     ranges = {"inches": Range(0, above=True)}
-    ...     def __init__(self, *, inches: float = 12.0) -> None:
-    ...         self.inches = inches
+    >>> @parametrized
+    ... class Ruler(Estimator):
+    ...     inches: float = 12.0
     >>> check_params(Ruler(inches=float("nan")))
     Traceback (most recent call last):
     momus.errors.UsageError: Ruler: inches is nan, expected a finite number

@@ -1,4 +1,4 @@
-"""The schema of constructor parameters: types from annotations, ranges from a class attribute, errors with words."""
+"""The schema of constructor parameters: their annotations, with what they may be, and errors with words."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import json
 import math
 import numbers
 import re
+import sys
 import types
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from momus.errors import UsageError
 
@@ -53,7 +54,7 @@ SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, Sequence, AbstractSet
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that a parameter may be; a class lists them in its attribute ``ranges``.
+    """The numbers that a parameter may be, as part of its annotation: ``Annotated[int, Range(1)]``.
 
     Attributes
     ----------
@@ -84,7 +85,7 @@ class Range:
 
 @dataclass(frozen=True)
 class OneOf:
-    """The words that a parameter may be; a class lists them in its attribute ``ranges``.
+    """The words that a parameter may be, as part of its annotation: ``Annotated[str, OneOf("full", "mean")]``.
 
     >>> OneOf("full", "mean")
     one of 'full', 'mean'
@@ -104,7 +105,7 @@ class OneOf:
 
 
 def check_values(cls: type, values: Mapping[str, Any], place: str = "") -> None:
-    """Check values for the constructor of a class: types by its annotations, ranges by its attribute ``ranges``.
+    """Check values for the constructor of a class by its annotations.
 
     Understood are bool, int, float, str, None, ``Literal``, unions, and lists, tuples, sets and mappings of those.
     Parameters with other annotations, and objects in place of plain values, are left to the class.
@@ -115,53 +116,56 @@ def check_values(cls: type, values: Mapping[str, Any], place: str = "") -> None:
         A value is of another type, not finite, or out of range.
 
     >>> class Ruler:
-    ...     ranges = {"marks": Range(1)}
-    ...     def __init__(self, *, marks: int = 12, metric: bool = True) -> None: ...
+    ...     def __init__(self, *, marks: Annotated[int, Range(1)] = 12, metric: bool = True) -> None: ...
     >>> check_values(Ruler, {"metric": "false"})
     Traceback (most recent call last):
     momus.errors.UsageError: Ruler: metric is 'false', expected true or false
       → correct metric; it is true by default
     """
-    kinds = _schema(cls)
+    schema = _schema(cls)
     place = place or str(getattr(cls, "name", cls.__name__))
     for name, value in values.items():
-        fault = _fault(kinds.get(name, Any), value) or _out_of_range(cls, name, value)
+        fault = _fault(schema.get(name, (Any,))[0], value) or _out_of_range(cls, name, value)
         if fault:
             raise UsageError(f"{place}: {name} is {shown(value)}, expected {fault}", hint=_hint(cls, name))
 
 
 @cache
-def _schema(cls: type) -> dict[str, Any]:
-    """The types of the constructor's parameters; Any where an annotation cannot be resolved."""
+def _schema(cls: type) -> Mapping[str, tuple[Any, tuple[Any, ...]]]:
+    """The types of the constructor's parameters, Any where an annotation cannot be resolved, and what they may be."""
+    schema: dict[str, tuple[Any, tuple[Any, ...]]] = {"seed": (int, (Range(0, 2**32 - 1),))}  # what scikit-learn takes
     # a subclass may take **kwargs and pass them on: the annotations of all ancestors count
-    schema: dict[str, Any] = {}
     for ancestor in reversed(cls.__mro__):
-        init = vars(ancestor).get("__init__")
-        if not inspect.isfunction(init):
-            continue
-        for name, parameter in inspect.signature(init).parameters.items():
-            if name == "self" or parameter.annotation is inspect.Parameter.empty:
-                schema.pop(name, None)
-                continue
-            schema[name] = _resolved(parameter.annotation, init)
+        for name, annotation in _annotations(ancestor).items():
+            kind = Any if annotation is inspect.Parameter.empty else _resolved(annotation, ancestor)
+            kind, *bounds = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+            schema[name] = kind, tuple(bounds) or schema.get(name, (Any, ()))[1]
     return schema
 
 
-def _resolved(annotation: Any, function: Any) -> Any:
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotations of the parameters that a class itself declares, in its constructor or as fields."""
+    init = vars(cls).get("__init__")
+    if "__dataclass_fields__" in vars(cls):
+        declared = vars(cls).get("__annotations__", {})
+        return {name: declared[name] for name in vars(cls)["__dataclass_fields__"] if name in declared}
+    if not inspect.isfunction(init):
+        return {}
+    return {name: p.annotation for name, p in inspect.signature(init).parameters.items() if name != "self"}
+
+
+def _resolved(annotation: Any, cls: type) -> Any:
     """Evaluate an annotation; one that names what is imported for type checkers only counts as Any."""
     holder = types.SimpleNamespace(__annotations__={"x": annotation})
     try:
-        return get_type_hints(holder, inspect.unwrap(function).__globals__)["x"]
+        return get_type_hints(holder, vars(sys.modules[cls.__module__]), include_extras=True)["x"]
     except Exception:  # an annotation is code of a plug-in, and may do anything but stop us
         return Any
 
 
 def ranges_of(cls: type) -> dict[str, Range | OneOf]:
-    """The ranges of a class and its ancestors; those of the class itself count first."""
-    ranges: dict[str, Range | OneOf] = {"seed": Range(0, 2**32 - 1)}  # what scikit-learn takes
-    for ancestor in reversed(cls.__mro__):
-        ranges |= vars(ancestor).get("ranges", {})
-    return ranges
+    """What the parameters of a class may be, beyond their types; those of its ancestors count too."""
+    return {name: bound for name, (_, bounds) in _schema(cls).items() for bound in bounds}
 
 
 def _out_of_range(cls: type, name: str, value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -21,15 +22,16 @@ from momus.critic import (
     Values,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
+from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.figures import QUANTILES, Distribution
 
 
+@parametrized
 class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
@@ -62,11 +64,7 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         limits="It cannot see what a document says, nor whether its end is one: only how long it is.",
     )
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"bins": Range(0, 100_000)}
-
-    def __init__(self, *, tokens: str = "words", lower: bool = True, bins: int = 0) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.bins = bins
+    bins: Annotated[int, Range(0, 100_000)] = 0
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by length."""
@@ -151,12 +149,12 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            found = Distribution.of(summary.counts["length"])
-            lengths, counts = found.values, found.counts
-            curves.append(found.steps(role))
+            distribution = Distribution.of(summary.counts["length"])
+            lengths, counts = distribution.values, distribution.counts
+            curves.append(distribution.steps(role))
             mean = float(np.average(lengths, weights=counts))
             deviation = float(np.sqrt(np.average((lengths - mean) ** 2, weights=counts)))
-            rows.append((role, int(counts.sum()), mean, deviation, *found.quantiles()))
+            rows.append((role, int(counts.sum()), mean, deviation, *distribution.quantiles()))
         columns = ("text", "documents", "mean", "standard deviation", *(percentage(q, 0) for q in QUANTILES))
         return [
             Chart(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     StateSequences,
     Statistic,
@@ -21,12 +22,11 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import entropy, shares
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus.text.scripts import WORDS, Scripts
@@ -95,6 +95,7 @@ def effective_number(pooled: Floats) -> Floats:
     return np.asarray(np.exp(entropy(pooled)))
 
 
+@parametrized
 class Mauve(
     Critic[StateSequences],
     StatisticsMixin,
@@ -148,22 +149,11 @@ class Mauve(
     scripts: ClassVar[Scripts] = WORDS
     min_documents = 4
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_states": Range(0, 10**6), "clusterings": Range(1, 1000)}
-
-    def __init__(
-        self,
-        *,
-        embedder: str = "lsa",
-        options: Mapping[str, Any] | None = None,
-        n_states: int = 0,
-        clusterings: int = 5,
-        seed: int = 0,
-    ) -> None:
-        self.embedder = embedder
-        self.options = options
-        self.n_states = n_states
-        self.clusterings = clusterings
-        self.seed = seed
+    embedder: str = "lsa"
+    options: Mapping[str, Any] | None = None
+    n_states: Annotated[int, Range(0, 10**6)] = 0
+    clusterings: Annotated[int, Range(1, 1000)] = 5
+    seed: int = 0
 
     def component(self, attribute: str) -> Estimator:
         """Make the embedder."""

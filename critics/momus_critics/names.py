@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Rows, Statistic
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Rows, Statistic
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
-from momus.critic.reporting import Reporting
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
+from momus.text.counting import clipped
 from momus_critics.figures import rounded
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
@@ -56,6 +56,7 @@ class Paths(Ragged):
     taken_up: Floats
 
 
+@parametrized
 class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
     """z is the path of a document through a space of sentences; P_c(z) is an Ornstein–Uhlenbeck process.
 
@@ -95,22 +96,10 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         aggregated=False,
     )
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_dimensions": Range(1, 1000)}
-
-    def __init__(
-        self,
-        *,
-        embedder: str = "lsa",
-        options: Mapping[str, Any] | None = None,
-        n_dimensions: int = 12,
-        tokens: str = "words",
-        seed: int = 0,
-    ) -> None:
-        super().__init__(tokens=tokens)
-        self.embedder = embedder
-        self.options = options
-        self.n_dimensions = n_dimensions
-        self.seed = seed
+    embedder: str = "lsa"
+    options: Mapping[str, Any] | None = None
+    n_dimensions: Annotated[int, Range(1, 1000)] = 12
+    seed: int = 0
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted embedder."""
@@ -256,22 +245,17 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         steps = [
             Step(
                 "jump" if i in marked else "",
-                text[:SHOWN],
+                clipped(text, SHOWN),
                 float(values[i]),
                 i in marked,
                 "far from the sentence before",
             )
             if i in marked
-            else Step("", text[:SHOWN], float(values[i]))
+            else Step("", clipped(text, SHOWN), float(values[i]))
             for i, text in enumerate(z.texts)
         ]
         value = float(values.sum()) / max(len(values), 1)
         return MarkedDocument(document.name, document.ids[0], value, "nats per sentence", steps)
-
-    embedder_: Any
-    common_: list[str]
-    axes_: Floats
-    correlations_: Floats
 
 
 def _sentences(prose: Prose) -> tuple[list[str], Ints]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -22,15 +23,15 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import kolmogorov_smirnov
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
+from momus.sequences.interfaces import open_scorer
 from momus.sequences.ngram_text import NGramText
-from momus.sequences.opening import open_scorer
 from momus.text.corpus import Corpus
 from momus_critics.figures import rounded
 from momus_critics.marking import Mark, highest, mark_passage, words_of
@@ -50,6 +51,7 @@ class ScoredTexts:
         return len(self.scores)
 
 
+@parametrized
 class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, ExplanationMixin, DeviceMixin, NotesMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
@@ -91,23 +93,10 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     )
     sequence = True
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 10), "per": OneOf("words", "tokens")}
-
-    def __init__(
-        self,
-        *,
-        scorer: str = "ngram",
-        order: int = 3,
-        options: Mapping[str, Any] | None = None,
-        per: str = "words",
-        tokens: str = "words",
-        lower: bool = True,
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.scorer = scorer
-        self.order = order
-        self.options = options
-        self.per = per
+    scorer: str = "ngram"
+    order: Annotated[int, Range(1, 10)] = 3
+    options: Mapping[str, Any] | None = None
+    per: Annotated[str, OneOf("words", "tokens")] = "words"
 
     def fit(self, real: Corpus) -> Self:
         """Count n-grams; other scorers are opened but not fitted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -16,18 +16,19 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
     TokenCritic,
 )
+from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
-from momus.critic.tokens import TokenStates
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import float_sums, offsets_of, places_of
 from momus.numeric.types import Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
 from momus_critics.figures import log_spaced, rounded
@@ -38,6 +39,7 @@ POINTS = 120
 """Points of the curves of frequency by rank."""
 
 
+@parametrized
 class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 
@@ -78,14 +80,8 @@ class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, E
     )
     sequence = True
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"ranks": Range(0, 10**7)}
-
-    def __init__(
-        self, *, tokens: str = "words", lower: bool = True, ranks: int = 10_000, truncated: bool = False
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.ranks = ranks
-        self.truncated = truncated
+    ranks: Annotated[int, Range(0, 10**7)] = 10_000
+    truncated: bool = False
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count words."""

@@ -18,6 +18,7 @@ from momus.critic import (
     MergeableMixin,
     Note,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -25,16 +26,44 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin
-from momus.critic.reporting import Reporting
+from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.figures import QUANTILES, Distribution, percent
-from momus_critics.fits.beta_binomial import fit_beta_binomial
 from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
+
+
+def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
+    """Maximum-likelihood α and β, both bounded to [1e-4, 1e5] (a constant share has no finite maximum).
+
+    >>> rng = np.random.default_rng(0)
+    >>> n = np.full(4000, 50)
+    >>> a, b = fit_beta_binomial(rng.binomial(n, rng.beta(2, 6, 4000)), n)
+    >>> round(a), round(b)
+    (2, 6)
+    """
+    from scipy.optimize import minimize
+    from scipy.special import betaln
+
+    # equal (hits, tokens) are evaluated once, weighted by their number of documents, (pairs,)
+    pairs, weight = np.unique(np.column_stack([hits, tokens]), axis=0, return_counts=True)
+    k, n = pairs[:, 0], pairs[:, 1]
+    share = (hits.sum() + 0.5) / (tokens.sum() + 1.0)
+
+    def loss(log_parameters: Floats) -> float:
+        a, b = np.exp(log_parameters)
+        return float(-(weight @ (betaln(k + a, n - k + b) - betaln(a, b))) / weight.sum())
+
+    start = np.log([10 * share, 10 * (1 - share)])
+    bounds = [(np.log(1e-4), np.log(1e5))] * 2
+    optimum = minimize(loss, np.clip(start, *bounds[0]), method="L-BFGS-B", bounds=bounds)
+    a, b = np.exp(optimum.x)
+    return float(a), float(b)
+
 
 SHOWN = 80
 """Tokens of an explained passage."""
@@ -138,10 +167,10 @@ class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, Evid
         curves: list[Series] = []
         rows: list[tuple[Cell, ...]] = []
         for role, summary in both(real, generated):
-            found = Distribution.of(summary.counts["shares"])
-            shares, counts = found.values, found.counts
-            curves.append(found.steps(role, 100))
-            quantiles = map(percent, found.quantiles())
+            distribution = Distribution.of(summary.counts["shares"])
+            shares, counts = distribution.values, distribution.counts
+            curves.append(distribution.steps(role, 100))
+            quantiles = map(percent, distribution.quantiles())
             rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))
         columns = ("text", "documents", "mean %", *(f"{percentage(q, 0)} quantile, %" for q in QUANTILES))
         title = f"Share of tokens that are {self.kind}"
@@ -172,6 +201,7 @@ class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, Evid
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)
 
 
+@parametrized
 class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     """z is the number of stopwords in a document.
 
@@ -204,19 +234,9 @@ class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
     kind = "stopwords"
     one = "stopword"
 
-    def __init__(
-        self,
-        *,
-        tokens: str = "words",
-        lower: bool = True,
-        language: str | None = None,
-        stopwords: list[str] | None = None,
-        lists: str = "shipped",
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.language = language
-        self.stopwords = stopwords
-        self.lists = lists
+    language: str | None = None
+    stopwords: list[str] | None = None
+    lists: str = "shipped"
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by language too: each language has a list."""

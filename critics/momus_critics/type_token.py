@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy.special import gammaln, pdtr, xlogy
@@ -17,17 +17,18 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
     TokenCritic,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.shingles import batches
 from momus.text.tokens import TokenTable
@@ -58,6 +59,7 @@ class Growth:
         return len(self.tokens)
 
 
+@parametrized
 class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
@@ -89,11 +91,7 @@ class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMi
         limits="It cannot see which words are used, nor how often each is: only how many are different.",
     )
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 100)}
-
-    def __init__(self, *, tokens: str = "words", lower: bool = True, order: int = 1) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.order = order
+    order: Annotated[int, Range(1, 100)] = 1
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""

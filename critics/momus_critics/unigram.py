@@ -15,18 +15,18 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
     TokenCritic,
 )
+from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin
 from momus.critic.powers import AggregatedPosteriorMixin
-from momus.critic.reporting import Reporting
 from momus.critic.scores import AGGREGATED
 from momus.critic.statistic import supremum, total_variation
-from momus.critic.tokens import TokenStates
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats, Ints

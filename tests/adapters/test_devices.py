@@ -58,7 +58,6 @@ PATHS = {
     "critics/momus_critics/topics/fitting.py": "test_topic_models",
     "critics/momus_critics/topics/laplace.py": "test_topics",
     "critics/momus_critics/code_mixing/lda.py": "test_gibbs_sampling",
-    "critics/momus_critics/code_mixing/posterior.py": "test_code_mixing",
     "critics/momus_critics/pcfg/grammar.py": "test_grammars",
     "adapters/momus_adapters/language_models/causal.py": "test_language_models",
     "adapters/momus_adapters/language_models/transformers.py": "test_language_models",

@@ -59,17 +59,13 @@ def test_runs_of_the_first_release_are_refused_with_words(release):
 
 
 def names_of(run):
-    """Every name in a run that a program may read: of files, keys of JSON, columns of tables; of lists the first."""
+    """Every name that a program may rely on: files, keys of JSON (of lists, those of the first), and columns."""
     found = {str(p.relative_to(run)) for p in run.rglob("*") if p.is_file()}
-    for path in run.rglob("*"):
-        if path.suffix in (".json", ".jsonl"):
-            lines = (
-                path.read_text(encoding="utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text("utf-8")]
-            )
-            found |= {f"{path.relative_to(run)}: {key}" for key in keys_of(json.loads(lines[0]))}
-        elif path.suffix == ".parquet":
-            found |= {f"{path.relative_to(run)}: {name}" for name in pq.read_schema(path).names}
-    return found
+    lines = (run / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    found |= {f"verdicts.jsonl: {key}" for key in keys_of(json.loads(lines[0]))}
+    for path in (run / "run.json", *run.glob("critics/*/critic.json")):
+        found |= {f"{path.relative_to(run)}: {key}" for key in keys_of(json.loads(path.read_text(encoding="utf-8")))}
+    return found | {f"documents.parquet: {name}" for name in pq.read_schema(run / "documents.parquet").names}
 
 
 def keys_of(value, place=""):

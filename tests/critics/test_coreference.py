@@ -15,10 +15,9 @@ from momus.errors import FittingError, ReadingError, UsageError
 from momus.text.mentions import Resolved
 from momus.verdicts.judge import judge
 from momus_critics.coreference import Coreference
-from momus_critics.coreference.annotated import read_chains, write_chains
 from momus_critics.coreference.process import ChainProcess
-from momus_critics.coreference.symbols import Alphabet
-from momus_critics.coreference.windows import Chains, relabel
+from momus_critics.coreference.reader import read_chains, write_chains
+from momus_critics.coreference.symbols import Alphabet, Chains, relabel
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from damaged_mentions import drop_introductions, swap_pronouns

@@ -6,8 +6,7 @@ from scipy import stats
 
 from momus import Corpus, MomusError
 from momus.estimator import clone
-from momus_critics.fits.beta_binomial import fit_beta_binomial
-from momus_critics.shares import StopwordShare, SymbolShare
+from momus_critics.shares import StopwordShare, SymbolShare, fit_beta_binomial
 from momus_critics.stopword_lists import LANGUAGES, stopwords
 
 from .measured import assert_finds, measured

@@ -15,7 +15,7 @@ from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.topics import Topics
 from momus_critics.topics.bound import Batch, Prior, bound
-from momus_critics.topics.fitting import Options, fit, infer, load_checkpoint, point_is_enough, save_checkpoint
+from momus_critics.topics.fitting import Options, fit, infer, point_is_enough
 from momus_critics.topics.laplace import climb, posterior_moments, refine
 
 EXACT = Options(3, dtype=torch.float64)
@@ -198,27 +198,6 @@ def test_a_document_without_words_keeps_the_prior():
     assert var[0] == pytest.approx(1 / np.diag(np.linalg.inv(sigma)))
 
 
-def test_an_interrupted_fit_goes_on_and_ends_the_same(tmp_path):
-    phi, mu, sigma = process(4, 60, 10)
-    counts, _ = simulate(phi, mu, sigma, 200, 40, 11)
-    options = Options(4, steps=12, tolerance=0.0)
-    whole = fit(counts, options)
-
-    def interrupt(step, model):
-        save_checkpoint(tmp_path, model, "this")
-        if step == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fit(counts, options, report=interrupt)
-    assert load_checkpoint(tmp_path, "other") is None
-    kept = load_checkpoint(tmp_path, "this")
-    assert len(kept.curve) == 5
-    again = fit(counts, options, kept)
-    assert again.curve == pytest.approx(whole.curve)
-    assert again.phi == pytest.approx(whole.phi)
-
-
 def corpus(n, seed, company=0.9):
     """Documents of six topics of 26 words; log-odds of topics 1 and 2, 3 and 4 are correlated by ``company``."""
     rng = np.random.default_rng(seed)
@@ -232,8 +211,8 @@ def corpus(n, seed, company=0.9):
 
 
 @pytest.mark.slow
-def test_broken_company_is_found(tmp_path):
-    critic = Topics(n_topics=6, seed=1, checkpoint=str(tmp_path)).fit(corpus(300, 0))
+def test_broken_company_is_found():
+    critic = Topics(n_topics=6, seed=1).fit(corpus(300, 0))
     real, other, mixed = (critic.score(c) for c in (corpus(150, 1), corpus(150, 2), corpus(150, 3, company=-0.9)))
     assert stats.ttest_ind(real.nll, other.nll).pvalue > 0.01
     assert stats.ttest_ind(mixed.nll, real.nll).statistic > 5
@@ -246,7 +225,6 @@ def test_broken_company_is_found(tmp_path):
     ]
     assert shown[0].rows[0][4] != 0
     assert critic.explain(corpus(1, 4)).steps
-    assert (tmp_path / "topics.safetensors").exists()
 
 
 def test_mean_posterior_drops_the_trace():

@@ -2,7 +2,7 @@
 
 import datetime
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
 from arpa import KneserNey
@@ -141,9 +141,15 @@ class Plugged(Critic):
     """A critic as somebody else would write it: annotations, and one range."""
 
     name, axis = "plugged", "nothing"
-    ranges: ClassVar = {"depth": Range(1, 9), "mode": OneOf("a", "b")}
 
-    def __init__(self, *, depth: int = 2, mode: str = "a", names: "list[str] | None" = None, scale: "Odd" = 1) -> None:
+    def __init__(
+        self,
+        *,
+        depth: Annotated[int, Range(1, 9)] = 2,
+        mode: Annotated[str, OneOf("a", "b")] = "a",
+        names: "list[str] | None" = None,
+        scale: "Odd" = 1,
+    ) -> None:
         self.depth, self.mode, self.names, self.scale = depth, mode, names, scale
 
     def fit(self, real):

@@ -8,7 +8,8 @@ import pytest
 import momus
 from momus.report.answer import answer_of
 from momus.report.format import rounded
-from momus.report.sentences import label, says_what, short, value
+from momus.report.sentences import label, says_what, value
+from momus.report.table import cell_text
 
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ala", "elo", "iru", "ome", "unat")]
 
@@ -49,7 +50,7 @@ def agree(found):
     for axis in answer_of(found).axes:
         for cell in axis.cells:
             v = rows[axis.critic, cell.generated, cell.row.statistic]
-            said, shown = says_what(cell), short(cell)
+            said, shown = says_what(cell), cell_text(cell)
             family = [r for r in found.verdicts if (r.critic, r.generated) == (axis.critic, cell.generated)]
             family = [r for r in family if r.p_in_axis is not None]
             assert cell.differs == any(r.p_adjusted <= r.alpha for r in family) == v.differs

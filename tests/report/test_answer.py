@@ -12,7 +12,8 @@ from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.report.answer import AxisAnswer, Cell, answer_of
-from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark, short
+from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark
+from momus.report.table import cell_text
 from momus.report.trust_line import trust_items
 from momus.runs.result import Comparison, CriticResult, Unscored
 from momus.schema import build
@@ -91,7 +92,7 @@ def test_axes_are_sorted_by_size_and_not_by_p():
     rows.append(row("untested", "a", 0.0, p=None, method=Method(reason="too short")))
     answer = answer_of(comparison(rows))
     assert [a.critic for a in answer.axes] == ["large", "small", "none", "untested"]
-    assert [short(a.cells[0]) for a in answer.axes] == ["7.0**", "0.9*", "9.0", "n/a"]
+    assert [cell_text(a.cells[0]) for a in answer.axes] == ["7.0**", "0.9*", "9.0", "n/a"]
     assert answer.largest.row.critic == "large"
     assert answer.corpora[0].beyond == 1
     assert answer.corpora[0].differs == 2
@@ -116,7 +117,7 @@ def test_a_direction_needs_an_interval_on_one_side_of_0(difference, sign, word):
 
 def test_the_spread_over_refits_stands_in_the_cell():
     cell = Cell.of([row("mauve", "opt", 3.0, difference=0.3, effect=0.6, band=0.2, refit_spread=0.05)])
-    assert short(cell).startswith("3.0±0.5")
+    assert cell_text(cell).startswith("3.0±0.5")
     assert bands(cell.row) == "3.0±0.5 human bands"
     assert "refits" in " ".join(legend(answer_of(comparison([cell.row]))))
 

@@ -14,10 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, resource
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import Estimator, construct, fitted_state, parametrized
 from momus.evidence import Evidence, Table
@@ -176,7 +175,7 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
             named.device = self.device
             return named
         arrays = getattr(self, "estimator_", None)
-        return self._from_parameters() if arrays is None else resource(_rebuilt, arrays)
+        return self._from_parameters() if arrays is None else resource(Rebuilt, arrays)
 
     def _from_parameters(self) -> Any:
         """The constructor's classifier; a name is resolved and called."""
@@ -258,10 +257,6 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
             params = {"classifier": self.classifier if isinstance(self.classifier, str) else ""}
             state["estimator_"] = SavedEstimator.of(live)
         save_named(self, folder, *(["features"] if self.features else []), state=state, **params)
-
-
-def _rebuilt(saved: SavedEstimator) -> Rebuilt:
-    return Rebuilt(saved.build())
 
 
 def _called(name: str, options: Mapping[str, Any]) -> Any:

@@ -10,10 +10,20 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from momus.critic import Critic, Draws, EvidenceMixin, LogPrior, Note, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic import (
+    Critic,
+    Draws,
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, is_fitted
-from momus.critic.reporting import Reporting
 from momus.errors import UsageError
 from momus.estimator import Estimator, parametrized
 from momus.evidence import Evidence, Table

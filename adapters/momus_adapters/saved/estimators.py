@@ -28,8 +28,8 @@ ONLY_FOR_FITTING = ("_optimizer", "_random_state", "_no_improvement_count")
 class Rebuilt:
     """An estimator that was rebuilt from a folder: what goes wrong in it is a damaged folder, and is said so."""
 
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+    def __init__(self, saved: SavedEstimator) -> None:
+        self.estimator = saved.build()
 
     @property
     def classes_(self) -> Any:

@@ -12,10 +12,9 @@ from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, StateSequences
+from momus.critic import Critic, EvidenceMixin, Gaussians, LogPrior, Pooled, Reporting, StateSequences
 from momus.critic.fitted import Fitted
 from momus.critic.latents import aggregated
-from momus.critic.reporting import Reporting
 from momus.critic.rows import pool
 from momus.errors import FittingError, UsageError
 from momus.estimator import fitted_state, parametrized, reset

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from momus.critic import resource
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
@@ -68,11 +69,11 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         texts = [t or "" for t in corpus.section_texts.to_pylist()]
         pipeline = make_pipeline(self._vectorizer(), self._classifier())
         try:
-            self._built_ = pipeline.fit([texts[i] for i in train], labels[train])
+            pipeline.fit([texts[i] for i in train], labels[train])
         except ValueError as error:
             raise FittingError(f"{self.model} cannot be fitted: {error}", hint="give more text") from error
         self.states_ = states
-        self.estimator_ = SavedEstimator.of(self._built_)
+        self.estimator_ = SavedEstimator.of(pipeline)
         logits = self._logits([texts[i] for i in test])
         self.calibrate(logits, labels[test])
         return self
@@ -108,10 +109,9 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         return SavedEstimator() if attribute == "estimator_" else super().component(attribute)
 
     def _logits(self, texts: list[str]) -> Floats:
-        if getattr(self, "_built_", None) is None:
-            self._built_ = Rebuilt(self.estimator_.build())
+        built = resource(Rebuilt, self.estimator_)
         p = np.full((len(texts), self.states_), 1e-6)  # the classifier knows only the types of its training sections
-        p[:, np.asarray(self._built_.classes_, dtype=np.int64)] += self._built_.predict_proba(texts)
+        p[:, np.asarray(built.classes_, dtype=np.int64)] += built.predict_proba(texts)
         return np.asarray(np.log(p / p.sum(axis=1, keepdims=True)))
 
     def predict(self, batch: Corpus) -> Floats:

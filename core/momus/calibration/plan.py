@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
 from momus.numeric.ragged import Ragged, offsets_of, ranges_of
 from momus.numeric.types import Bools, Ints
-from momus.parameters import OneOf, Range, check_values
+from momus.parameters import Range, check_values
 from momus.text.corpus import Corpus
 
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -60,25 +60,17 @@ class Plan:
     """
 
     sizes: Sequence[tuple[int, int]] = ()
-    splits: int = 1000
-    power_splits: int = 200
-    permutations: int = 999
-    wide: int = 199
+    splits: Annotated[int, Range(1, MOST_RESAMPLES)] = 1000
+    power_splits: Annotated[int, Range(1, MOST_RESAMPLES)] = 200
+    permutations: Annotated[int, Range(1, MOST_PERMUTATIONS)] = 999
+    wide: Annotated[int, Range(1, MOST_PERMUTATIONS)] = 199
     alpha: float = 0.05
     power: float = 0.8
     defects: Sequence[str] = tuple(DEFECTS)
     strengths: Sequence[float] = STRENGTHS
-    seed: int = 0
+    seed: Annotated[int, Range(0, MOST_SEED)] = 0
     replacement: bool = False
     by: By = "document"
-
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "seed": Range(0, MOST_SEED),
-        "splits": Range(1, MOST_RESAMPLES),
-        "power_splits": Range(1, MOST_RESAMPLES),
-        "permutations": Range(1, MOST_PERMUTATIONS),
-        "wide": Range(1, MOST_PERMUTATIONS),
-    }
 
     @property
     def units(self) -> str:

@@ -33,11 +33,14 @@ def declared(value: str) -> Declared | None:
     True
     """
     module, _, name = value.partition(":")
-    axis, defaults = None, None
+    axis, complete = None, False
+    defaults: dict[str, str] = {}
     for body in _bodies(module, name, DEEPEST):
         axis = _axis(body) if axis is None else axis
-        defaults = _defaults(body) if defaults is None else defaults
-    return None if axis is None else Declared(axis, defaults or {})
+        # a constructor takes the parameters of base classes itself; fields are added to those of base classes
+        defaults = defaults if complete else _defaults(body) | defaults
+        complete = complete or any(isinstance(s, ast.FunctionDef) and s.name == "__init__" for s in body)
+    return None if axis is None else Declared(axis, defaults)
 
 
 def first_line(value: str) -> str | None:
@@ -123,19 +126,16 @@ def _axis(body: list[ast.stmt]) -> str | None:
     return None
 
 
-def _defaults(body: list[ast.stmt]) -> dict[str, str] | None:
-    """Parameters of ``__init__`` whose defaults are strings; None without an ``__init__``."""
+def _defaults(body: list[ast.stmt]) -> dict[str, str]:
+    """Parameters whose defaults are strings, of ``__init__`` or of fields."""
+    pairs: list[tuple[str, ast.expr | None]] = []
     for statement in body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
             arguments = statement.args
-            names = [*arguments.posonlyargs, *arguments.args]
-            pairs = [*zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True)]
-            keywords = [
-                (a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None
-            ]
-            return {
-                a.arg: d.value
-                for a, d in [*pairs, *keywords]
-                if isinstance(d, ast.Constant) and isinstance(d.value, str)
-            }
-    return None
+            names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+            pairs += zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True)
+            pairs += zip([a.arg for a in arguments.kwonlyargs], arguments.kw_defaults, strict=True)
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            pairs.append((statement.target.id, statement.value))
+    constants = {name: d.value for name, d in pairs if isinstance(d, ast.Constant)}
+    return {name: value for name, value in constants.items() if isinstance(value, str)}

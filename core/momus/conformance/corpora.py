@@ -1,13 +1,17 @@
-"""Synthetic text for the checks: sectioned documents with persons and topics, and running prose; seeded."""
+"""Synthetic text for the checks: sectioned documents, running prose, and everyday sentences in ten scripts; seeded."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.resources import files
 
 import numpy as np
 
+from momus.schema import build
 from momus.text.corpus import Corpus, Document, Section
+from momus.text.scripts import Scripts
 
 TYPES = ("Abstract", "Motivation", "Specification", "Rationale", "Tests", "Copyright")
 NAMES = ("Anna", "Boris", "Clara", "David", "Emma", "Felix")
@@ -96,3 +100,57 @@ def edges() -> Corpus:
         for name, text in EDGES.items()
     ]
     return Corpus.from_documents([*running, *sections, Document("no sections", ())], name="edges")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Sentences in a script, and the ISO 15924 codes of their letters."""
+
+    codes: tuple[str, ...]
+    titles: tuple[str, str, str]
+    sentences: tuple[str, ...]
+
+
+SAMPLES = {
+    name: build(Sample, content, "samples.json")
+    for name, content in json.loads(files(__package__).joinpath("samples.json").read_text(encoding="utf-8")).items()
+}
+"""Everyday sentences in ten scripts, eight of each."""
+TRAPS = ("👩‍👩‍👧‍👦 🎉🎉 ❤️", "\u200f\u202b \u202c\u200e", "cafe\u0301 nai\u0308ve")
+"""Emoji, marks of direction, and decomposed letters, one of which ends some of the documents."""
+DOCUMENTS = 16
+"""Documents per script."""
+
+
+@lru_cache(maxsize=32)
+def in_script(script: str) -> Corpus:
+    """Documents of three titled sections in a script, each of one to four sentences drawn at random.
+
+    >>> in_script("Thai")[0].sections[0].title
+    'ตอนเช้า'
+    """
+    sample = SAMPLES[script]
+    rng = np.random.default_rng(list(SAMPLES).index(script))
+    collected = []
+    for i in range(DOCUMENTS):
+        sections = []
+        for number, title in enumerate(sample.titles):
+            # each section prefers its own three sentences of the eight
+            weights = np.where(np.arange(8) // 3 == number, 4.0, 1.0)
+            chosen = rng.choice(8, int(rng.integers(1, 5)), p=weights / weights.sum())
+            sections.append(Section(" ".join(sample.sentences[j] for j in chosen), title))
+        if i % 4 == 0:
+            last = sections[-1]
+            sections[-1] = Section(f"{last.text} {TRAPS[i // 4 % len(TRAPS)]}", last.title)
+        collected.append(Document(f"{script.lower()}-{i:02d}", tuple(sections), prompt=f"{script}-{i}"))
+    return Corpus.from_documents(collected, name=script)
+
+
+def claimed_samples(claimed: Scripts) -> list[str]:
+    """The scripts of the samples that a critic claims."""
+    return [name for name, sample in SAMPLES.items() if all(code in claimed for code in sample.codes)]
+
+
+def together(scripts: list[str], per_script: int = DOCUMENTS) -> Corpus:
+    """The first documents of several scripts as one text."""
+    return Corpus.from_documents([in_script(name)[i] for name in scripts for i in range(per_script)], name="scripts")

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.conformance import contract, scripts, tables, verdict
+from momus.conformance import contract, tables, verdict
 from momus.conformance.subject import LEAST_SHARE, Record, Report, Skip, Subject, default_corpus
 from momus.critic import Critic
 from momus.errors import UsageError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
 Check = Callable[[Subject], None]
-ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *scripts.CHECKS, *verdict.CHECKS)
+ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *verdict.CHECKS)
 SLOW = ("claimed_scripts_can_be_fitted",)
 """Checks that fit the critic many times: minutes for those whose fit takes seconds."""
 

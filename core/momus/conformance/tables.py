@@ -1,21 +1,32 @@
-"""Checks of score rows, aggregates, invariances, posteriors and summaries."""
+"""Checks of score rows, aggregates, invariances, posteriors and summaries, and of the scripts that a critic claims."""
 
 from __future__ import annotations
 
 import copy
+import unicodedata
 from itertools import pairwise
 
 import numpy as np
 
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, assert_same, bare_rows, same_values
-from momus.critic import Draws, EvidenceMixin, Gaussians, Pooled, RunningTextCritic, SimplexDraws, StateSequences
-from momus.critic.hooks import row_unit, scored_units
+from momus.critic import (
+    Critic,
+    Draws,
+    EvidenceMixin,
+    Gaussians,
+    Pooled,
+    RunningTextCritic,
+    SimplexDraws,
+    StateSequences,
+)
+from momus.critic.hooks import claimed_scripts, row_unit, scored_units, tokenizer_of
 from momus.critic.powers import DecompositionMixin
 from momus.critic.rows import Summary
 from momus.critic.scoring import score
-from momus.errors import MomusError
+from momus.errors import FittingError, MomusError
 from momus.text.corpus import Corpus
+from momus.text.words import has_icu
 
 
 def _documents_only(s: Subject) -> None:
@@ -191,6 +202,87 @@ def errors_of_one_document_do_not_spread(s: Subject) -> None:
     assert_same(s.scores, bare_rows(scores, np.arange(1, len(scores))), "beside an unreadable record")
 
 
+LONGEST = 20
+"""Characters of a word of the samples, at most; the longest has 14."""
+
+
+FEW = 4
+"""Documents of each script that a critic scores which was fitted on other text."""
+
+
+def claimed_scripts_are_read(s: Subject) -> None:
+    """Texts in each of ten scripts that the critic claims are split into words, and score alike in any batch."""
+    claimed = _claimed(s)
+    words_are_found(s.critic, corpora.together(claimed))
+    batches_agree(s.fitted, corpora.together(claimed, FEW))
+
+
+def claimed_scripts_can_be_fitted(s: Subject) -> None:
+    """Fitted on text in each of ten scripts that it claims, the critic scores it alike in any batch."""
+    if isinstance(s.critic, RunningTextCritic):
+        raise Skip(f"the samples are shorter than a {row_unit(s.critic)}")
+    fits = 0
+    for name in _claimed(s):
+        text = corpora.in_script(name)
+        try:
+            fitted = s.fit(text)
+        except FittingError:  # the samples lack what the critic needs
+            continue
+        fits += 1
+        try:
+            batches_agree(fitted, text)
+        except AssertionError as error:
+            raise AssertionError(f"{name}: {error}") from error
+    if not fits:
+        raise Skip("the samples are too short for the critic to be fitted on")
+
+
+def _claimed(s: Subject) -> list[str]:
+    """The scripts of the samples that the critic claims."""
+    claimed = corpora.claimed_samples(claimed_scripts(s.critic))
+    if not claimed:
+        raise Skip(f"the critic reads {claimed_scripts(s.critic).words()}, which the samples do not have")
+    return claimed
+
+
+def words_are_found(critic: Critic[object], text: Corpus) -> None:
+    """No token of the critic's tokenizer is a whole clause or a mark torn from its letter.
+
+    Raises
+    ------
+    AssertionError
+        One is.
+    """
+    tokenizer = tokenizer_of(critic)
+    if tokenizer is None or not tokenizer.dictionaries:
+        return
+    table = text.tokens(tokenizer)
+    for word in table.vocabulary:
+        assert len(word) <= LONGEST, f"{word!r} is one token of tokenizer {tokenizer.name!r}"
+        torn = unicodedata.category(word[0])[0] == "M" and not "\ufe00" <= word[0] <= "\ufe0f"
+        assert not torn, f"token {word!r} of tokenizer {tokenizer.name!r} begins with a mark of the letter before it"
+
+
+def batches_agree(fitted: Critic[object], text: Corpus) -> None:
+    """Documents get the same scores all at once, in batches of three, and each alone.
+
+    Raises
+    ------
+    AssertionError
+        Some do not.
+    """
+    units = scored_units(fitted, text)
+    whole = score(fitted, units)
+    small = score(fitted, units, batch_size=3)
+    assert_same(whole, small, "with batches of 3")
+    for row in np.linspace(0, len(units) - 1, min(len(units), 10)).astype(int).tolist():
+        alone = score(fitted, Corpus(units.table.slice(row, 1), units.name))
+        assert_same(bare_rows(whole, [row]), alone, "alone")
+    if not has_icu():
+        return
+    assert all(r is not None or np.isfinite(x) for r, x in zip(whole.reasons, whole.nll, strict=True))
+
+
 CHECKS = (
     one_row_for_each_id,
     corpus_value_is_the_aggregate_of_rows,
@@ -203,4 +295,6 @@ CHECKS = (
     summaries_merge,
     edge_texts_get_a_score_or_a_reason,
     errors_of_one_document_do_not_spread,
+    claimed_scripts_are_read,
+    claimed_scripts_can_be_fitted,
 )

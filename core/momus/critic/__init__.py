@@ -4,7 +4,7 @@
 rows, ``momus.critic.tools`` the tools that adapters bring, ``momus.critic.fitted`` the checks of a saved state.
 """
 
-from momus.critic.base import Critic
+from momus.critic.base import Critic, RunningTextCritic, TokenCritic
 from momus.critic.hooks import DeviceMixin, NotesMixin
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
 from momus.critic.portions import Counts
@@ -14,12 +14,10 @@ from momus.critic.powers import (
     MergeableMixin,
     StatisticsMixin,
 )
-from momus.critic.reporting import Note, Reporting
 from momus.critic.resources import resource
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
-from momus.critic.statistic import Statistic
-from momus.critic.tokens import RunningTextCritic, TokenCritic
+from momus.critic.statistic import Note, Reporting, Statistic
 
 __all__ = [
     "Counted",

@@ -4,30 +4,42 @@ A critic defines three methods: how to learn P_c from real text (`fit`), how to 
 P_c(z | x) (`project`), and what log P_c(z) those latents have (`log_prior`). This class and the modules around it
 provide the rest: Latent NLL and Latent PPL, rows and reasons, batches, intervals and tests, saving. Optional powers
 (statistics, evidence, marked documents, an aggregated posterior) are the mixins in `momus.critic.powers`; critics of
-running text subclass `momus.critic.RunningTextCritic`.
+running text subclass `momus.critic.RunningTextCritic`, those of tokens `momus.critic.TokenCritic`.
 """
 
 from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic.hooks import NotesMixin, check_fitted, scored_units, tokenizer_of
-from momus.critic.powers import LawsMixin, MergeableMixin, check_powers
-from momus.critic.reporting import Note, Reporting
+from momus.critic.hooks import (
+    NotesMixin,
+    ScriptsMixin,
+    TokenizerMixin,
+    UnitsMixin,
+    check_fitted,
+    scored_units,
+    tokenizer_of,
+)
+from momus.critic.latents import StateSequences
+from momus.critic.powers import EvidenceMixin, LawsMixin, MergeableMixin, check_powers
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
-from momus.estimator import Estimator, check_params, reset
+from momus.critic.statistic import Note, Reporting
+from momus.estimator import Estimator, check_params, parametrized, reset
+from momus.evidence import Evidence
 from momus.reading import TextSource, as_corpus
-
-if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
+from momus.text.corpus import Corpus
+from momus.text.running import RunningText, blocks
+from momus.text.scripts import ANY, WORDS, Scripts
+from momus.text.tokens import Tokenizer, get_tokenizer
 
 Z = TypeVar("Z")
 
@@ -203,3 +215,82 @@ def _fitting(fit: _Fit) -> _Fit:
         return self
 
     return wrapped  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class TokenStates(StateSequences):
+    """One state per token, and the tokens themselves.
+
+    Attributes
+    ----------
+    words
+        int32 array (N,): the token of each state, as an index into ``vocabulary``.
+    vocabulary
+        The distinct words.
+    """
+
+    words: NDArray[np.int32] = None  # type: ignore[assignment]  # always given; dataclasses require a default here
+    vocabulary: Sequence[str] = ()
+
+
+@parametrized
+class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
+    """Base class of critics that read tokens.
+
+    Parameters
+    ----------
+    tokens
+        Name of the tokenizer: ``words``, ``whitespace`` for text that is already tokenised, or ``icu``.
+    lower
+        Whether to lower-case text first.
+    """
+
+    scripts: ClassVar[Scripts] = WORDS
+
+    tokens: str = "words"
+    lower: bool = True
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer that the parameters name."""
+        return get_tokenizer(self.tokens, self.lower)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without tokens."""
+        return ["no token" if n == 0 else None for n in batch.tokens(self.tokenizer).lengths]
+
+    def claims(self) -> Scripts:
+        """The scripts of the class; any script of text that is already split."""
+        return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
+
+
+@parametrized
+class RunningTextCritic(TokenCritic[Z], LawsMixin, UnitsMixin, EvidenceMixin, ABC):
+    """A critic whose unit is a block of running text instead of a document.
+
+    A whole text is compared by its `laws`, each declared with its error estimate; Latent NLL is one value per block.
+
+    Parameters
+    ----------
+    tokens, lower
+        See `TokenCritic`.
+    block
+        Tokens per block.
+    """
+
+    unit = "block"
+    min_documents = 1
+
+    block: int = 56_200
+
+    @abstractmethod
+    def summarize(self, latents: Z) -> RunningText:
+        """Return the running text of a batch, which is mergeable without loss."""
+
+    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
+        """Show what makes the difference between two running texts; nothing by default."""
+        return []
+
+    def units(self, corpus: Corpus) -> Corpus:
+        """Cut the running text of a corpus into blocks."""
+        return blocks(corpus, self.tokenizer, self.block)

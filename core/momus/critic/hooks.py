@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from momus.critic.reporting import Note
+from momus.critic.statistic import Note
 from momus.errors import NotFittedError
 from momus.numeric.types import Floats
 from momus.reading import TextSource, as_corpus

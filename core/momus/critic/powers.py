@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from momus.critic import hooks
-from momus.critic.reporting import Reporting
 from momus.critic.rows import Counted, Pooled, Rows, Summary
+from momus.critic.statistic import Reporting
 from momus.estimator import ComponentsMixin
 from momus.numeric.types import Floats
 

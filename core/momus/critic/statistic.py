@@ -1,4 +1,4 @@
-"""Statistics: functions of pooled per-document rows, which is what the tests compare.
+"""What a critic declares for tests and readers: statistics, functions of pooled per-document rows, and how it reads.
 
 A critic gives each document a row of sufficient statistics. Pooled rows are float arrays (B, V): B weighted sums of
 rows, one per resample. A *value* statistic maps (B, V) to (B,), one number per resample of a text; a *distance* maps
@@ -9,8 +9,8 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,64 @@ import numpy as np
 from momus.errors import UsageError
 from momus.evidence import Direction, Format, Wording
 from momus.numeric.types import Floats
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What readers are told of a critic; a subclass changes fields of its base's with `dataclasses.replace`.
+
+    Attributes
+    ----------
+    headline
+        Name of the statistic that is always in the family by which the axis is tested (`Statistic.decides`), speaks
+        for an axis that does not differ, and is ranked and tracked over versions; default: ``latent_ppl`` of
+        sequences, otherwise ``latent_nll``.
+    directions
+        What generated text is if its Latent NLL, Latent PPL or posterior entropy is lower, and if it is higher, by the
+        name of the statistic, where ``("more predictable", "less predictable")`` would mislead.
+    limits
+        What the critic cannot see, in one line.
+    layout
+        What of the layout of texts the critic reads, of ``breaks`` and ``spacing`` (`momus.checks.layout`): where texts
+        differ in it, the answer names the axis.
+    general
+        Whether it reads all words or characters, so that what a narrower axis finds moves it too: the answer then
+        places it behind narrower axes that differ (`momus.report.answer`).
+    leading
+        Whether what it finds moves other axes: a shorter document has shorter paragraphs and ends elsewhere. The answer
+        then places it before axes with somewhat larger gaps.
+    stepless
+        The reason given for documents whose latents have no scored step (M = 0).
+    aggregated
+        Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
+        turn it off only where the critic's own statistics say the same.
+    """
+
+    headline: str = ""
+    directions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    limits: str = ""
+    layout: tuple[str, ...] = ()
+    general: bool = False
+    leading: bool = False
+    stepless: str = "no scored step"
+    aggregated: bool = True
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence for readers of the results of a fitted critic.
+
+    Attributes
+    ----------
+    text
+        An accuracy, a constant that was chosen, …
+    warning
+        Whether it makes the verdicts doubtful; a comparison then prints it beside them.
+    """
+
+    text: str
+    warning: bool = False
+
 
 Function = Callable[..., Floats]
 
@@ -135,10 +193,10 @@ class Statistic:
             Wording(direction=self.direction)
         except UsageError as error:
             raise UsageError(f"statistic {self.name!r}: {error.message}", hint=error.hint) from None
-        for field, choices in CHOICES.items():
-            if getattr(self, field) not in choices:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
                 raise UsageError(
-                    f"statistic {self.name!r}: {field} is {getattr(self, field)!r}",
+                    f"statistic {self.name!r}: {name} is {getattr(self, name)!r}",
                     hint=f"choose one of {', '.join(choices)}",
                 )
 

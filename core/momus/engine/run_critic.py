@@ -13,11 +13,11 @@ from momus.checks.notes import group_notes, order_notes
 from momus.critic import EvidenceMixin, Pooled
 from momus.critic.base import notes_of
 from momus.critic.hooks import OddityMixin, device_of, moved, settled, tokenizer_of
-from momus.critic.reporting import Note
 from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
 from momus.critic.scoring import pools_rows
 from momus.critic.splitting import icu_of, usable_documents
+from momus.critic.statistic import Note
 from momus.engine.crossfit import CrossScores, cross_scored, versions_of
 from momus.errors import FittingError, StoreError
 from momus.estimator import clone, json_params

@@ -15,13 +15,13 @@ from momus.history.rules import Limit, limit_of
 from momus.history.view import input_line
 from momus.outputs import write_text
 from momus.ownership import check_output, marked
-from momus.report.against import said
 from momus.report.figures.canvas import Canvas, line_through
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.scales import Scale, linear_ticks, tick_text
 from momus.report.format import number
 from momus.report.html import render_page
 from momus.report.safe import clean
+from momus.report.sentences import worded
 from momus.runs.folder import RUN
 from momus.text.counting import counted, joined
 from momus.verdicts.verdict import Verdict
@@ -190,7 +190,7 @@ def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
                 if isinstance(gap, str):
                     points.append(Point(i, None, reason=gap))
                 else:
-                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=said(v)))
+                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=worded(v, v.finding)))
             drawn = limit.value if limit is not None and limit.effect != bands else None
             axis = list(verdicts.values())[-1].axis
             lines.append(Line(critic, axis, corpus, bands, tuple(points), drawn))
@@ -218,6 +218,22 @@ def write_history(timeline: Timeline, path: Path) -> Path:
     """
     check_output(path, HISTORY)
     return write_text(path, render_history(timeline), "name another file with --out")
+
+
+def beyond_sentence(timeline: Timeline) -> str:
+    """On how many axes each corpus lies beyond human variation in its last run, and in its first one."""
+    said = []
+    for corpus in dict.fromkeys(line.corpus for line in timeline.lines):
+        marks: dict[int, list[bool]] = {}
+        for point in (p for line in timeline.lines if line.corpus == corpus for p in line.points if p.finding):
+            marks.setdefault(point.run, []).append(point.finding.startswith("beyond"))
+        if not marks:
+            continue
+        first, last = min(marks), max(marks)
+        before = f" ({sum(marks[first])} of {len(marks[first])} in {timeline.runs[first].name})" if first < last else ""
+        on = f"on {sum(marks[last])} of {counted(len(marks[last]), 'axis', 'axes')}{before}"
+        said.append(f"{corpus or timeline.runs[last].generated[0]} {on}")
+    return f"Beyond human variation in the last run: {'; '.join(said)}." if said else ""
 
 
 def render_history(timeline: Timeline) -> str:
@@ -248,6 +264,7 @@ def render_history(timeline: Timeline) -> str:
         panels=panels,
         references=joined(list(dict.fromkeys(run.against or "human text" for run in timeline.runs))),
         own=all(run.against for run in timeline.runs),
+        answer=beyond_sentence(timeline),
         has_limits=any(line.limit is not None for line in timeline.lines),
         broken=[f"{line.axis}: above its limit in {joined(names)}" for line, _, names, _ in panels if names],
         changes=[[input_line(c) for c in run.changed] for run in timeline.runs],

@@ -13,6 +13,7 @@ from momus.inference import intervals
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
 from momus.inference.influence import Errors, bootstraps, cross_fitted, distance_error, witness_of
 from momus.inference.intervals import (
+    SIGNED,
     Interval,
     Reach,
     chance_value,
@@ -232,8 +233,9 @@ def _value(
     p, _, _ = p_value("value", contrast.here, null, exact)
     real, generated = contrast.values
     if not math.isfinite(error):
-        none = [intervals.NONE] * 2
-        return numbers((real, generated), generated - real, p, none[0], none, (math.nan, math.nan, math.nan))
+        none, unknown = [intervals.NONE] * 2, (math.nan, math.nan)
+        effect, _, _ = _effect(s, samples, contrast.here, math.nan, [unknown] * 2, none, generated - real)
+        return numbers((real, generated), effect, p, none[0], none, (math.nan, *unknown))
     if error == 0 and contrast.here:
         return _apart(contrast, samples, p, contrast.here, question)
     from scipy.stats import t
@@ -300,6 +302,8 @@ def _distance(
         # any number below `least`, which the test does not reject, is a lower end
         low = max(estimate - margin, min(max(least, distance * SLIGHT), estimate / 2))
         shown.append((low, max(distance, estimate) + margin))
+    if s.function in SIGNED and s.prepare is None:  # of shares, which differ by 1 at most
+        shown = [(low, min(high, 1.0)) for low, high in shown]
     if not math.isfinite(error):
         shown = [intervals.NONE] * 2
     if s.uneven == "itself":  # a number that grows with the documents, such as Higher Criticism, and no share

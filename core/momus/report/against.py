@@ -16,23 +16,14 @@ from momus.report.blocks import Block
 from momus.report.format import number, p_value
 from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, covariate_names, subgroup_cells
 from momus.report.safe import one_line
-from momus.report.sentences import axes, over_refits, versus
+from momus.report.sentences import axes, says_what
 from momus.report.table import overview
 from momus.text.counting import counted, joined, percentage
-from momus.verdicts.band import OWN
-from momus.verdicts.verdict import Verdict
 
 GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
 """Axes whose gap is told in words; things of a kind in one line; characters of a quoted passage; paths that are
 told first."""
 BARS = "▁▂▃▄▅▆▇█"
-
-
-def said(v: Verdict) -> str:
-    """The finding of a row, of a model in terms of itself."""
-    if v.band_source != OWN:
-        return v.finding
-    return v.finding.replace("human variation", f"the variation of {one_line(v.reference)}")
 
 
 def first_sentences(answer: Answer, against: Against) -> list[str]:
@@ -63,25 +54,6 @@ def _single(answer: Answer, corpus: CorpusAnswer, reference: str) -> str:
 
 def _in(answer: Answer, cell: Cell) -> str:
     return f" in {answer.axis(cell.row.critic).axis} – {says_what(cell)}"
-
-
-def says_what(cell: Cell) -> str:
-    """What a text does on an axis: direction, values and size."""
-    v = cell.row
-    if v.p_adjusted is None:
-        return f"not tested: {v.method.reason}" if v.method.reason else "not tested"
-    if not v.differs:
-        return f"not told apart from {v.reference}"
-    words = ", ".join(s for s in (of_reference(versus(cell), v.reference), bands(v)) if s)
-    return f"{cell.direction or 'differs'}: {words}"
-
-
-def bands(v: Verdict) -> str:
-    """The size of a gap in words, such as ``2.3 bands of old``."""
-    if v.gap is None:
-        return ""
-    size = "<0.1" if v.differs and v.gap < 0.05 else f"{v.gap:.1f}"
-    return f"{size}{over_refits(v)} bands of {v.reference}"
 
 
 def _direction(d: Direction, reference: str) -> str:

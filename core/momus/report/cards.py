@@ -145,14 +145,14 @@ class Finding:
 
 def findings_of(cards: Sequence[Card], answer: Answer) -> list[Finding]:
     """Choose the findings of the first screen: of the largest gaps those whose passages have marks, then others."""
-    found = []
+    findings = []
     for card in cards:
         if card.differs and card.examples:
             (shown,) = shown_examples(card.axis, card.result.examples, 1, GLANCE, remarks=1)
             cell = next(c for c in card.axis.cells if c.generated == shown.generated.corpus)
-            found.append(Finding(card.axis, "" if cell is answer.largest else says_what(cell), shown))
-    found.sort(key=lambda f: not any(piece.marked for piece in f.shown.generated.pieces))  # stable: by size
-    return found[:FINDINGS]
+            findings.append(Finding(card.axis, "" if cell is answer.largest else says_what(cell), shown))
+    findings.sort(key=lambda f: not any(piece.marked for piece in f.shown.generated.pieces))  # stable: by size
+    return findings[:FINDINGS]
 
 
 def overlay(result: CriticResult) -> Chart | None:

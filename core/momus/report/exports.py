@@ -197,9 +197,9 @@ def comparison_latex(comparison: Comparison, label: str = "tab:momus") -> str:
     rows = [(axis.axis, *(_latex_cell(axis, name) for name in names)) for axis in answer.axes]
     ranks = [(latex(row.label), *map(latex, row.cells)) for row in overview(answer).ranks]
     body = "\n\\midrule\n".join(
-        "\n".join(" & ".join(cells) + r" \\" for cells in part)
-        for part in ([(latex(axis), *cells) for axis, *cells in rows], ranks)
-        if part
+        "\n".join(" & ".join(cells) + r" \\" for cells in block)
+        for block in ([(latex(axis), *cells) for axis, *cells in rows], ranks)
+        if block
     )
     key = legend(answer) if against is None else against_legend(answer, against)
     caption = " ".join(latex(f"{s[0].upper()}{s[1:].rstrip('.')}.") for s in (_caption(comparison, answer), *key))

@@ -12,6 +12,7 @@ from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined
+from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
@@ -36,21 +37,19 @@ def mark(cell: Cell) -> str:
     return "" if not cell.differs else "**" if cell.row.finding == "beyond human variation" else "*"
 
 
-def short(cell: Cell) -> str:
-    """A cell of the overview table: gap in human bands, arrow and stars.
-
-    Not tested: ``n/a``. A row without a band shows the difference itself.
-    """
-    v = cell.row
-    if v.p_adjusted is None:
-        return "n/a"
-    size = number(v.difference) if v.gap is None else f"{_rounded(v.gap, cell.differs)}{over_refits(v)}"
-    return f"{size}{ARROWS[cell.sign]}{mark(cell)}"
-
-
 def bands(v: Verdict) -> str:
     """The size of a gap in words, such as ``2.3 human bands``."""
-    return "" if v.gap is None else f"{_rounded(v.gap, v.differs)}{over_refits(v)} human bands"
+    return "" if v.gap is None else worded(v, f"{rounded_gap(v)}{over_refits(v)} human bands")
+
+
+def worded(v: Verdict, text: str) -> str:
+    """Words that speak of human text, of the reference where that is text of a model."""
+    name = one_line(v.reference, 40)
+    if v.reference != "real":
+        text = text.replace("real text", name).replace("human text", name)
+    if v.band_source == OWN:
+        text = text.replace("human variation", f"the variation of {name}").replace("human bands", f"bands of {name}")
+    return text
 
 
 def over_refits(v: Verdict) -> str:
@@ -60,9 +59,10 @@ def over_refits(v: Verdict) -> str:
     return f"±{v.refit_spread * abs(v.effect / v.difference) / v.band:.1f}"
 
 
-def _rounded(gap: float, differs: bool) -> str:
-    """A size with one decimal; one of a difference is not 0.0."""
-    return "<0.1" if differs and gap < 0.05 else f"{gap:.1f}"
+def rounded_gap(v: Verdict) -> str:
+    """A gap with one decimal; that of a difference is not 0.0."""
+    gap = v.gap or 0.0
+    return "<0.1" if v.differs and gap < 0.05 else f"{gap:.1f}"
 
 
 def says_what(cell: Cell) -> str:
@@ -76,8 +76,8 @@ def says_what(cell: Cell) -> str:
     if not v.differs:
         power = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
         if v.finding == "within human variation":
-            return f"within human variation ({bands(v)})"
-        return f"not told apart from human text{power}"
+            return worded(v, f"within human variation ({bands(v)})")
+        return worded(v, f"not told apart from human text{power}")
     sizes = [s for s in (versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
     within = {
@@ -85,7 +85,7 @@ def says_what(cell: Cell) -> str:
         "undecided": "undecided whether beyond human variation",
     }
     ending = f", {within[v.finding]}" if v.finding in within else ""
-    return f"{start}: {', '.join(sizes)}{ending}"
+    return worded(v, f"{start}: {', '.join(sizes)}{ending}")
 
 
 def versus(cell: Cell) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from momus.report.answer import Answer, Cell
 from momus.report.joint_words import chance, rank
 from momus.report.safe import one_line
-from momus.report.sentences import ARROWS, mark, short
+from momus.report.sentences import ARROWS, mark, over_refits, rounded_gap
 
 MIDDLE = "…"
 
@@ -77,16 +77,21 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
 
 
 def cell_text(cell: Cell, pad: bool = False) -> str:
-    """A cell as `momus.report.sentences.short` writes it; where no band is known, the difference after a Δ."""
+    """A cell of the overview table: gap in human bands, arrow and stars; where no band is known, a difference after Δ.
+
+    Not tested: ``n/a``.
+    """
     v = cell.row
-    signs = ARROWS[cell.sign] + mark(cell) if v.p_adjusted is not None else ""
-    text = short(cell)
-    if v.p_adjusted is not None and v.gap is None and v.difference is not None:
-        text = f"Δ{v.difference:.2g}{signs}"
-    if not pad:
-        return text
-    arrow = ARROWS[cell.sign] if signs else ""
-    return f"{text.removesuffix(signs)}{arrow or ' '}{signs.removeprefix(arrow):<2}"
+    tested = v.p_adjusted is not None
+    arrow, marks = (ARROWS[cell.sign], mark(cell)) if tested else ("", "")
+    size = (
+        f"{rounded_gap(v)}{over_refits(v)}"
+        if v.gap is not None
+        else "–"
+        if v.difference is None
+        else f"Δ{v.difference:.2g}"
+    )
+    return f"{size if tested else 'n/a'}{arrow or ' ' * pad}{marks:<{2 * pad}}"
 
 
 def shortened(text: str, width: int) -> str:

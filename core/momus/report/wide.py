@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.joint.ranks import ALL_AXES
-from momus.report.against import said
 from momus.report.format import number, p_value, text_table
 from momus.report.joint_words import (
     ADJUSTED,
@@ -19,6 +18,7 @@ from momus.report.joint_words import (
     subgroup_cells,
 )
 from momus.report.safe import one_line
+from momus.report.sentences import worded
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
 from momus.verdicts.band import OWN
@@ -62,7 +62,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
                 p_value(v.p_adjusted),
                 *([number(v.refit_spread)] if refitted else []),
                 *([shows(v)] if deltas else []),
-                Text(said(v), style="bold" if v.differs else ""),
+                Text(worded(v, v.finding), style="bold" if v.differs else ""),
             ]
         )
     return text_table(heads, rows, align)

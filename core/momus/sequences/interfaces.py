@@ -1,11 +1,18 @@
-"""Interfaces of models that score sequences and of models that write documents, for adapters."""
+"""Interfaces of models that score sequences and of models that write documents, for adapters.
+
+Scorers are opened by name; equal requests share one (`momus.critic.resource`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from momus.critic.resources import resource
+from momus.critic.tools import adapter_names
+from momus.errors import UsageError
+from momus.plugins import ADAPTERS, load_plugin
 from momus.sequences.decoding import Decoding
 from momus.sequences.types import Sequences, SequenceScores
 
@@ -98,3 +105,34 @@ class Generator(Protocol):
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
         """Write one document per request, in order, yielding each as soon as it is finished."""
         ...
+
+
+def open_scorer(name: str, parameters: Mapping[str, Any], others: tuple[str, ...] = ()) -> TextScorer:
+    """Open the scorer of an adapter, such as ``transformers`` or ``kenlm``.
+
+    Parameters
+    ----------
+    parameters
+        Keyword parameters of the adapter, as values of JSON.
+    others
+        Names of built-in scorers of the calling critic, for the error message.
+
+    Raises
+    ------
+    UsageError
+        There is no such adapter, or it does not accept these parameters.
+    """
+    known = adapter_names("scorer")
+    if name not in known:
+        raise UsageError(f"there is no scorer {name!r}", hint=f"choose one of {', '.join([*others, *known])}")
+    return resource(_opened, name, parameters)
+
+
+def _opened(name: str, parameters: Mapping[str, Any]) -> TextScorer:
+    try:
+        scorer = load_plugin(ADAPTERS, f"scorer.{name}")(**parameters)
+    except TypeError as error:
+        raise UsageError(f"scorer {name!r}: {error}", hint="see the adapter's parameters") from error
+    if not isinstance(scorer, TextScorer):
+        raise UsageError(f"scorer {name!r} is a {type(scorer).__name__}, which does not score texts")
+    return scorer

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
-from momus.parameters import OneOf, Range, check_values
+from momus.parameters import Range, check_values
 
 ARGUMENTS = ("fit", "critics", "config", "out", "overwrite", "resume", "reading", "reuse", "jobs", "trust")
 """Arguments of `momus.compare` beside the settings."""
@@ -53,33 +52,23 @@ class Settings:
         differences.
     """
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "seed": Range(0, MOST_SEED),
-        "permutations": Range(1, MOST_PERMUTATIONS),
-        "resamples": Range(0, MOST_RESAMPLES),
-        "confidence": Range(0, 0.9999, above=True),
-        "top": Range(0),
-        "refits": Range(0, MOST_RESAMPLES),
-        "folds": Range(2, 100),
-    }
-
-    seed: int = 0
-    permutations: int = 9999
-    resamples: int = 499
-    confidence: float = 0.95
+    seed: Annotated[int, Range(0, MOST_SEED)] = 0
+    permutations: Annotated[int, Range(1, MOST_PERMUTATIONS)] = 9999
+    resamples: Annotated[int, Range(0, MOST_RESAMPLES)] = 499
+    confidence: Annotated[float, Range(0, 0.9999, above=True)] = 0.95
     multiplicity: str = "holm"
     paired: bool | None = None
     device: str = "auto"
-    top: int = 5
+    top: Annotated[int, Range(0)] = 5
     equivalence: float | None = None
     pairwise: bool = False
     control_for: tuple[str, ...] = ()
     subgroups: tuple[str, ...] = ()
-    refits: int = 0
+    refits: Annotated[int, Range(0, MOST_RESAMPLES)] = 0
     register: str = ""
     against: str = ""
     chain: bool = False
-    folds: int = 4
+    folds: Annotated[int, Range(2, 100)] = 4
 
 
 def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings:

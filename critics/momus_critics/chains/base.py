@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin
 from momus.critic.powers import Decomposition, DecompositionMixin
-from momus.critic.reporting import Reporting
 from momus.evidence import Evidence
 from momus.numeric.ragged import offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     SimplexDraws,
     Statistic,
@@ -26,21 +27,19 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError
-from momus.estimator import reset
+from momus.estimator import parametrized, reset
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
 from momus_critics.code_mixing.evidence import Span, decode
-from momus_critics.code_mixing.lda import Tokens
-from momus_critics.code_mixing.posterior import Sampling, effective_sizes, parts, sample
+from momus_critics.code_mixing.lda import Sampling, Tokens, effective_sizes, parts, sample
 from momus_critics.fits.clusters import mixtures
 
 MIXED = 0.1
@@ -60,6 +59,7 @@ class MixtureDraws(SimplexDraws):
     counts: Floats = field(default_factory=lambda: np.zeros((0, 1, 1, 1)))
 
 
+@parametrized
 class CodeMixing(
     TokenCritic[MixtureDraws],
     StatisticsMixin,
@@ -118,42 +118,15 @@ class CodeMixing(
     evidence_of = "the words of the vocabulary, in their order"
     min_documents = 10
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "n_topics": Range(2, 100),
-        "smoothing": Range(0, 10**6, above=True),
-        "sweeps": Range(1, 10**6),
-        "starts": Range(1, 1000),
-        "chains": Range(1, 1000),
-        "draws": Range(2, 10_000),
-        "span": Range(1, 10**6),
-        "min_count": Range(1, 10**9),
-    }
-
-    def __init__(
-        self,
-        *,
-        n_topics: int = 2,
-        smoothing: float = 0.01,
-        sweeps: int = 200,
-        starts: int = 4,
-        chains: int = 4,
-        draws: int = 40,
-        span: int = 20,
-        min_count: int = 2,
-        tokens: str = "words",
-        lower: bool = True,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.n_topics = n_topics
-        self.smoothing = smoothing
-        self.sweeps = sweeps
-        self.starts = starts
-        self.chains = chains
-        self.draws = draws
-        self.span = span
-        self.min_count = min_count
-        self.seed = seed
+    n_topics: Annotated[int, Range(2, 100)] = 2
+    smoothing: Annotated[float, Range(0, 10**6, above=True)] = 0.01
+    sweeps: Annotated[int, Range(1, 10**6)] = 200
+    starts: Annotated[int, Range(1, 1000)] = 4
+    chains: Annotated[int, Range(1, 1000)] = 4
+    draws: Annotated[int, Range(2, 10_000)] = 40
+    span: Annotated[int, Range(1, 10**6)] = 20
+    min_count: Annotated[int, Range(1, 10**9)] = 2
+    seed: int = 0
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit φ and α by Gibbs sampling."""

@@ -1,6 +1,8 @@
 """Latent Dirichlet allocation by blocked Gibbs sampling: all assignments given θ and φ, then θ and φ given those.
 
 z ~ Dir(α), t_i ~ z, x_i ~ φ_{t_i}, φ_k ~ Dir(β) (Blei, Ng & Jordan 2003; smoothed, section 5.4).
+
+The posterior of a document, with φ and α fixed, is draws from P(t | x); each document has random numbers of its own.
 """
 
 from __future__ import annotations
@@ -10,10 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.special import digamma
+from scipy.special import digamma, gammaln, logsumexp
 from torch import Tensor
 
-from momus.numeric.ragged import Ragged
+from momus.critic import LogPrior
+from momus.critic.powers import Decomposition
+from momus.numeric.draws import document_keys, hashed, log_gammas, uniforms
+from momus.numeric.ragged import Ragged, places_of
 from momus.numeric.types import Floats, Ints
 
 
@@ -135,3 +140,145 @@ def minka(alpha: Floats, topics: Floats, lengths: Ints, steps: int) -> Floats:
         denominator = (digamma(lengths + alpha.sum()) - digamma(alpha.sum())).sum()
         alpha = np.clip(alpha * numerator / max(denominator, 1e-12), 1e-3, 1e3)
     return alpha
+
+
+CELLS = 8_000_000
+"""Largest number of entries of a (chains, tokens, K) array."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How long to sample: number of chains, burn-in and kept sweeps per chain, and the seed."""
+
+    chains: int = 4
+    burn_in: int = 15
+    sweeps: int = 40
+    seed: int = 0
+
+
+def sample(tokens: Tokens, phi: Floats, alpha: Floats, sampling: Sampling, device: str = "cpu") -> Floats:
+    """Sample numbers of tokens per topic: float64 (n, chains, sweeps, K).
+
+    Chains start with equal shares: from a draw of the prior, where most shares are nearly 0, they would hardly ever
+    reach the other topics. Batches are limited by their tokens; a document's draws do not depend on its batch.
+    """
+    n, k = len(tokens.offsets) - 1, len(alpha)
+    out = np.zeros((n, sampling.chains, sampling.sweeps, k))
+    keys = document_keys(tokens.words, tokens.offsets, sampling.seed)
+    most = max(CELLS // (sampling.chains * k), 1)
+    first = 0
+    while first < n:
+        stop = int(np.searchsorted(tokens.offsets, tokens.offsets[first] + most, side="right")) - 1
+        stop = min(max(stop, first + 1), n)
+        a, b = tokens.offsets[first], tokens.offsets[stop]
+        batch = Tokens(tokens.words[a:b], tokens.offsets[first : stop + 1] - a)
+        out[first:stop] = _sample(batch, keys[first:stop], phi, alpha, sampling, device)
+        first = stop
+    return out
+
+
+def _sample(tokens: Tokens, keys: Ints, phi: Floats, alpha: Floats, sampling: Sampling, device: str) -> Floats:
+    """Sample one batch; ``keys`` (n,) seed its documents."""
+    n, k, chains = len(keys), len(alpha), sampling.chains
+    words, rows = (torch.from_numpy(x).to(device) for x in (tokens.words, tokens.documents))
+    place = torch.from_numpy(places_of(tokens.offsets)).to(device)
+    key = torch.from_numpy(keys).to(device)
+    prior = torch.from_numpy(alpha).to(device)
+    likelihood = torch.from_numpy(phi).to(device).T[words]  # φ of each token's word, (N, K)
+    # random numbers depend on the document, the topic or the token's place, and the chain and the sweep
+    of_topic, of_token = hashed(key[:, None], torch.arange(k, device=device)), hashed(key[rows], place)
+    first_step = 1_000_003 * torch.arange(chains, device=device)[:, None]
+    # the first cell of each token's counts in an array (chains, n, K): (chains · N,)
+    cell = ((torch.arange(chains, device=device)[:, None] * n + rows) * k).ravel()
+    out = np.zeros((n, chains, sampling.sweeps, k))
+    counts = torch.zeros(chains, n, k, dtype=torch.float64, device=device)
+    for sweep in range(sampling.burn_in + sampling.sweeps):
+        step = first_step + sweep  # (chains, 1)
+        log_theta = log_gammas(prior + counts, 2 * step[:, :, None], after=of_topic) * (sweep > 0)
+        theta = (log_theta - log_theta.max(dim=2, keepdim=True).values).exp()
+        total = (theta[:, rows] * likelihood).cumsum(dim=2)  # (chains, N, K)
+        u = uniforms(2 * step + 1, after=of_token) * total[:, :, -1]
+        t = (u[:, :, None] >= total[:, :, :-1]).sum(dim=2)
+        counts = torch.bincount(cell + t.ravel(), minlength=chains * n * k).reshape(chains, n, k).double()
+        if sweep >= sampling.burn_in:
+            out[:, :, sweep - sampling.burn_in] = counts.transpose(0, 1).cpu().numpy()
+    return out
+
+
+def effective_sizes(draws: Floats) -> Floats:
+    """Effective number of independent draws (n,) of a quantity (n, chains, sweeps) (Vehtari et al. 2021).
+
+    A quantity that is constant over all chains is known exactly: all its draws count.
+    """
+    from pyro.ops.stats import effective_sample_size
+
+    n, chains, sweeps = draws.shape
+    sizes = np.full(n, float(chains * sweeps))
+    moving = np.ptp(draws.reshape(n, -1), axis=1) > 1e-12 * np.abs(draws).reshape(n, -1).max(axis=1)
+    if moving.any():
+        x = torch.from_numpy(np.ascontiguousarray(draws[moving].transpose(1, 2, 0)))
+        size = effective_sample_size(x, chain_dim=0, sample_dim=1).numpy()
+        sizes[moving] = np.clip(np.nan_to_num(size, nan=1.0), 1.0, chains * sweeps)
+    return sizes
+
+
+DRAWS = 40
+"""Draws of the shares over which log P(x | z) is averaged; neighbours in a chain tell little more."""
+ENTRIES = 1 << 22
+"""Largest number of entries of a (tokens, draws, K) array."""
+
+
+def parts(tokens: Tokens, draws: Floats, counts: Floats, alpha: Floats, phi: Floats, prior: LogPrior) -> Decomposition:
+    """Decompose log P(x) = log ∫ Dir(z; α) Π_i Σ_k z_k φ_k(x_i) dz of each document.
+
+    For every z, log P(x) = log P(z) + log P(x | z) − log P(z | x) (Deng et al. 2022, appendix A). It is
+    evaluated at the posterior's mean, with P(z | x) averaged over the Dirichlet distributions of the sampled counts
+    (Chib 1995). The entropy is what the other parts leave of it.
+
+    Parameters
+    ----------
+    draws
+        (n, S, K) draws of z.
+    counts
+        (n, chains, sweeps, K) numbers of tokens by topic that the draws are conditioned on, S = chains · sweeps.
+    alpha, phi
+        (K,) and (K, V).
+    prior
+        E log P(z) of each document.
+    """
+    n, k = len(draws), len(alpha)
+    shape = alpha + counts.reshape(n, -1, k)  # (n, S, K)
+    mean = (shape / shape.sum(axis=-1, keepdims=True)).mean(axis=1)
+    density = logsumexp(_log_dirichlet(mean[:, None], shape), axis=1) - np.log(shape.shape[1])
+    log_evidence = _log_dirichlet(mean, alpha) + log_likelihoods(tokens, mean[:, None], phi)[:, 0] - density
+    chosen = np.linspace(0, draws.shape[1] - 1, min(DRAWS, draws.shape[1])).astype(np.int64)
+    likelihood = log_likelihoods(tokens, draws[:, chosen], phi).mean(axis=1)
+    log_prior = np.asarray(prior.values, dtype=np.float64)
+    return Decomposition(log_prior, likelihood, log_evidence - log_prior - likelihood, log_evidence)
+
+
+def log_likelihoods(tokens: Tokens, shares: Floats, phi: Floats) -> Floats:
+    """Σ_i log Σ_k z_k φ_k(x_i) of each document under each of its S shares (n, S, K): (n, S).
+
+    >>> tokens = Tokens(np.array([0, 1]), np.array([0, 2]))
+    >>> log_likelihoods(tokens, np.array([[[0.5, 0.5]]]), np.array([[0.9, 0.1], [0.1, 0.9]])).round(4).tolist()
+    [[-1.3863]]
+    """
+    out = np.zeros(shares.shape[:2])
+    step = max(ENTRIES // (shares.shape[1] * shares.shape[2]), 1)
+    owners = tokens.documents
+    for first in range(0, len(tokens.words), step):
+        rows = slice(first, first + step)
+        # probabilities of these tokens under each draw of their document, (tokens, S)
+        p = np.einsum("isk,ki->is", shares[owners[rows]], phi[:, tokens.words[rows]], optimize=True)
+        log_p = np.log(np.maximum(p, np.finfo(np.float64).tiny))
+        starts = np.flatnonzero(np.diff(owners[rows], prepend=-1))  # where another document begins
+        out[owners[rows][starts]] += np.add.reduceat(log_p, starts, axis=0)
+    return out
+
+
+def _log_dirichlet(z: Floats, shape: Floats) -> Floats:
+    """log Dir(z; shape), over the last axis; both broadcast."""
+    log_z = np.log(np.maximum(z, np.finfo(np.float64).tiny))
+    value: Floats = gammaln(shape.sum(axis=-1)) - gammaln(shape).sum(axis=-1) + ((shape - 1) * log_z).sum(axis=-1)
+    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     StateSequences,
     Statistic,
@@ -23,13 +24,12 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.consistency import evidence, model
@@ -59,6 +59,7 @@ class Memberships(StateSequences):
     lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
+@parametrized
 class Consistency(
     TokenCritic[Memberships],
     StatisticsMixin,
@@ -78,7 +79,7 @@ class Consistency(
     Parameters
     ----------
     tokens, lower
-        See `momus.critic.tokens.TokenCritic`.
+        See `momus.critic.base.TokenCritic`.
     vocabulary_size
         Number of words whose document frequency is kept, see `SectionVectors`.
     seed
@@ -112,14 +113,8 @@ class Consistency(
     sequence = True
     min_documents = 5
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"vocabulary_size": Range(1, 10**8)}
-
-    def __init__(
-        self, *, tokens: str = "words", lower: bool = True, vocabulary_size: int = 200_000, seed: int = 0
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.vocabulary_size = vocabulary_size
-        self.seed = seed
+    vocabulary_size: Annotated[int, Range(1, 10**8)] = 200_000
+    seed: int = 0
 
     @property
     def state_names(self) -> Sequence[str]:
@@ -293,14 +288,6 @@ class Consistency(
         prior = self.log_prior(latents)
         value = -float(prior.values[0]) / max(int(prior.steps[0]), 1)
         return evidence.explain(document, latents, self.vectors_.vectors(table), table.vocabulary, value, self.rate_)
-
-    vectors_: SectionVectors
-    largest_: float
-    half_: float
-    dimensions_: float
-    rate_: float
-    told_apart_: float
-    compared_: int
 
 
 def _split(values: Floats, offsets: Ints) -> list[Floats]:

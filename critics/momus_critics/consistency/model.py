@@ -25,12 +25,13 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.tokens import TokenTable
 
 
+@parametrized
 class SectionVectors(Estimator):
     """Sublinear TF-IDF of sections, each of Euclidean norm 1, over all words of a text.
 
@@ -44,8 +45,7 @@ class SectionVectors(Estimator):
         Number of words whose document frequency is kept, the most frequent ones; the others count as unseen.
     """
 
-    def __init__(self, *, vocabulary_size: int = 200_000) -> None:
-        self.vocabulary_size = vocabulary_size
+    vocabulary_size: int = 200_000
 
     def fit(self, table: TokenTable) -> Self:
         """Count the documents that have each word."""

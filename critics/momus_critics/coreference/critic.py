@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from momus.critic import (
     MergeableMixin,
     Note,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
@@ -23,10 +24,9 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.tools import make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
@@ -37,11 +37,10 @@ from momus.text.counting import counted
 from momus.text.mentions import MALE, Resolver, resolve_kept
 from momus.text.scripts import ANY, Scripts
 from momus_critics.coreference import evidence
-from momus_critics.coreference.annotated import GivenChains
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
+from momus_critics.coreference.reader import GivenChains
 from momus_critics.coreference.spelling import chains_of_symbols, spelled_chains, wrong_symbol
-from momus_critics.coreference.symbols import Alphabet, chains_of
-from momus_critics.coreference.windows import Chains, MentionChains
+from momus_critics.coreference.symbols import Alphabet, Chains, MentionChains, chains_of
 
 OWN = ("given", "symbols")
 """Resolvers that are no adapters."""
@@ -51,12 +50,13 @@ NAMES_END, THIRD = 5, 8
 """The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
 
+@parametrized
 class Coreference(
+    MergeableMixin,
     Critic[MentionChains],
     StatisticsMixin,
     EvidenceMixin,
     ExplanationMixin,
-    MergeableMixin,
     ComponentsMixin,
     NotesMixin,
     LanguageMixin,
@@ -105,28 +105,12 @@ class Coreference(
     scripts: ClassVar[Scripts] = Scripts(("Latn",))
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "order": Range(1, 6),
-        "discounting": OneOf("kneser-ney", "absolute"),
-        "classes": OneOf("gender", "form"),
-    }
-
-    def __init__(
-        self,
-        *,
-        resolver: str = "spacy",
-        model: str = "",
-        options: dict[str, Any] | None = None,
-        order: int = 5,
-        discounting: str = "kneser-ney",
-        classes: str = "gender",
-    ) -> None:
-        self.resolver = resolver
-        self.model = model
-        self.options = options
-        self.order = order
-        self.discounting = discounting
-        self.classes = classes
+    resolver: str = "spacy"
+    model: str = ""
+    options: dict[str, Any] | None = None
+    order: Annotated[int, Range(1, 6)] = 5
+    discounting: Annotated[str, OneOf("kneser-ney", "absolute")] = "kneser-ney"
+    classes: Annotated[str, OneOf("gender", "form")] = "gender"
 
     def claims(self) -> Scripts:
         """Latin script for the shipped resolvers, which read English; any script for chains that are given."""
@@ -149,10 +133,6 @@ class Coreference(
         if self.resolver == "given":
             return construct(GivenChains, settings, place="resolver 'given'")
         return resource(_resolver, self.resolver, settings)
-
-    def fit(self, real: Corpus) -> Self:
-        """Resolve real documents, and count the windows of their mentions."""
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""

@@ -21,7 +21,7 @@ from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats, Ints
-from momus_critics.coreference.windows import Chains, Coder
+from momus_critics.coreference.symbols import Chains, Coder
 
 UNLIKELY = -7.0
 """log P_c of a symbol below which it is unlikely (Deng et al. 2022, table 13)."""

@@ -20,8 +20,7 @@ from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.outputs import write_text
 from momus.text.corpus import Corpus
-from momus_critics.coreference.symbols import SENTENCE, Alphabet
-from momus_critics.coreference.windows import Chains
+from momus_critics.coreference.symbols import SENTENCE, Alphabet, Chains
 
 SYMBOL = re.compile(r"(?:\[([^\]\s]{1,30})\]|([^:\s]{1,30}):)([0-9]{1,9})")
 """``Male:0``, or ``[M]0`` as in Deng et al. 2022, tables 5 and 13."""

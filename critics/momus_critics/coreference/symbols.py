@@ -1,14 +1,170 @@
-"""Map mentions to symbols: pronouns to themselves, all other mentions to the class of their entity."""
+"""Map mentions to symbols, and code windows of symbols as integers, vectorised over symbols.
+
+A symbol is a kind (a pronoun, a class of names, a sentence start) and an entity: pronouns stand for themselves, all
+other mentions for the class of their entity. In a window, entities are numbered 0, 1, 2, … by first appearance (Deng et
+al. 2022, section 5): "a man, then she, then another" is the same n-gram whoever they are. The code of a symbol is
+kind · (n + 1) + 1 + number, or kind · (n + 1) without an entity; a window of m symbols is a number of m digits in base
+S = kinds · (n + 1).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from momus.numeric.types import Ints
+from momus.critic import StateSequences
+from momus.numeric.ragged import places_of
+from momus.numeric.types import Bools, Ints
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, PRONOUNS, SECOND, THINGS, Resolved
-from momus_critics.coreference.windows import Chains
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Symbols of all documents, concatenated.
+
+    Attributes
+    ----------
+    kinds
+        int64 (N,); kind 0 is the padding before a document, and does not occur in it.
+    entities
+        int64 (N,): a number within the document, −1 for symbols without an entity.
+    offsets
+        int64 (n + 1,): where documents begin.
+    """
+
+    kinds: Ints
+    entities: Ints
+    offsets: Ints
+
+
+@dataclass(frozen=True)
+class MentionChains(StateSequences):
+    """Latents of the critic: kinds of symbols, with their entities, windows and spans.
+
+    Attributes
+    ----------
+    entities
+        int64 (N,), −1 for sentence starts.
+    windows
+        int64 (N,): key of the window of n symbols that ends here.
+    spans
+        int64 (N, 2): offsets of characters in the document.
+    """
+
+    entities: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    windows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    spans: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+
+
+def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+    """Number the entities of each row by first appearance, (W, m) to (W, m); −1 stays.
+
+    >>> relabel(np.array([[7, -1, 3, 7, 5]]))[0].tolist()
+    [0, -1, 1, 0, 2]
+    """
+    width = entities.shape[1]
+    entities = np.asfortranarray(entities)  # columns are read one by one
+    labels = np.empty_like(entities)
+    seen = np.zeros(len(entities), dtype=entities.dtype)  # entities numbered so far in each row, (W,)
+    # an entity of column j gets the label of its earlier occurrence in the row, or else the next number
+    for j in range(width):
+        column = entities[:, j]
+        label = seen.copy()
+        for t in range(j - 1, -1, -1):
+            np.copyto(label, labels[:, t], where=entities[:, t] == column)
+        label[column < 0] = -1
+        labels[:, j] = label
+        np.maximum(seen, label + 1, out=seen)
+    return labels
+
+
+@dataclass(frozen=True)
+class Coder:
+    """Codes windows as integers.
+
+    Attributes
+    ----------
+    kinds
+        Number of kinds, padding included.
+    order
+        n.
+    """
+
+    kinds: int
+    order: int
+
+    @property
+    def base(self) -> int:
+        """S."""
+        return self.kinds * (self.order + 1)
+
+    def fits(self) -> bool:
+        """Whether every window fits into 63 bits."""
+        return bool(self.base**self.order < 2**63)
+
+    def keys(self, kinds: Ints, entities: NDArray[np.signedinteger]) -> Ints:
+        """Keys (W,) of windows given as rows (W, m)."""
+        labels = relabel(entities)
+        keys = np.zeros(len(labels), dtype=np.int64)
+        for j in range(labels.shape[1]):
+            keys *= self.base
+            keys += kinds[:, j] * (self.order + 1) + 1 + labels[:, j]
+        return keys
+
+    def windows(self, chains: Chains, widths: Sequence[int] = ()) -> list[Ints]:
+        """Keys of the windows that end at each symbol, (N,) for each width; documents are padded at the start.
+
+        Without ``widths``, the widths 1, …, n.
+        """
+        n = len(chains.kinds)
+        place = places_of(chains.offsets)
+        # row i is the window of n symbols that ends at symbol i: column j holds the symbol n − 1 − j before it, or
+        # padding where that lies before the document
+        back = np.arange(self.order - 1, -1, -1)
+        kinds = np.zeros((n, self.order), dtype=np.int64, order="F")
+        entities = np.full((n, self.order), -1, dtype=np.int32, order="F")
+        for j, b in enumerate(back.tolist()):
+            inside = place[b:] >= b
+            kinds[b:, j] = np.where(inside, chains.kinds[: max(n - b, 0)], 0)
+            entities[b:, j] = np.where(inside, chains.entities[: max(n - b, 0)], -1)
+        widths = widths or range(1, self.order + 1)
+        return [self.keys(kinds[:, self.order - m :], entities[:, self.order - m :]) for m in widths]
+
+    def symbols(self, keys: Ints, m: int) -> tuple[Ints, Ints]:
+        """Kinds and entity numbers of windows of m symbols, (W, m) each."""
+        kinds, entities = (np.empty((len(keys), m), dtype=np.int64, order="F") for _ in range(2))
+        rest = keys
+        for j in range(m - 1, -1, -1):
+            rest, digit = np.divmod(rest, self.base)
+            kinds[:, j], entities[:, j] = np.divmod(digit, self.order + 1)
+        entities -= 1
+        return kinds, entities
+
+    def truncate(self, keys: Ints, m: int) -> Ints:
+        """Keys of the last m − 1 symbols of windows of m."""
+        kinds, entities = self.symbols(keys, m)
+        return self.keys(kinds[:, 1:], entities[:, 1:])
+
+    def left(self, keys: Ints, m: int) -> tuple[Bools, Bools, Bools]:
+        """Which windows of m symbols lose an entity when their first symbol is dropped; three masks (W,).
+
+        Returns
+        -------
+        Whether the first symbol's entity is absent from the rest of the context; whether, besides, the last symbol
+        refers to it; and whether the last symbol's entity is new in the whole window.
+        """
+        _, entities = self.symbols(keys, m)
+        first, last = entities[:, 0], entities[:, -1]
+        gone, new = first >= 0, (last >= 0) & (last != first)
+        for column in entities[:, 1:-1].T:
+            gone &= column != first
+            new &= column != last
+        return gone, gone & (last == first), new
+
 
 GENDER = {**dict.fromkeys(MALE, "Male"), **dict.fromkeys(FEMALE, "Female"), **dict.fromkeys(PLURAL, "Plural")}
 PADDING, SENTENCE = "", "."

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Rows, Statistic
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import total_variation
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums, offsets_of, owners_of
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.discourse import evidence
@@ -37,6 +36,7 @@ from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
 
+@parametrized
 class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin, NamedStatesMixin):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
@@ -76,11 +76,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin,
     sequence = True
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 6)}
-
-    def __init__(self, *, order: int = 3, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.order = order
+    order: Annotated[int, Range(1, 6)] = 3
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Critic, EvidenceMixin, ExplanationMixin, LogPrior, Note, Rows, Statistic, StatisticsMixin
+from momus.critic import (
+    Critic,
+    EvidenceMixin,
+    ExplanationMixin,
+    LogPrior,
+    Note,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, SettlingMixin, UnitsMixin
 from momus.critic.registry import critic_class
-from momus.critic.reporting import Reporting
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
@@ -50,6 +59,7 @@ WORDS = 30
 """Words of an answer that are shown."""
 
 
+@parametrized
 class Diversity(
     Critic[Spread],
     StatisticsMixin,
@@ -97,12 +107,9 @@ class Diversity(
     unit = "prompt"
     min_documents = 4
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"alike": Range(0, 1)}
-
-    def __init__(self, *, of: str = WORDS_OF, alike: float = 0.8, tokens: str = "words") -> None:
-        self.of = of
-        self.alike = alike
-        self.tokens = tokens
+    of: str = WORDS_OF
+    alike: Annotated[float, Range(0, 1)] = 0.8
+    tokens: str = "words"
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted critic whose latents are compared."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Floats
 
 ITERATIONS, STARTS = 200, 3
@@ -18,6 +18,7 @@ TOLERANCE = 1e-7
 """EM stops once the mean log-likelihood grows by less."""
 
 
+@parametrized
 class BernoulliMixture(Estimator):
     """K classes; each gives every feature a probability, independently (Lazarsfeld and Henry 1968).
 
@@ -34,9 +35,8 @@ class BernoulliMixture(Estimator):
     ([0.5, 0.5], [1, 0])
     """
 
-    def __init__(self, *, n_states: int = 6, seed: int = 0) -> None:
-        self.n_states = n_states
-        self.seed = seed
+    n_states: int = 6
+    seed: int = 0
 
     def learn(self, features: NDArray[np.generic]) -> Self:
         """Fit shares (K,) and probabilities (K, F) to features (N, F); classes are in descending order of share."""
@@ -64,9 +64,6 @@ class BernoulliMixture(Estimator):
         shares = state.probabilities("shares_", (None,))
         values = state.array("probabilities_", (len(shares), None), low=0.0, high=1.0)
         state.require(bool(((values > 0) & (values < 1)).all()), "probabilities_", "numbers between 0 and 1")
-
-    shares_: Floats
-    probabilities_: Floats
 
 
 def names_of(mixture: BernoulliMixture, features: Sequence[str]) -> list[str]:

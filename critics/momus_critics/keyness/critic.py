@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic import Counted, LogPrior, Note, Rows, Statistic
+from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
 from momus.critic.powers import ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.keyness import evidence
@@ -33,6 +32,7 @@ PHRASE = 3
 """Tokens from which a term counts as a phrase."""
 
 
+@parametrized
 class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin, OddityMixin, SettlingMixin):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
@@ -72,15 +72,8 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
     oddity_unit = "standard deviations beyond the expected Latent NLL"
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "vocabulary_size": Range(10, 1_000_000),
-        "min_count": Range(2, 1_000_000),
-    }
-
-    def __init__(self, *, vocabulary_size: int = 4000, min_count: int = 4, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.vocabulary_size = vocabulary_size
-        self.min_count = min_count
+    vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000
+    min_count: Annotated[int, Range(2, 1_000_000)] = 4
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, RunningTextCritic
+from momus.critic import LogPrior, Reporting, RunningTextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.reporting import Reporting
 from momus.errors import FittingError
+from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
 from momus.laws import Law, Reordered, tokens_needed, too_short
 from momus.laws.law import ErrorEstimate
 from momus.numeric.ragged import Ragged, group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
@@ -56,6 +56,7 @@ ERROR: Direction = ("closer to a straight line", "further from a straight line")
 """What is said of the error of a law."""
 
 
+@parametrized
 class ScalingLaw(RunningTextCritic[LawPoints]):
     """A scaling law y ∝ x^b of running text.
 
@@ -95,11 +96,8 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     y_scale: ClassVar[Literal["linear", "log"]] = "log"
     style: ClassVar[Literal["line", "points"]] = "line"
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"block": Range(10, 10**9), "groups": Range(2, 1000)}
-
-    def __init__(self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20) -> None:
-        super().__init__(tokens=tokens, lower=lower, block=block)
-        self.groups = groups
+    block: Annotated[int, Range(10, 10**9)] = 56_200
+    groups: Annotated[int, Range(2, 1000)] = 20
 
     @property
     def align(self) -> int:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import Annotated
 
+from momus.estimator import parametrized
 from momus.evidence import Evidence, Table
 from momus.laws import Law
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.running import RunningText
 from momus_critics.figures import percent
 from momus_critics.laws import curves
@@ -18,6 +19,7 @@ from momus_critics.laws.curves import Curve, fit_line
 from momus_critics.laws.reordered import ReorderedCurve, ReorderedHapaxes, ReorderedTypes, ReorderedWindows
 
 
+@parametrized
 class ZipfSlope(ScalingLaw):
     """Zipf's law by least squares: relative frequency against rank, over all ranks (and up to ``head``).
 
@@ -35,13 +37,7 @@ class ZipfSlope(ScalingLaw):
     direction = ("steeper in word frequency", "flatter in word frequency")
     x_label, y_label = "rank", "relative frequency"
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"head": Range(1, 10**9)}
-
-    def __init__(
-        self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, head: int = 1000
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
-        self.head = head
+    head: Annotated[int, Range(1, 10**9)] = 1000
 
     def curve(self, stream: RunningText) -> Curve:
         """Relative frequency against rank."""
@@ -59,6 +55,7 @@ class ZipfSlope(ScalingLaw):
         return fit_line(x[: self.head], y[: self.head]).slope
 
 
+@parametrized
 class Heaps(ScalingLaw):
     """Heaps' law: the number of types v(n) grows as n^β with text length n."""
 
@@ -75,13 +72,7 @@ class Heaps(ScalingLaw):
     error = "shuffled"  # the first points of the curve depend on the first words of the text
     minimum = 1000
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"share": Range(0, 1, above=True)}
-
-    def __init__(
-        self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, share: float = 0.7
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
-        self.share = share
+    share: Annotated[float, Range(0, 1, above=True)] = 0.7
 
     def curve(self, stream: RunningText) -> Curve:
         """Number of types against tokens, up to ``share`` of the text."""
@@ -117,6 +108,7 @@ class Ebeling(ScalingLaw):
         return ReorderedWindows
 
 
+@parametrized
 class Taylor(ScalingLaw):
     """Taylor's law: the standard deviation of a word's count over segments of text grows as μ^ζ (ζ = ½: no bursts)."""
 
@@ -133,13 +125,7 @@ class Taylor(ScalingLaw):
     style = "points"
     minimum = 56_200
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"segment": Range(1, 10**9)}
-
-    def __init__(
-        self, *, tokens: str = "words", lower: bool = True, block: int = 56_200, groups: int = 20, segment: int = 5620
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
-        self.segment = segment
+    segment: Annotated[int, Range(1, 10**9)] = 5620
 
     @property
     def align(self) -> int:
@@ -151,6 +137,7 @@ class Taylor(ScalingLaw):
         return curves.taylor(stream, self.segment)
 
 
+@parametrized
 class Productivity(ScalingLaw):
     """Good–Turing productivity N1/N of n-grams as a function of N: the probability that the next token is new.
 
@@ -177,21 +164,8 @@ class Productivity(ScalingLaw):
     error = "shuffled"
     minimum = 1000
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "max_order": Range(0, 100)}
-
-    def __init__(
-        self,
-        *,
-        tokens: str = "words",
-        lower: bool = True,
-        block: int = 56_200,
-        groups: int = 20,
-        order: int = 1,
-        max_order: int = 5,
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
-        self.order = order
-        self.max_order = max_order
+    order: Annotated[int, Range(1, 5)] = 1
+    max_order: Annotated[int, Range(0, 100)] = 5
 
     def curve(self, stream: RunningText) -> Curve:
         """N1/N against N, positive values only."""

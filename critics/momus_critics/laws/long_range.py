@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Annotated
 
 import numpy as np
 
+from momus.estimator import parametrized
 from momus.evidence import Cell
 from momus.laws import Law
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.running import RunningText
 from momus_critics.laws import curves
 from momus_critics.laws.base import ERROR, ERROR_LABEL, ScalingLaw
@@ -23,6 +24,7 @@ DECAYING = 100_000
 """Tokens needed to estimate the exponent of the decay."""
 
 
+@parametrized
 class LongRange(ScalingLaw):
     """Long-range correlation of rare words: autocorrelation c(s) of the distances between them decays as s^−ξ.
 
@@ -57,23 +59,10 @@ class LongRange(ScalingLaw):
     error = "relabelled"  # which words are rare depends on a count or two, and on the other groups
     y_scale = "linear"
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"rarity": Range(1, 10**9), "ties": Range(1, 1000)}
-
-    def __init__(
-        self,
-        *,
-        tokens: str = "words",
-        lower: bool = True,
-        block: int = 281_000,
-        groups: int = 20,
-        rarity: int = 16,
-        ties: int = 10,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower, block=block, groups=groups)
-        self.rarity = rarity
-        self.ties = ties
-        self.seed = seed
+    block: int = 281_000
+    rarity: Annotated[int, Range(1, 10**9)] = 16
+    ties: Annotated[int, Range(1, 1000)] = 10
+    seed: int = 0
 
     def curve(self, stream: RunningText) -> Curve:
         """c(s) against s."""

@@ -9,9 +9,8 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, ExplanationMixin, MergeableMixin, Pooled, Rows, Statistic
+from momus.critic import Counted, Counts, ExplanationMixin, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.powers import ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
 from momus.numeric.ragged import group_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints

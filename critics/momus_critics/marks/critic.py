@@ -15,13 +15,13 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import ScriptsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import total_variation
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
 from momus.numeric.types import Floats, Ints

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import softmax
@@ -14,7 +14,7 @@ from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator, construct
+from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -76,6 +76,7 @@ TYPED = (
 """Statistics of the types of sections, where these were learned from titles."""
 
 
+@parametrized
 class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin, UnnamedLatentsMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
@@ -123,30 +124,13 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     )
     min_documents = 10
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "n_states": Range(0, 500),
-        "piece_length": Range(1, 10**6),
-        "titles": OneOf("auto", "never"),
-    }
-
-    def __init__(
-        self,
-        *,
-        n_states: int = 0,
-        piece_length: int = 30,
-        embedder: str = "words",
-        model: str = "",
-        options: dict[str, Any] | None = None,
-        titles: str = "auto",
-        seed: int = 0,
-    ) -> None:
-        self.n_states = n_states
-        self.piece_length = piece_length
-        self.embedder = embedder
-        self.model = model
-        self.options = options
-        self.titles = titles
-        self.seed = seed
+    n_states: Annotated[int, Range(0, 500)] = 0
+    piece_length: Annotated[int, Range(1, 10**6)] = 30
+    embedder: str = "words"
+    model: str = ""
+    options: dict[str, Any] | None = None
+    titles: Annotated[str, OneOf("auto", "never")] = "auto"
+    seed: int = 0
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted embedder, place features or segmenter."""

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums, owners_of, places_of
 from momus.numeric.types import Floats, Ints
 
@@ -58,6 +58,7 @@ def place_classes(offsets: Ints, bins: int) -> Ints:
     return np.asarray(((places_of(offsets) + 0.5) / np.repeat(lengths, lengths) * bins).astype(np.int64))
 
 
+@parametrized
 class PlaceFeatures(Estimator):
     """Ridge regressions of place on the vectors of pieces, centred by document, then linear discriminants of the place.
 
@@ -74,10 +75,9 @@ class PlaceFeatures(Estimator):
         Seeds the folds.
     """
 
-    def __init__(self, *, bins: int = 12, penalty: float = 8.0, seed: int = 0) -> None:
-        self.bins = bins
-        self.penalty = penalty
-        self.seed = seed
+    bins: int = 12
+    penalty: float = 8.0
+    seed: int = 0
 
     def fit(self, x: Vectors, offsets: Ints) -> Self:
         """Learn from vectors (N, D) of documents that begin at ``offsets``."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from momus.critic.fitted import Fitted
-from momus.estimator import Estimator
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
@@ -27,6 +27,7 @@ HELD_OUT = 0.2
 """Share of the documents on which the number of states is chosen."""
 
 
+@parametrized
 class Segmenter(Estimator):
     """Segments documents into stretches of pieces, each in one of K states, by an explicit-duration HSMM.
 
@@ -44,22 +45,13 @@ class Segmenter(Estimator):
         Seeds k-means and the choice of held-out documents.
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(
-        self,
-        *,
-        states: int = 0,
-        candidates: tuple[int, ...] = (4, 6, 9, 12, 16),
-        longest: int = 16,
-        steps: int = 8,
-        seed: int = 0,
-    ) -> None:
-        self.states = states
-        self.candidates = candidates
-        self.longest = longest
-        self.steps = steps
-        self.seed = seed
+    states: int = 0
+    candidates: tuple[int, ...] = (4, 6, 9, 12, 16)
+    longest: int = 16
+    steps: int = 8
+    seed: int = 0
 
     def fit(self, x: Floats, offsets: Ints) -> Self:
         """Learn from features (N, V) of documents that begin at ``offsets``."""

@@ -13,7 +13,7 @@ from scipy import sparse
 from momus.critic.fitted import Fitted
 from momus.critic.tools import Embedder, make_adapter
 from momus.errors import UsageError
-from momus.estimator import Estimator, construct
+from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats
 from momus.text.tokens import get_tokenizer
@@ -63,6 +63,7 @@ def words_and_pairs(text: str) -> list[str]:
     return tokens + [f"{a} {b}" for a, b in pairwise(tokens)]
 
 
+@parametrized
 class WordPairs(Estimator):
     """TF-IDF of words and pairs of neighbouring words.
 
@@ -72,10 +73,9 @@ class WordPairs(Estimator):
         Size of the vocabulary.
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(self, *, features: int = 40_000) -> None:
-        self.features = features
+    features: int = 40_000
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Learn vocabulary and weights."""
@@ -100,6 +100,7 @@ def _words(text: str) -> list[str]:
     return get_tokenizer("words", True).split(text.casefold())
 
 
+@parametrized
 class LsaEmbedder(Estimator):
     """Latent semantic analysis: TF-IDF, projected onto its leading singular vectors (Deerwester et al. 1990).
 
@@ -113,12 +114,11 @@ class LsaEmbedder(Estimator):
         Seeds the randomised decomposition.
     """
 
-    device: str = "cpu"
+    device = "cpu"
 
-    def __init__(self, *, dimensions: int = 400, features: int = 20_000, seed: int = 0) -> None:
-        self.dimensions = dimensions
-        self.features = features
-        self.seed = seed
+    dimensions: int = 400
+    features: int = 20_000
+    seed: int = 0
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Learn vocabulary, weights and directions."""

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import log_softmax, logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -89,6 +89,7 @@ def places_of_text(corpus: Corpus, words: int) -> tuple[list[str], Ints, Ints]:
     return places, np.array(offsets, dtype=np.int64), np.array(sections, dtype=np.int64)
 
 
+@parametrized
 class TypedSections(Estimator, ComponentsMixin):
     """The process of titled sections, and how likely each type is at each place of a running text.
 
@@ -102,10 +103,9 @@ class TypedSections(Estimator, ComponentsMixin):
         Seeds folds.
     """
 
-    def __init__(self, *, words: int = 20, penalty: float = 3.0, seed: int = 0) -> None:
-        self.words = words
-        self.penalty = penalty
-        self.seed = seed
+    words: int = 20
+    penalty: float = 3.0
+    seed: int = 0
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted vectors of words."""

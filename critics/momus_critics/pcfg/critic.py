@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Rows, StatisticsMixin, TokenCritic
+from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
-from momus.critic.reporting import Reporting
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.scripts import SPACED, Scripts
 from momus_critics.figures import rounded
 from momus_critics.passages.pieces import sentences
-from momus_critics.pcfg.grammar import Grammar
-from momus_critics.pcfg.trees import Rules, read_trees
+from momus_critics.pcfg.grammar import Grammar, Rules, read_trees
 
 EDGES = np.array([0, 5, 10, 15, 20, 25, 30, 40])
 """Sentence lengths, in words, above which the classes of length begin."""
@@ -37,6 +36,7 @@ class ParsedSentences(Ragged):
     offsets: Ints
 
 
+@parametrized
 class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin, NotesMixin, ParameterRolesMixin):
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
@@ -71,14 +71,8 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     required_params: ClassVar[tuple[str, ...]] = ("treebank",)
     fitting_params: ClassVar[tuple[str, ...]] = ("treebank",)
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"max_sentence": Range(1, 1000)}
-
-    def __init__(
-        self, *, treebank: str = "", max_sentence: int = 40, tokens: str = "words", lower: bool = True
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.treebank = treebank
-        self.max_sentence = max_sentence
+    treebank: str = ""
+    max_sentence: Annotated[int, Range(1, 1000)] = 40
 
     def fit(self, real: Corpus) -> Self:
         """Count the rules of the treebank.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from momus.critic import Critic, EvidenceMixin, ExplanationMixin, StatisticsMixin
 from momus.critic.hooks import TokenizerMixin
+from momus.estimator import parametrized
 from momus.numeric.ragged import Ragged, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
@@ -207,6 +208,7 @@ def after(x: Bools) -> Bools:
 Z = TypeVar("Z")
 
 
+@parametrized
 class ProseCritic(Critic[Z], TokenizerMixin, StatisticsMixin, EvidenceMixin, ExplanationMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
@@ -216,8 +218,7 @@ class ProseCritic(Critic[Z], TokenizerMixin, StatisticsMixin, EvidenceMixin, Exp
         Name of the tokenizer, see `momus.critic.TokenCritic`. Letter case is folded after sentences have been found.
     """
 
-    def __init__(self, *, tokens: str = "words") -> None:
-        self.tokens = tokens
+    tokens: str = "words"
 
     @property
     def tokenizer(self) -> Tokenizer:

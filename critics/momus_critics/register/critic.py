@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Gaussians, LogPrior, Note, Pooled, Rows, Statistic
+from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, UnnamedLatentsMixin, is_fitted
-from momus.critic.reporting import Reporting
+from momus.estimator import parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import joined
 from momus_critics.prose.reading import ProseCritic
@@ -41,6 +41,7 @@ class RegisterLatents(Gaussians):
     features: Floats
 
 
+@parametrized
 class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedLatentsMixin):
     """z is the place of a document on K dimensions of register; P_c is a factor analysis, fitted on real text.
 
@@ -68,11 +69,7 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
     )
     min_documents = 20
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"n_dimensions": Range(1, 30)}
-
-    def __init__(self, *, n_dimensions: int = 5, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.n_dimensions = n_dimensions
+    n_dimensions: Annotated[int, Range(1, 30)] = 5
 
     def assumed_language(self, corpus: Corpus) -> str:
         """English, whatever the documents say."""
@@ -242,11 +239,6 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
         ]
         value = -float(self.log_prior(z).values[0])
         return MarkedDocument(document.name, document.ids[0], value, "nats", steps)
-
-    mean_: Floats
-    sd_: Floats
-    loadings_: Floats
-    noise_: Floats
 
 
 def _scaled(values: Floats) -> Floats:

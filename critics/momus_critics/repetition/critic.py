@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counts, LogPrior, MergeableMixin, Note, Rows, Statistic
+from momus.critic import Counts, LogPrior, MergeableMixin, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
-from momus.critic.reporting import Reporting
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus_critics.prose.examples import Exampled
@@ -25,6 +24,7 @@ from momus_critics.repetition import evidence
 from momus_critics.repetition.copies import DOCUMENT, PARAGRAPH, SENTENCE, STATES, Copies, CopyProcess, copies_of
 
 
+@parametrized
 class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixin, OddityMixin, NamedStatesMixin):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
@@ -66,11 +66,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
     oddity_unit = "copied words per word, beyond real text"
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"min_length": Range(2, 100)}
-
-    def __init__(self, *, min_length: int = 4, tokens: str = "words") -> None:
-        super().__init__(tokens=tokens)
-        self.min_length = min_length
+    min_length: Annotated[int, Range(2, 100)] = 4
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

@@ -7,10 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Rows, Statistic
+from momus.critic import LogPrior, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import mean
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, Estimator

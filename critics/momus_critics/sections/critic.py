@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from momus.critic.hooks import DeviceMixin, NotesMixin, OddityMixin, ScriptsMixi
 from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, make_adapter
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
@@ -52,6 +52,7 @@ class SectionLatents(ChainLatents):
     by_bodies: ChainLatents | None = None
 
 
+@parametrized
 class Sections(
     ChainCritic,
     ExplanationMixin,
@@ -111,40 +112,17 @@ class Sections(
     oddity_unit = "nats by the best repair"
     min_documents = 5
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "expectation": OneOf("chain", "exact", "map"),
-        "titles": OneOf("auto", "never"),
-        "min_count": Range(1, 10**9),
-        "vocabulary_size": Range(1, 10**7),
-        "penalty": Range(0, 10**9, above=True),
-    }
-
-    def __init__(
-        self,
-        *,
-        posterior: str = "linear",
-        titles: str = "auto",
-        model: str = "",
-        options: dict[str, Any] | None = None,
-        expectation: str = "chain",
-        min_count: int = 5,
-        tokens: str = "words",
-        lower: bool = True,
-        vocabulary_size: int = 20_000,
-        penalty: float = 10.0,
-        seed: int = 0,
-    ) -> None:
-        self.posterior = posterior
-        self.titles = titles
-        self.model = model
-        self.options = options
-        self.expectation = expectation
-        self.min_count = min_count
-        self.tokens = tokens
-        self.lower = lower
-        self.vocabulary_size = vocabulary_size
-        self.penalty = penalty
-        self.seed = seed
+    posterior: str = "linear"
+    titles: Annotated[str, OneOf("auto", "never")] = "auto"
+    model: str = ""
+    options: dict[str, Any] | None = None
+    expectation: Annotated[str, OneOf("chain", "exact", "map")] = "chain"
+    min_count: Annotated[int, Range(1, 10**9)] = 5
+    tokens: str = "words"
+    lower: bool = True
+    vocabulary_size: Annotated[int, Range(1, 10**7)] = 20_000
+    penalty: Annotated[float, Range(0, 10**9, above=True)] = 10.0
+    seed: int = 0
 
     @property
     def tokenizer(self) -> Tokenizer | None:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.fitted import Fitted
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -21,6 +21,7 @@ FEWEST_ROWS = 2
 """Sections that a term must occur in: what occurs in one says nothing of others."""
 
 
+@parametrized
 class TermWeights(Estimator):
     """Sublinear TF-IDF of terms, each row of Euclidean norm 1.
 
@@ -30,8 +31,7 @@ class TermWeights(Estimator):
         Size of the vocabulary, which holds the most frequent terms.
     """
 
-    def __init__(self, *, features: int = 20_000) -> None:
-        self.features = features
+    features: int = 20_000
 
     def fit(self, terms: Ints, offsets: Ints, names: list[str]) -> Self:
         """Learn vocabulary and weights.
@@ -74,6 +74,7 @@ class TermWeights(Estimator):
         return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=shape)
 
 
+@parametrized
 class SectionFeatures(Estimator, ComponentsMixin):
     """TF-IDF of the words of a section, of the words and pairs of words that open it, and of its title.
 
@@ -85,9 +86,8 @@ class SectionFeatures(Estimator, ComponentsMixin):
         Whether titles are read.
     """
 
-    def __init__(self, *, vocabulary_size: int = 20_000, titles: bool = False) -> None:
-        self.vocabulary_size = vocabulary_size
-        self.titles = titles
+    vocabulary_size: int = 20_000
+    titles: bool = False
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted weights of one kind of terms."""

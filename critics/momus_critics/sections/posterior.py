@@ -5,8 +5,7 @@ The protocol is `momus.critic.tools.SectionPosterior`; adapters provide other po
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,11 +14,11 @@ from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
 from momus_critics.sections.features import SectionFeatures, contrasted
@@ -32,6 +31,7 @@ ABSENT = -50.0
 """Bias of types without a section."""
 
 
+@parametrized
 class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     """Multinomial logistic regression on what sets a section apart in its document, calibrated by a temperature.
 
@@ -41,7 +41,7 @@ class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     Parameters
     ----------
     tokens, lower
-        The tokenizer, see `momus.critic.tokens.TokenCritic`.
+        The tokenizer, see `momus.critic.base.TokenCritic`.
     vocabulary_size
         Size of each vocabulary, which holds the most frequent words.
     penalty
@@ -52,27 +52,12 @@ class LinearPosterior(CalibratedPosterior, ComponentsMixin):
         Seeds the choice of the held-out documents on which the temperature is fitted.
     """
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "vocabulary_size": Range(1, 10**7),
-        "penalty": Range(0, 10**9, above=True),
-    }
-
-    def __init__(
-        self,
-        *,
-        tokens: str = "words",
-        lower: bool = True,
-        vocabulary_size: int = 20_000,
-        penalty: float = 10.0,
-        titles: bool = False,
-        seed: int = 0,
-    ) -> None:
-        self.tokens = tokens
-        self.lower = lower
-        self.vocabulary_size = vocabulary_size
-        self.penalty = penalty
-        self.titles = titles
-        self.seed = seed
+    tokens: str = "words"
+    lower: bool = True
+    vocabulary_size: Annotated[int, Range(1, 10**7)] = 20_000
+    penalty: Annotated[float, Range(0, 10**9, above=True)] = 10.0
+    titles: bool = False
+    seed: int = 0
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted features."""

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from typing import Annotated, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Rows, StateSequences, Statistic, resource
+from momus.critic import (
+    Counted,
+    Counts,
+    LogPrior,
+    MergeableMixin,
+    Note,
+    Reporting,
+    Rows,
+    StateSequences,
+    Statistic,
+    resource,
+)
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
-from momus.critic.reporting import Reporting
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError
-from momus.estimator import ComponentsMixin, Estimator
+from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.parameters import OneOf, Range
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
@@ -79,6 +89,7 @@ class Tagger(Protocol):
         ...
 
 
+@parametrized
 class Templates(
     MergeableMixin, ProseCritic[Tagged], ComponentsMixin, NotesMixin, NamedStatesMixin, ParameterRolesMixin
 ):
@@ -118,16 +129,10 @@ class Templates(
     required_params: ClassVar[tuple[str, ...]] = ("tagger",)
     min_documents = 3
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {"order": Range(1, 5), "max_tokens": Range(0, 100_000_000)}
-
-    def __init__(
-        self, *, order: int = 4, max_tokens: int = 500, tagger: str = "", model: str = "", tokens: str = "words"
-    ) -> None:
-        super().__init__(tokens=tokens)
-        self.order = order
-        self.max_tokens = max_tokens
-        self.tagger = tagger
-        self.model = model
+    order: Annotated[int, Range(1, 5)] = 4
+    max_tokens: Annotated[int, Range(0, 100_000_000)] = 500
+    tagger: str = ""
+    model: str = ""
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted process."""

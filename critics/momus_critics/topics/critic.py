@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 import torch
@@ -22,17 +20,18 @@ from momus.critic import (
     LogPrior,
     Note,
     Pooled,
+    Reporting,
     Rows,
     Statistic,
     StatisticsMixin,
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin, UnnamedLatentsMixin, check_fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
-from momus.critic.reporting import Reporting
 from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
+from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
@@ -43,12 +42,13 @@ from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
 from momus_critics.stopword_lists import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.bound import expected_log_likelihood
-from momus_critics.topics.fitting import Model, Options, fit, infer, load_checkpoint, point_is_enough, save_checkpoint
+from momus_critics.topics.fitting import Options, fit, infer, point_is_enough
 from momus_critics.topics.laplace import refine
 
 TOP_WORDS = 12
 
 
+@parametrized
 class Topics(
     TokenCritic[Gaussians],
     StatisticsMixin,
@@ -59,12 +59,13 @@ class Topics(
     ExplanationMixin,
     DeviceMixin,
     NotesMixin,
-    ParameterRolesMixin,
     UnnamedLatentsMixin,
 ):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
-    The model is fitted by variational EM; the posterior of a document is N(λ, diag ν²), the maximum of the bound.
+    The model is fitted by variational EM, which underestimates Σ: μ and Σ are estimated again after it, with full
+    covariances of the posteriors, if the documents bound Σ (the notes say so). The posterior of a document is
+    N(λ, diag ν²), the maximum of the bound.
     Latent NLL is exact under it: ½ [(K − 1) log 2π + log |Σ| + (λ − μ)ᵀ Σ⁻¹ (λ − μ) + tr(Σ⁻¹ diag ν²)] (Deng et al.
     2022, section 6). As the NLL of a density, it can be negative. The verdict is on the distance (λ − μ)ᵀ Σ⁻¹ (λ − μ)
     alone: a document of many topics has a narrow q, so the trace falls when unrelated topics are mixed.
@@ -80,10 +81,6 @@ class Topics(
         language of the stopwords (empty: no stopwords), strings that no word may contain.
     steps, tolerance
         Largest number of steps of EM, and the relative growth of the ELBO below which EM stops.
-    covariance
-        ``laplace`` estimates μ and Σ again after EM, with full covariances of the posteriors, because variational EM
-        underestimates Σ; ``variational`` keeps the estimates of EM (as does ``laplace`` if the documents do not bound
-        Σ; the notes say so).
     smoothing
         β of the prior of φ_k.
     word_posterior
@@ -91,8 +88,6 @@ class Topics(
         completes held-out documents better.
     shrinkage
         Number of pseudo-documents without correlation that shrink Σ towards its diagonal.
-    checkpoint
-        A folder for the last step of EM, from which an interrupted fit resumes. Empty: none.
     tokens, lower
         The tokenizer; see `TokenCritic`.
     seed
@@ -116,59 +111,20 @@ class Topics(
     evidence_kind = "bound"
     evidence_of = "the words of the vocabulary, in their order"
     min_documents = 10
-    fitting_params: ClassVar[tuple[str, ...]] = ("checkpoint",)
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "n_topics": Range(0, 2000),
-        "expectation": OneOf("full", "mean"),
-        "covariance": OneOf("laplace", "variational"),
-        "word_posterior": OneOf("auto", "dirichlet", "point"),
-        "min_count": Range(1, 10**9),
-        "max_share": Range(0, 1, above=True),
-        "vocabulary_size": Range(0, 10**9),
-        "steps": Range(1, 10**6),
-        "tolerance": Range(0, 1),
-        "smoothing": Range(0, 10**6, above=True),
-        "shrinkage": Range(0, 10**9),
-    }
-
-    def __init__(
-        self,
-        *,
-        n_topics: int = 0,
-        expectation: str = "full",
-        min_count: int = 5,
-        max_share: float = 0.5,
-        vocabulary_size: int = 0,
-        language: str = "en",
-        without: list[str] | None = None,
-        steps: int = 300,
-        tolerance: float = 2e-6,
-        covariance: str = "laplace",
-        smoothing: float = 0.02,
-        word_posterior: str = "auto",
-        shrinkage: float = 0.0,
-        checkpoint: str = "",
-        tokens: str = "words",
-        lower: bool = True,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(tokens=tokens, lower=lower)
-        self.n_topics = n_topics
-        self.expectation = expectation
-        self.min_count = min_count
-        self.max_share = max_share
-        self.vocabulary_size = vocabulary_size
-        self.language = language
-        self.without = without
-        self.steps = steps
-        self.tolerance = tolerance
-        self.covariance = covariance
-        self.smoothing = smoothing
-        self.word_posterior = word_posterior
-        self.shrinkage = shrinkage
-        self.checkpoint = checkpoint
-        self.seed = seed
+    n_topics: Annotated[int, Range(0, 2000)] = 0
+    expectation: Annotated[str, OneOf("full", "mean")] = "full"
+    min_count: Annotated[int, Range(1, 10**9)] = 5
+    max_share: Annotated[float, Range(0, 1, above=True)] = 0.5
+    vocabulary_size: Annotated[int, Range(0, 10**9)] = 0
+    language: str = "en"
+    without: list[str] | None = None
+    steps: Annotated[int, Range(1, 10**6)] = 300
+    tolerance: Annotated[float, Range(0, 1)] = 2e-6
+    smoothing: Annotated[float, Range(0, 10**6, above=True)] = 0.02
+    word_posterior: Annotated[str, OneOf("auto", "dirichlet", "point")] = "auto"
+    shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
+    seed: int = 0
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
@@ -180,25 +136,11 @@ class Topics(
         options = self._options(self.n_topics or int(np.clip(counts.shape[0] // 20, 5, 100)))
         point = self.word_posterior == "point" or (self.word_posterior == "auto" and point_is_enough(counts, options))
         options = replace(options, point=point)
-        fitting = {
-            k: v for k, v in self.get_params(deep=False).items() if k not in ("steps", "covariance", "checkpoint")
-        }
-        signed = [real.fingerprint, repr(fitting)]
-        signature = hashlib.blake2b("\n".join(signed).encode(), digest_size=8).hexdigest()
-        folder = Path(self.checkpoint) if self.checkpoint else None
         with stage("EM of topics", options.steps) as advance:
-
-            def report(step: int, model: Model) -> None:
-                advance(step)
-                if folder is not None:
-                    save_checkpoint(folder, model, signature)
-
-            model = fit(counts, options, load_checkpoint(folder, signature) if folder else None, report)
-        self.refined_ = False
-        if self.covariance == "laplace":
-            refined = refine(counts, model, options)
-            self.refined_ = refined is not None
-            model = refined or model
+            model = fit(counts, options, lambda step, _: advance(step))
+        refined = refine(counts, model, options)
+        self.refined_ = refined is not None
+        model = refined or model
         # topics by descending mean share; the last one stays last, as the reference of the log-odds
         order = np.argsort(-softmax(_extended(model.lam), axis=1).mean(axis=0)[:-1], kind="stable")
         self.phi_, self.weights_ = (np.concatenate([x[order], x[-1:]]) for x in (model.phi, model.weights))

@@ -7,10 +7,8 @@ maximum of the bound (with optional shrinkage of Σ towards its diagonal). φ ha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -20,7 +18,6 @@ from torch import Tensor
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
-from momus.outputs import make_folder, replacing, writing
 from momus_critics.fits.clusters import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
@@ -153,34 +150,26 @@ def start(counts: sparse.csr_array, options: Options) -> Model:
     return Model(phi, phi, np.nan, np.zeros(d), np.eye(d), np.zeros((n, d)), np.full((n, d), 0.5))
 
 
-def fit(
-    counts: sparse.csr_array,
-    options: Options,
-    model: Model | None = None,
-    report: Callable[[int, Model], None] | None = None,
-) -> Model:
+def fit(counts: sparse.csr_array, options: Options, report: Callable[[int, Model], None] | None = None) -> Model:
     """Run EM until the ELBO converges.
 
     Parameters
     ----------
     counts
         CSR (n, V).
-    model
-        Where to resume, such as the checkpoint of an interrupted fit; default: a fresh start.
     report
         Called after each step with its number (from 1) and the model.
     """
-    current = model or start(counts, options)
-    if np.isnan(current.divergence):
-        _step(counts, options, current)  # the start is not a distribution q(φ), so its bound is not on the curve
-    for step in range(len(current.curve), options.steps):
-        elbo = _step(counts, options, current)
-        current.curve.append(elbo)
+    model = start(counts, options)
+    _step(counts, options, model)  # the start is not a distribution q(φ), so its bound is not on the curve
+    for step in range(options.steps):
+        elbo = _step(counts, options, model)
+        model.curve.append(elbo)
         if report is not None:
-            report(step + 1, current)
-        if step > 4 and elbo - current.curve[-2] < options.tolerance * abs(elbo):
+            report(step + 1, model)
+        if step > 4 and elbo - model.curve[-2] < options.tolerance * abs(elbo):
             break
-    return current
+    return model
 
 
 def _step(counts: sparse.csr_array, options: Options, model: Model) -> float:
@@ -282,42 +271,3 @@ def infer(
         rows = slice(first, first + batch.size)
         lam[rows], var[rows], values[rows] = (x.double().cpu().numpy() for x in posterior[:3])
     return lam, var, values
-
-
-NAME = "topics.safetensors"
-
-
-def save_checkpoint(folder: Path, model: Model, signature: str) -> None:
-    """Write a model; replace an older one only when the new file is complete.
-
-    Raises
-    ------
-    StoreError
-        The folder cannot be made.
-    """
-    from safetensors.numpy import save_file
-
-    with writing(f"topics: checkpoint {folder}", "name another folder"):
-        make_folder(folder)
-    arrays = {
-        n: np.ascontiguousarray(getattr(model, n)) for n in ("phi", "weights", "mean", "covariance", "lam", "var")
-    }
-    metadata = {"signature": signature, "curve": json.dumps([model.divergence, *model.curve])}
-    with replacing(folder / NAME) as temporary:
-        save_file(arrays, temporary, metadata=metadata)
-
-
-def load_checkpoint(folder: Path, signature: str) -> Model | None:
-    """Read a model; None if there is none, or if its signature (of corpus and parameters) differs."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(folder / NAME, framework="numpy") as tensors:
-            metadata = tensors.metadata() or {}
-            if metadata.get("signature") != signature:
-                return None
-            arrays = {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 (no mapping)
-    except (OSError, SafetensorError):
-        return None
-    divergence, *curve = json.loads(metadata["curve"])
-    return Model(**arrays, divergence=divergence, curve=curve)

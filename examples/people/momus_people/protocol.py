@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
@@ -52,35 +52,22 @@ class Protocol:
         How many titles at most.
     """
 
-    ranges: ClassVar[Mapping[str, Range | OneOf]] = {
-        "kind": OneOf("rating", "pair", "set"),
-        "items": Range(2, 100_000),
-        "raters": Range(1, 1000),
-        "judgements": Range(1, 1000),
-        "words": Range(0, 100_000),
-        "checks": Range(0, 100),
-        "repeats": Range(0, 100),
-        "training": Range(0, 100),
-        "most_labels": Range(2, 50),
-        "seed": Range(0, MOST_SEED),
-    }
-
     question: str = "coherence"
-    kind: str = "rating"
-    items: int = 60
-    raters: int = 5
-    judgements: int | None = None
+    kind: Annotated[str, OneOf("rating", "pair", "set")] = "rating"
+    items: Annotated[int, Range(2, 100_000)] = 60
+    raters: Annotated[int, Range(1, 1000)] = 5
+    judgements: Annotated[int | None, Range(1, 1000)] = None
     scale: tuple[str, ...] = FIVE
     ties: bool = False
-    words: int = 150
-    checks: int = 2
-    repeats: int = 3
+    words: Annotated[int, Range(0, 100_000)] = 150
+    checks: Annotated[int, Range(0, 100)] = 2
+    repeats: Annotated[int, Range(0, 100)] = 3
     labels: tuple[str, ...] = ()
-    training: int = 0
-    most_labels: int = 12
+    training: Annotated[int, Range(0, 100)] = 0
+    most_labels: Annotated[int, Range(2, 50)] = 12
     instructions: str = WORDING["instructions"]
     consent: str = WORDING["consent"]
-    seed: int = 0
+    seed: Annotated[int, Range(0, MOST_SEED)] = 0
 
     def __post_init__(self) -> None:
         check_values(type(self), asdict(self), "study")

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
 from momus.checks.scripts import scripts_of
-from momus.conformance import scripts as samples
+from momus.conformance import corpora
 from momus.critic import EvidenceMixin, Reporting, StatisticsMixin
 from momus.critic.hooks import ScriptsMixin, TokenizerMixin
 from momus.critic.powers import Decomposition, DecompositionMixin
@@ -457,10 +457,10 @@ def test_a_critic_of_a_script_that_no_sample_has_skips_the_check():
 
 
 def test_samples_are_in_the_scripts_that_they_name():
-    for name, sample in samples.SAMPLES.items():
+    for name, sample in corpora.SAMPLES.items():
         shares = scripts_of(TextSketch.of(Corpus.from_texts([" ".join(sample.sentences)]))).shares
         assert {code for code, _ in shares} == set(sample.codes), name
-        assert len(samples.documents(name)) == samples.DOCUMENTS
+        assert len(corpora.in_script(name)) == corpora.DOCUMENTS
 
 
 def test_a_user_can_bring_text():

@@ -77,7 +77,7 @@ def test_large_counts_are_exact():
     assert total.table("words")[1].tolist() == total.array("totals").tolist() == [big + 1]
 
 
-class Forgetful(Critic[Values], MergeableMixin):
+class Forgetful(MergeableMixin, Critic[Values]):
     """z is the number of characters, around a mean that is not additive."""
 
     name = "forgetful"
@@ -85,9 +85,6 @@ class Forgetful(Critic[Values], MergeableMixin):
 
     def __init__(self):
         pass
-
-    def fit(self, real):
-        return self.fit_from(self.fit_counts(real))
 
     def fit_counts(self, real):
         return Counts.of(mean=[round(float(real.characters.mean()))])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from momus.critic.reporting import Reporting
+from momus.critic import Reporting
 from momus.errors import MomusError
 from momus.laws import LEAST_GROUPS, Law, jackknife, relabel, standard_error
 from momus.laws.jackknife import joined, shortened

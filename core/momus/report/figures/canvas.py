@@ -173,6 +173,8 @@ def line_through(points: Iterable[Point]) -> str:
         waiting = None
     if waiting is not None and len(kept) == 1:
         kept.append(waiting)
+    if not kept:
+        return ""
     places = [(fixed(x), fixed(y)) for x, y in kept]
     return f"M{' '.join(places[0])}" + "".join(
         f"V{b}" if a == c else f"H{a}" if b == d else f"L{a} {b}" for (c, d), (a, b) in pairwise(places)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from momus.errors import UsageError
 from momus.joint.ranks import ALL_AXES, Ranking
-from momus.report.against import said
 from momus.report.answer import Answer, Cell
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import LABEL, Look, looks
 from momus.report.figures.scales import GapScale
 from momus.report.joint_words import chance
 from momus.report.safe import anchor, clean, csv_text
+from momus.report.sentences import worded
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
@@ -128,7 +128,17 @@ def overview_rows(answer: Answer) -> Rows:
         model=model,
         columns=("axis", "critic", "generated", "gap", "low", "high", "differs", "finding", "direction"),
         numbers=[
-            (axis, d.row, d.corpus, d.value, d.low, d.high, d.filled, said(cell.row), cell.direction)
+            (
+                axis,
+                d.row,
+                d.corpus,
+                d.value,
+                d.low,
+                d.high,
+                d.filled,
+                worded(cell.row, cell.row.finding),
+                cell.direction,
+            )
             for (axis, cell), d in zip(drawn, dots, strict=True)
         ],
     )
@@ -148,7 +158,7 @@ def _gap_dot(cell: Cell) -> Dot:
     interval = "" if low is None or high is None else f" ({low:.2g} to {high:.2g})"
     direction = f", {clean(cell.direction, 60)}" if cell.direction else ""
     bands = f"bands of {clean(v.reference, LABEL)}" if v.band_source == OWN else "human bands"
-    title = f"{clean(cell.generated, LABEL)}: {gap:.2g} {bands}{interval}{direction}; {said(v)}"
+    title = f"{clean(cell.generated, LABEL)}: {gap:.2g} {bands}{interval}{direction}; {worded(v, v.finding)}"
     return Dot(v.critic, cell.generated, gap, low, high, v.differs, title)
 
 

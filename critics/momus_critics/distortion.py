@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import ParameterRolesMixin, ScriptsMixin
-from momus.critic.reporting import Reporting
 from momus.errors import UsageError
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import on_grid
 from momus.sequences import SequenceScores, TextScorer
-from momus.sequences.opening import open_scorer
+from momus.sequences.interfaces import open_scorer
 from momus.text.corpus import Corpus
 from momus.text.scripts import ANY, Scripts
 from momus_critics.figures import rounded
@@ -36,6 +36,7 @@ class ScoredTwice:
         return len(self.language)
 
 
+@parametrized
 class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMixin, ParameterRolesMixin):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 
@@ -70,11 +71,8 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
     required_params: ClassVar[tuple[str, ...]] = ("language_scorer", "model_scorer")
     may_be_infinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
-    def __init__(
-        self, *, language_scorer: Mapping[str, Any] | None = None, model_scorer: Mapping[str, Any] | None = None
-    ) -> None:
-        self.language_scorer = language_scorer
-        self.model_scorer = model_scorer
+    language_scorer: Mapping[str, Any] | None = None
+    model_scorer: Mapping[str, Any] | None = None
 
     def fit(self, real: Corpus) -> Self:
         """Compute equal-count bins of log p_L on samples from the language.
