@@ -49,6 +49,7 @@ def test_runs_are_in_order_of_time_with_the_numbers_of_their_verdicts(folder, ru
 
 def test_the_page_shows_each_axis_the_limit_and_the_run_that_breaks_it(folder):
     page = render_history(read_timeline(folder, (Limit("length", 0.5),)))
+    assert re.search(r'class="answer">Beyond human variation in the last run: \w+ on \d of \d', page)
     assert page.count("<svg") == 3
     assert "length of documents: above its limit in deep/7-long" in page
     assert page.index("length of documents") < page.index("vocabulary"), "broken limits come first"

@@ -220,6 +220,22 @@ def write_history(timeline: Timeline, path: Path) -> Path:
     return write_text(path, render_history(timeline), "name another file with --out")
 
 
+def beyond_sentence(timeline: Timeline) -> str:
+    """On how many axes each corpus lies beyond human variation in its last run, and in its first one."""
+    said = []
+    for corpus in dict.fromkeys(line.corpus for line in timeline.lines):
+        marks: dict[int, list[bool]] = {}
+        for point in (p for line in timeline.lines if line.corpus == corpus for p in line.points if p.finding):
+            marks.setdefault(point.run, []).append(point.finding.startswith("beyond"))
+        if not marks:
+            continue
+        first, last = min(marks), max(marks)
+        before = f" ({sum(marks[first])} of {len(marks[first])} in {timeline.runs[first].name})" if first < last else ""
+        on = f"on {sum(marks[last])} of {counted(len(marks[last]), 'axis', 'axes')}{before}"
+        said.append(f"{corpus or timeline.runs[last].generated[0]} {on}")
+    return f"Beyond human variation in the last run: {'; '.join(said)}." if said else ""
+
+
 def render_history(timeline: Timeline) -> str:
     """Render the page; names of runs, corpora and critics are cleaned and escaped."""
     from markupsafe import Markup
@@ -248,6 +264,7 @@ def render_history(timeline: Timeline) -> str:
         panels=panels,
         references=joined(list(dict.fromkeys(run.against or "human text" for run in timeline.runs))),
         own=all(run.against for run in timeline.runs),
+        answer=beyond_sentence(timeline),
         has_limits=any(line.limit is not None for line in timeline.lines),
         broken=[f"{line.axis}: above its limit in {joined(names)}" for line, _, names, _ in panels if names],
         changes=[[input_line(c) for c in run.changed] for run in timeline.runs],
