@@ -163,7 +163,7 @@ def outcomes_of(
 ) -> Iterator[R]:
     """Do tasks in `Workers`, and yield what each returns, in order of completion; any of the processes may be killed.
 
-    Each is a pool of its own, so that the task of a killed process alone is lost, and begun again by a new process.
+    Each is a separate pool, so that the task of a killed process alone is lost, and begun again by a new process.
 
     Raises
     ------

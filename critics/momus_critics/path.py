@@ -17,6 +17,7 @@ from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, plac
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
+from momus.text.counting import clipped
 from momus_critics.figures import rounded
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
@@ -244,13 +245,13 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         steps = [
             Step(
                 "jump" if i in marked else "",
-                text[:SHOWN],
+                clipped(text, SHOWN),
                 float(values[i]),
                 i in marked,
                 "far from the sentence before",
             )
             if i in marked
-            else Step("", text[:SHOWN], float(values[i]))
+            else Step("", clipped(text, SHOWN), float(values[i]))
             for i, text in enumerate(z.texts)
         ]
         value = float(values.sum()) / max(len(values), 1)

@@ -82,10 +82,10 @@ def sections(markup: str) -> list[tuple[str | None, str]]:
     [('abstract', 'Ada wrote.'), ('Life', 'Born.\n\nSmall.')]
     """
     titled: list[tuple[str | None, str]] = []
-    for part in parts_of(markup):
-        if part.level in (0, 2):
-            titled.append((part.title if part.level else "abstract", part.text))
-        elif part.level > 2 and titled:
+    for passage in parts_of(markup):
+        if passage.level in (0, 2):
+            titled.append((passage.title if passage.level else "abstract", passage.text))
+        elif passage.level > 2 and titled:
             title, text = titled[-1]
-            titled[-1] = title, "\n\n".join(filter(None, (text, part.text)))
+            titled[-1] = title, "\n\n".join(filter(None, (text, passage.text)))
     return titled

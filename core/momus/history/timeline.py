@@ -224,14 +224,14 @@ def beyond_sentence(timeline: Timeline) -> str:
     """On how many axes each corpus lies beyond human variation in its last run, and in its first one."""
     said = []
     for corpus in dict.fromkeys(line.corpus for line in timeline.lines):
-        found: dict[int, list[bool]] = {}
+        marks: dict[int, list[bool]] = {}
         for point in (p for line in timeline.lines if line.corpus == corpus for p in line.points if p.finding):
-            found.setdefault(point.run, []).append(point.finding.startswith("beyond"))
-        if not found:
+            marks.setdefault(point.run, []).append(point.finding.startswith("beyond"))
+        if not marks:
             continue
-        first, last = min(found), max(found)
-        before = f" ({sum(found[first])} of {len(found[first])} in {timeline.runs[first].name})" if first < last else ""
-        on = f"on {sum(found[last])} of {counted(len(found[last]), 'axis', 'axes')}{before}"
+        first, last = min(marks), max(marks)
+        before = f" ({sum(marks[first])} of {len(marks[first])} in {timeline.runs[first].name})" if first < last else ""
+        on = f"on {sum(marks[last])} of {counted(len(marks[last]), 'axis', 'axes')}{before}"
         said.append(f"{corpus or timeline.runs[last].generated[0]} {on}")
     return f"Beyond human variation in the last run: {'; '.join(said)}." if said else ""
 

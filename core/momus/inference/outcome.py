@@ -233,8 +233,9 @@ def _value(
     p, _, _ = p_value("value", contrast.here, null, exact)
     real, generated = contrast.values
     if not math.isfinite(error):
-        none = [intervals.NONE] * 2
-        return numbers((real, generated), generated - real, p, none[0], none, (math.nan, math.nan, math.nan))
+        none, unknown = [intervals.NONE] * 2, (math.nan, math.nan)
+        effect, _, _ = _effect(s, samples, contrast.here, math.nan, [unknown] * 2, none, generated - real)
+        return numbers((real, generated), effect, p, none[0], none, (math.nan, *unknown))
     if error == 0 and contrast.here:
         return _apart(contrast, samples, p, contrast.here, question)
     from scipy.stats import t

@@ -19,6 +19,8 @@ REMARKS = 6
 """Remarks of one passage."""
 OUTLIERS, OUTLIER = 2, 240
 """How many of the least likely documents of each corpus are shown, and characters of each."""
+TITLED = 30
+"""The state of a longer piece is its title, and stands before it."""
 BEFORE = 140
 """Characters shown before the first marked piece, if the passage does not begin with its document."""
 LONGEST = 320
@@ -128,7 +130,7 @@ def _remarked_once(pieces: Sequence[Piece], most: int) -> list[Piece]:
     for p in pieces:
         remark = p.text.strip().lower(), p.why
         if p.marked and p.text and (remark in told or len(told) >= most):
-            kept.append(replace(p, state="", why=""))
+            kept.append(replace(p, state=p.state if len(p.text) > TITLED else "", why=""))
             continue
         if p.marked and p.why:
             told.add(remark)

@@ -14,6 +14,18 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def clipped(text: str, length: int) -> str:
+    """The beginning of a text up to the end of a word, with an ellipsis where it is cut.
+
+    >>> clipped("a few words more", 9), clipped("short", 9)
+    ('a few …', 'short')
+    """
+    if len(text) <= length:
+        return text
+    head = text[:length]
+    return f"{head[: head.rfind(' ')] if ' ' in head else head} …"
+
+
 def percentage(share: float, digits: int | None = None) -> str:
     """A share in percent: to so many decimals, or to three significant digits.
 

@@ -11,7 +11,7 @@ import numpy as np
 from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.counting import percentage
+from momus.text.counting import clipped, percentage
 from momus_critics.chains.repair import LESS, ORDER, best_repairs
 from momus_critics.chains.transitions import UNLIKELY
 from momus_critics.figures import percent
@@ -161,7 +161,7 @@ def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> Mar
         )
         marked = p < UNLIKELY
         steps.append(
-            Step(targets[after], text[:240], -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
+            Step(targets[after], clipped(text, 240), -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
         )
     prior = critic.log_prior(latents)
     value = -float(prior.values[0]) / int(prior.steps[0])

@@ -14,6 +14,7 @@ from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, 
 from momus.numeric.ragged import places_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.counting import clipped
 from momus_critics.figures import percent, rounded
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def explain(
         if words:
             remarks.append(f"words that no other section has: {', '.join(words)}")
         label = f"{title or f'section {m + 1}'}: {'stranger' if stranger else 'belongs'}"
-        steps.append(Step(label, text[:SHOWN_CHARACTERS], float(cost[m]), stranger, "; ".join(remarks)))
+        steps.append(Step(label, clipped(text, SHOWN_CHARACTERS), float(cost[m]), stranger, "; ".join(remarks)))
     return MarkedDocument(document.name, document.ids[0], value, "nats per section", steps)
 
 

@@ -385,3 +385,12 @@ PINNED = {
 @pytest.mark.parametrize("name", DESIGNS)
 def test_a_seed_repeats_the_run(name):
     assert pinned(name) == pytest.approx(PINNED[name], rel=1e-9)
+
+
+def test_the_effect_of_a_single_document_is_on_its_own_scale():
+    """Without a standard error, a log ratio is a log ratio, and no difference of perplexities of 100,000."""
+    real, generated = np.array([[12.0, 1.0]]), np.column_stack([np.linspace(11.0, 13.0, 12), np.ones(12)])
+    ppl = Statistic("ppl", "x", "value", perplexity, scale="log", effect="log_ratio")
+    (result,) = compare_rows([ppl], {"x": real}, {"x": generated + np.array([1.0, 0.0])})
+    assert result.effect == pytest.approx(1.0)
+    assert result.difference == pytest.approx(np.exp(13.0) - np.exp(12.0))
