@@ -249,6 +249,11 @@ def unfit_plain(value: Any, depth: int = 0) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "a finite number"
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    kinds = set(map(type, inner))  # of long lists of numbers or texts, without a call for each
+    if kinds <= {str, bool} or (kinds == {float} and all(map(math.isfinite, inner))):
+        return ""
+    if kinds == {int} and max(map(abs, inner)) <= LARGEST:
+        return ""
     return next((fault for fault in (unfit_plain(v, depth + 1) for v in inner) if fault), "")
 
 

@@ -37,7 +37,7 @@ ADAPTERS = [
     *(GaussianMixtureCritic, PCACritic, TokenClasses),
 ]
 SHIPPED = [critic_class(name) for name in critic_names()]
-LONGEST_AXIS, LONGEST_PHRASE = 28, 5
+LONGEST_AXIS, LONGEST_PHRASE = 28, 6
 
 
 def zipfian(n, seed, length=80, exponent=1.1, types=400, name="real"):
