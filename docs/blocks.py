@@ -42,7 +42,7 @@ from markdown_it import MarkdownIt
 
 from momus.demo import demo_path
 
-SILENT = ("text", "toml", "json", "yaml")
+SILENT = ("text", "toml", "json", "yaml", "r")
 SHELLS = ("console", "bash")
 SECONDS = 120
 FILES = {

@@ -16,7 +16,7 @@ PAGES = [
 NOT_RUN = {
     "README.md": 2,
     "gpu.md": 1,
-    "install.md": 3,
+    "install.md": 2,
     "languages.md": 1,
     "large.md": 2,
     "models-in-critics.md": 1,
