@@ -12,7 +12,7 @@ from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
 from momus.verdicts.verdict import Verdict
 
-UNDIRECTED, UNNAMED = 0.5, 0.5
+UNDIRECTED, UNNAMED = 0.4, 0.5
 """What the gap of a distance, and of a likelihood, counts where the statistics of an axis are put in order."""
 ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
 
