@@ -10,7 +10,8 @@ from momus.version import DISTRIBUTION, __version__, extra, install_command
 ROOT = Path(__file__).parents[2]
 ROOMS = ("README.md", "docs", "examples", "core", "critics", "adapters", "benchmarks", "tests")
 PLACE = r"(?:-e|--editable) (?:\.|examples/people)(?![\w/])|-e '?\.\[[\w,]+\]"
-RIGHT = re.compile(rf"pip install (?:{PLACE}|'momus-criticism\[[\w,]+\]'|momus-criticism(?![\w[])|(?:dist|wheels)/momus_criticism-)")
+WHEEL = r"(?:dist|wheels)/momus_criticism-"
+RIGHT = re.compile(rf"pip install (?:{PLACE}|'momus-criticism\[[\w,]+\]'|momus-criticism(?![\w[])|{WHEEL})")
 
 
 def pages():
