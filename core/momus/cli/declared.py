@@ -127,7 +127,8 @@ def _axis(body: list[ast.stmt]) -> str | None:
 
 
 def _defaults(body: list[ast.stmt]) -> dict[str, str]:
-    """Parameters whose defaults are strings, of ``__init__`` or of fields."""
+    """Parameters whose defaults are strings, of ``__init__``, or of fields where there is none."""
+    written = any(isinstance(s, ast.FunctionDef) and s.name == "__init__" for s in body)
     pairs: list[tuple[str, ast.expr | None]] = []
     for statement in body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
@@ -135,7 +136,7 @@ def _defaults(body: list[ast.stmt]) -> dict[str, str]:
             names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
             pairs += zip(names[len(names) - len(arguments.defaults) :], arguments.defaults, strict=True)
             pairs += zip([a.arg for a in arguments.kwonlyargs], arguments.kw_defaults, strict=True)
-        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        elif not written and isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             pairs.append((statement.target.id, statement.value))
     constants = {name: d.value for name, d in pairs if isinstance(d, ast.Constant)}
     return {name: value for name, value in constants.items() if isinstance(value, str)}

@@ -151,7 +151,7 @@ def _signed(d: Distances, confidence: float) -> Bools:
     moves = np.stack(
         [d.deviations[:, other] - d.deviations[:, one], d.deviations[:, other] + d.deviations[:, one]], axis=1
     )
-    error = _errors(moves, d.deviations)
+    error = moves.std(axis=0)
     reach = _critical(np.abs(_scaled(moves, error)).reshape(len(moves), -1).max(axis=1), confidence, d.freedom)
     t = _scaled(values, error)
     sure = (np.abs(t) > reach).all(axis=0)
@@ -166,21 +166,16 @@ def _unsigned(d: Distances, confidence: float) -> Bools:
     # entry i, j is Dⱼ − Dᵢ: (K, K), and its deviations (B, K, K)
     values = d.estimates[None, :] - d.estimates[:, None]
     moves = d.deviations[:, None, :] - d.deviations[:, :, None]
-    error = _errors(moves, d.deviations)
+    error = moves.std(axis=0)
     reach = _critical(_scaled(moves, error).reshape(len(moves), -1).max(axis=1), confidence, d.freedom)
     return np.asarray((_scaled(values, error) > reach) & ~np.eye(k, dtype=bool))
 
 
-def _errors(moves: Floats, deviations: Floats) -> Floats:
-    """Standard errors of sums and differences of estimates; 0 where they are rounding errors of equal columns."""
-    error = moves.std(axis=0)
-    return np.where(error <= 1e-12 * float(np.abs(deviations).max(initial=0.0)), 0.0, error)
-
-
 def _scaled(values: Floats, error: Floats) -> Floats:
     """Values in standard errors; without an error, 0 where the value is 0 and infinite elsewhere."""
+    flat = error <= 1e-12 * max(float(np.abs(error).max(initial=0.0)), 1e-300)
     at_zero = np.where(np.abs(values) <= 1e-12, 0.0, np.copysign(np.inf, values))
-    return np.asarray(np.where(error == 0, at_zero, values / np.where(error == 0, 1.0, error)))
+    return np.asarray(np.where(flat, at_zero, values / np.where(flat, 1.0, error)))
 
 
 def _critical(largest: Floats, confidence: float, freedom: float) -> float:
@@ -191,4 +186,4 @@ def _critical(largest: Floats, confidence: float, freedom: float) -> float:
     if not len(finite):
         return float("inf")
     reach = float(np.quantile(finite, confidence, method="higher"))
-    return float(t.isf(norm.sf(reach), freedom))
+    return max(float(t.isf(norm.sf(reach), freedom)), 0.0)  # older versions of SciPy put the median a little below 0

@@ -183,7 +183,8 @@ def test_fewer_than_four_groups_are_cut_as_text_without_groups():
     a, b = (novels(rng, [400] * 3) for _ in range(2))
     plain = [RunningText(t.ids, t.vocabulary, t.ends) for t in (a, b)]
     law = Law("mean", average)
-    assert compare_law(law, a, b, 0.95) == compare_law(law, *plain, 0.95)
+    # by their printing: some fields are NaN, which equals nothing
+    assert repr(compare_law(law, a, b, 0.95)) == repr(compare_law(law, *plain, 0.95))
 
 
 def test_a_text_that_is_one_long_group_but_for_a_few_words_is_too_short():

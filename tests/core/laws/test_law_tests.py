@@ -250,9 +250,11 @@ def test_the_standard_error_of_a_real_text_is_computed_once_for_several_generate
     others = [text(rng.integers(0, 9, 1200)) for _ in range(3)]
     kept = [compare_law(law, texts[0], other, 0.95, real_errors=errors) for other in others]
     assert len(calls) == (1 + 3) * 21
-    assert kept == [compare_law(law, texts[0], other, 0.95) for other in others]
+    # by their printing: some fields are NaN, which equals nothing
+    assert repr(kept) == repr([compare_law(law, texts[0], other, 0.95) for other in others])
     shorter = text(rng.integers(0, 9, 900))
-    assert compare_law(law, texts[0], shorter, 0.95, real_errors=errors) == compare_law(law, texts[0], shorter, 0.95)
+    again = compare_law(law, texts[0], shorter, 0.95)
+    assert repr(compare_law(law, texts[0], shorter, 0.95, real_errors=errors)) == repr(again)
     assert len(errors) == 2, "a text cut to another length has another error"
 
 
