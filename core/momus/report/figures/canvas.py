@@ -160,8 +160,8 @@ def _title(words: str) -> str:
 def line_through(points: Iterable[Point]) -> str:
     """Path data of a line through points; points closer than a unit to the last one are left out.
 
-    >>> line_through([(0, 0), (0.1, 0), (5, 2.25), (5, 3), (7, 3)])
-    'M0 0L5 2.2V3H7'
+    >>> line_through([(0, 0), (0.1, 0), (5, 2.25), (5, 4), (7, 4)])
+    'M0 0L5 2.2V4H7'
     """
     kept: list[Point] = []
     waiting: Point | None = None
