@@ -136,7 +136,7 @@ LOST = {
     "kept documents over the text": ((*FILTER, "--kept", "texts/gen.jsonl", "--dropped", "dropped.jsonl"), "own input"),
     "kept documents over a page": (
         (*FILTER, "--kept", "kept.jsonl", "--dropped", "thesis.jsonl"),
-        "not a file of records",
+        "not what this command wrote",
     ),
     "kept documents in the folder that is read": (
         ("filter", "critic", "texts", *FILTER[3:], "--kept", "texts/kept.jsonl", "--dropped", "dropped.jsonl"),
@@ -145,6 +145,14 @@ LOST = {
     "kept documents among those of a pattern": (
         ("filter", "critic", "texts/*.jsonl", *FILTER[3:], "--kept", "texts/kept.jsonl", "--dropped", "dropped.jsonl"),
         "a file of its input texts/*.jsonl",
+    ),
+    "kept documents over records of others": (
+        (*FILTER, "--kept", "theirs.jsonl", "--dropped", "dropped.jsonl"),
+        "not what this command wrote",
+    ),
+    "dropped documents over records of others": (
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "theirs.jsonl"),
+        "not what this command wrote",
     ),
     "scores in the folder of the critic": (
         (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl", "--scores", "critic/critics"),
@@ -157,6 +165,7 @@ LOST = {
 def test_nothing_of_others_is_replaced(name, here):
     words, told = LOST[name]
     (here / "thesis.jsonl").write_text("mine\n", encoding="utf-8")
+    (here / "theirs.jsonl").write_text('{"text": "mine"}\n', encoding="utf-8")
     (here / "work").mkdir()
     (here / "work" / "gate.json").write_text('{"mine": 1}\n', encoding="utf-8")
     before = contents(here)

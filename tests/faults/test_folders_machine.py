@@ -265,7 +265,7 @@ class Folders(RuleBasedStateMachine):
             under = [r for r in roots if name == r or name.startswith(f"{r}/") or r == "."]
             assert under, f"{line}: changed {name}, which nobody asked for"
             assert name not in self.theirs, f"{line}: changed {name}, which is somebody's"
-            if name in self.files and name in roots:
+            if name in self.files and name in roots and self.files[name][2]:  # an empty file is nobody's loss
                 copies = "--overwrite" in line and self.kinds.get(name) == "records"  # which have any format
                 assert self.kinds.get(name) in (kind, *over) or copies, (
                     f"{line}: replaced {name}, a {self.kinds.get(name, 'file of somebody')}"
@@ -391,9 +391,7 @@ class Folders(RuleBasedStateMachine):
     @rule(text=TEXT, real=TEXT, critic=CRITIC, keep=LINES, drop=LINES, mode=st.sampled_from(("", "--overwrite")))
     def filter(self, text, real, critic, keep, drop, mode):
         line = f"filter {critic} {text} -r {real} --kept {keep} --dropped {drop} --fdr 0.5 --jobs 1 --quiet {mode}"
-        # records are copies, and not told from others: with the option, any file of records may be replaced
-        records = ("documents", "prepared", "table") if "--overwrite" in line else ()
-        self.step(line, "records", keep, drop, beside=[f"{keep}.scores"], over=records)
+        self.step(line, "records", keep, drop, beside=[f"{keep}.scores"])
 
     @rule(text=TEXT, out=FOLDER)
     def calibrate(self, text, out):

@@ -39,6 +39,7 @@ from momus.runs.folder import read_comparison
 from momus.runs.kept_rows import SCORED, read_scores
 from momus.runs.manifest import write_manifest
 from momus.runs.packing import SHARED
+from momus.runs.record import RunRecord
 from momus.runs.row_plan import digest_of
 from momus.runs.row_store import StoredText
 from momus.schema import SEAL, seal
@@ -401,6 +402,23 @@ def test_a_baseline_of_a_run_without_a_possible_name_is_refused(targets):
             Baselines(path.parent).resolve("main")
     finally:
         path.write_bytes(before)
+
+
+@pytest.mark.parametrize("name", sorted(RunRecord.__required_keys__ - {"icu"}))
+def test_a_run_without_a_setting_that_readers_need_is_refused(name, targets):
+    target = targets["run"]
+    path = target.folder / "run.json"
+    before = {p: p.read_bytes() for p in target.folder.rglob("*") if p.is_file()}
+    content = json.loads(before[path])
+    del content[name]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    target.fit()
+    try:
+        with pytest.raises(MomusError, match=f"{name} is missing"):
+            read_comparison(target.folder)
+    finally:
+        for p, data in before.items():
+            p.write_bytes(data)
 
 
 def test_a_list_in_place_of_a_number_of_documents_is_refused(targets):

@@ -73,6 +73,7 @@ class RunRecord(TypedDict):
     permutations: Count
     confidence: Annotated[float, Range(0, 0.9999, above=True)]
     multiplicity: Literal["holm", "bh", "holm-table", "bh-table", "none"]
+    device: str
     top: Count
     refits: Count
     equivalence: float | None
