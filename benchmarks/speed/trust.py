@@ -1,6 +1,6 @@
 """Time that checks of outputs, syncs, digests, seals and schemas take of a comparison, in one run of one process.
 
-    python benchmarks/speed/trust.py [--documents 10000] [--words 100 500]
+    python benchmarks/speed/trust.py [--documents 10000] [--words 100 500] [--critics NAMES]
 
 Every function below is timed wherever it is called, the outermost call only; of cutting files into parts, which finds
 line ends too, the digests alone, and of reading JSON the seals and the schemas. `write_manifest` counts as a whole,
@@ -93,6 +93,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--words", type=int, nargs="+", default=[100, 500])
+    parser.add_argument(
+        "--critics", default="length,unigram,type-token", help="comma-separated; empty: the default ones"
+    )
     chosen = parser.parse_args()
     for group, functions in (("outputs", OUTPUTS), ("trust", TRUST)):
         for function in functions:
@@ -107,7 +110,12 @@ def main():
                 spent[:] = 0.0, 0.0, 0
             cpu, wall = time.process_time(), time.perf_counter()
             momus.compare(
-                real, {"g": made}, fit=fit, critics=["length", "unigram", "type-token"], out=folder / "run", jobs=1
+                real,
+                {"g": made},
+                fit=fit,
+                critics=chosen.critics.split(",") if chosen.critics else None,
+                out=folder / "run",
+                jobs=1,
             )
             cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
             print(f"{chosen.documents:,} × {words} words: {cpu:.2f} s of processor, {wall:.2f} s")

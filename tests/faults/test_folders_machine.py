@@ -356,7 +356,10 @@ class Folders(RuleBasedStateMachine):
             if self.kinds.get(name) == "both":
                 self.kinds[name] = kinds[name]
         assert all(
-            name not in before or known.get(name) in (None, kinds.get(name)) or self.files.get(name) == before[name]
+            name not in before
+            or not before[name][2]
+            or known.get(name) in (None, kinds.get(name))
+            or self.files.get(name) == before[name]
             for name in kinds
         )
 
