@@ -97,7 +97,8 @@ def different_documents_get_different_scores(s: Subject) -> None:
         raise Skip("too few documents of very different texts are scored")
     assert headline.p is not None, (
         f"{a.n_scored + b.n_scored} documents, from ordinary ones to a single word and Greek, are all alike "
-        f"({headline.method.reason}): project() or log_prior() does not depend on the text"
+        f"({headline.method.reason}): project() or log_prior() does not depend on the text, or "
+        "these texts hold nothing that the critic looks at: check it on your own with --corpus FILE (corpus= in pytest)"
     )
 
 
