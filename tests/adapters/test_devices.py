@@ -34,6 +34,9 @@ from momus_critics.sections import Sections
 from momus_critics.topics import Topics
 from momus_critics.topics.fitting import Options, fit, infer
 
+# its stand-in for a device patches torch, which other tests of the same process must not see
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("elsewhere", ROOT / "tests" / "elsewhere.py")
 elsewhere = importlib.util.module_from_spec(spec)
