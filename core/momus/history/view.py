@@ -32,7 +32,7 @@ CHECK_HEADS = ("rule", "axis", "value", "interval", "limit", "")
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
 STATUS = {"passed": "passed", "failed": "FAILED", "not decided": "CANNOT DECIDE"}
 INPUTS = {"version": "version of Momus", "fitted text": "text that critics are fitted on"}
-"""Kinds of inputs that are called otherwise than in the data."""
+"""Kinds of inputs that are called by other names than in the data."""
 LONG = 2000
 """Characters of a message that are kept."""
 JUNIT = marked("JUnit XML of a gate", b'name="momus gate"')
