@@ -16,9 +16,9 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import pickle
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -29,12 +29,15 @@ import momus
 from momus.critic import Counted, RunningTextCritic
 from momus.critic.hooks import settled
 from momus.critic.powers import headline_of
+from momus.critic.registry import make_critics
 from momus.engine.chosen import chosen_critics
 from momus.engine.crossfit import cross_scored, pooled
 from momus.errors import MomusError
 from momus.inference import axis_test, holm
 from momus.joint.versions import Against
+from momus.outputs import make_folder
 from momus.progress import Silent, Timed
+from momus.runs.kept_rows import read_scores, write_scores
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import design_of_scores, same_columns
@@ -85,8 +88,8 @@ def keep_rows(data: Path, kept: Path) -> None:
     fitting = pooled([corpus([r for r in rows if r["prompt_id"] in fit], m) for m, rows in read.items()])
     texts = {m: corpus([r for r in rows if r["prompt_id"] in test], m) for m, rows in read.items()}
     for critic in quick_critics():
-        path = kept / f"{critic.name}.pkl"
-        if path.exists():
+        path = kept / critic.name
+        if (path / "critic.json").exists():
             continue
         start = time.perf_counter()
         try:
@@ -98,14 +101,21 @@ def keep_rows(data: Path, kept: Path) -> None:
             continue
         seconds = time.perf_counter() - start
         print(f"{critic.name}: {seconds:.1f} s", flush=True)
-        path.write_bytes(pickle.dumps((critic, scored)))
+        for m, scores in scored.items():
+            make_folder(path / m)
+            write_scores(replace(scores, summary=None), path / m)
+        critic.save(path)
         with (kept / "rows.jsonl").open("a") as file:
             file.write(json.dumps({"critic": critic.name, "seconds": seconds}) + "\n")
 
 
 def read_rows(kept: Path) -> dict:
     """(critic, scores by model) by name of the critic."""
-    return {p.stem: pickle.loads(p.read_bytes()) for p in sorted(kept.glob("*.pkl"))}
+    rows = {}
+    for path in sorted(p.parent for p in kept.glob("*/critic.json")):
+        critic = type(make_critics([path.name])[0]).load(path)
+        rows[path.name] = critic, {p.name: read_scores(p) for p in sorted(path.iterdir()) if p.is_dir()}
+    return rows
 
 
 def p_of_axis(critic: object, a: object, b: object, settings: Settings) -> float:
