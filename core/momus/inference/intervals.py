@@ -67,12 +67,13 @@ Reach = tuple[float, float]
 
 
 def both_ends(interval: Callable[[float], Interval], reach: Reach) -> Interval:
-    """The lower end of the interval of one reach, and the upper end of that of another.
+    """The lower end of the interval of one reach, and the upper end of that of another; NaN if either has no bounds.
 
     >>> both_ends(lambda reach: symmetric(1.0, 0.5, reach), (2.0, 4.0))
     (0.0, 3.0)
     """
-    return interval(reach[0])[0], interval(reach[1])[1]
+    low, high = interval(reach[0])[0], interval(reach[1])[1]
+    return NONE if math.isnan(low) or math.isnan(high) else (low, high)
 
 
 def critical_value(null: Floats, level: float, exact: bool = False) -> float:
