@@ -8,7 +8,7 @@ from momus import Corpus, Values
 from momus.verdicts.judge import judge
 from momus_critics.length import Length
 
-from .measured import assert_finds, measured
+from .measured import assert_checked, assert_finds, measured
 
 
 def of_lengths(*lengths):
@@ -50,6 +50,28 @@ def test_bins_share_as_in_the_posterior_of_a_dirichlet_distribution():
     for cell, share in zip(cells, shares, strict=True):
         assert probabilities(critic, cell) == pytest.approx(np.full(4, share / 4))
     assert probabilities(critic, range(13, 4000)).sum() == pytest.approx(beyond)
+
+
+def test_bins_hold_as_many_documents_as_there_are_bins():
+    assert len(Length().fit(of_lengths(1, 4)).log_mass_) == 1
+    assert len(Length().fit(of_lengths(*range(1, 10))).log_mass_) == 3
+
+
+def test_a_saved_state_is_a_distribution():
+    critic = Length(bins=1).fit(of_lengths(1, 2, 3))  # bins 1 ≤ length < 4
+    assert_checked(critic, "edges_", [np.array([1, 4]), np.array([2, 5])], [np.array([0, 3])])
+    assert_checked(critic, "log_mass_", [critic.log_mass_], [critic.log_mass_ - 1e-5, critic.log_mass_ + 1e-5])
+    assert_checked(critic, "tail_mean_", [1.0], [0.99])
+    assert_checked(critic, "log_tail_", [critic.log_tail_], [0.01])
+    critic.log_mass_, critic.log_tail_ = np.zeros(0), 0.0  # everything beyond
+    assert_checked(critic, "edges_", [], [np.array([1])])
+
+
+def test_the_unit_is_what_the_tokenizer_counts():
+    for tokens, unit in (("words", "words and symbols"), ("whitespace", "tokens")):
+        critic = Length(tokens=tokens).fit(of_lengths(1, 2, 3))
+        summary = critic.score(of_lengths(1, 2)).summary
+        assert critic.evidence(summary, summary)[0].x.label == f"length in {unit}"
 
 
 def test_scores_are_those_of_the_number_of_tokens():
