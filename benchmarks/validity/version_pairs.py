@@ -125,7 +125,7 @@ def draw(of_answers: dict[str, list[float]], of_stories: dict[str, list[float]],
     panels[0].set(xlabel="mean words of an answer", ylabel="answers with a list, %")
     panels[1].set(xlabel="mean words of a story", ylabel="recurring phrases per 1,000 words")
     for axes, found, chains in zip(panels, (of_answers, of_stories), CHAINS.values(), strict=True):
-        axes.margins(x=0.2)
+        axes.margins(0.2, 0.1)
         axes.scatter([v[0] for v in found.values()], [v[1] for v in found.values()], color="0.6", s=18)
         for chain, colour in zip(chains, ("#0072b2", "#d55e00", "#009e73"), strict=True):
             points = [(found[m][0], found[m][1]) for m in chain]
