@@ -222,7 +222,7 @@ def path_words(p: Path, against: Against) -> str:
 
 
 def _value(p: Path, x: float) -> str:
-    return percentage(x) if p.share else number(x)
+    return f"{rounded(100 * x, *(100 * v for v in p.values))} %" if p.share else rounded(x, *p.values)
 
 
 def spark(values: Sequence[float]) -> str:
