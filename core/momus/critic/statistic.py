@@ -177,6 +177,11 @@ class Statistic:
         return cls.ratio(name, rows, label, direction, format="share", **others)
 
     @classmethod
+    def having(cls, name: str, rows: str, what: str) -> Statistic:
+        """The share of documents with something; rows are [whether a document has it, 1]."""
+        return cls.share(name, rows, f"documents with {what}", (f"more rarely with {what}", f"more often with {what}"))
+
+    @classmethod
     def relative(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals that is compared on the log scale, by what factor it differs."""
         return cls.ratio(name, rows, label, direction, scale="log", effect="log_ratio", **others)
