@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from momus.critic.powers import PARTS
-from momus.critic.rows import Rows, Summary, take_rows
+from momus.critic.rows import Rows, Summary, place, stack, take_rows
 from momus.numeric.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -229,6 +229,48 @@ class Scores:
             LATENT_PPL: np.column_stack([nll, self.steps[scored]]),
             **{key: take_rows(rows, scored) if len(scored) < len(self) else rows for key, rows in self.rows.items()},
         }
+
+
+def joined(parts: Sequence[Scores]) -> Scores:
+    """Scores of the documents of all parts, in order; summaries are added up.
+
+    A part without a scored document has no rows: it gets rows of zeros.
+    """
+
+    def column(name: str) -> Any:
+        known = [getattr(part, name) for part in parts]
+        shape = next((values.shape[1:] for values in known if values is not None), None)
+        if shape is None:
+            return None
+        nan = (np.full((len(part), *shape), np.nan) for part in parts)
+        return np.concatenate([no if values is None else values for values, no in zip(known, nan, strict=True)])
+
+    def rows(key: str) -> Rows:
+        none = np.zeros(0, dtype=np.int64)
+        columns = take_rows(next(part.rows[key] for part in parts if key in part.rows), none)
+        return stack([part.rows[key] if key in part.rows else place(columns, none, len(part)) for part in parts])
+
+    summary: Summary | None = None
+    for part in parts:
+        if part.summary is not None:
+            summary = part.summary if summary is None else summary + part.summary
+    words = [pa.nulls(len(part), pa.string()) if part.z is None else part.z for part in parts]
+    return Scores(
+        parts[0].critic,
+        parts[0].corpus,
+        [i for part in parts for i in part.ids],
+        [p for part in parts for p in part.prompts],
+        np.concatenate([part.nll for part in parts]),
+        np.concatenate([part.steps for part in parts]),
+        [r for part in parts for r in part.reasons],
+        {key: rows(key) for key in next((list(part.rows) for part in parts if part.rows), [])},
+        summary,
+        column("errors"),
+        [g for part in parts for g in (part.groups or [None] * len(part))] if any(p.groups for p in parts) else (),
+        None if all(part.z is None for part in parts) else pa.concat_arrays(words),
+        column("oddity"),
+        column("parts"),
+    )
 
 
 def extreme_rows(values: Floats, rows: Ints, ids: Sequence[str], top: int | None = None) -> Ints:
