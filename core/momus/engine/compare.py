@@ -20,7 +20,7 @@ from momus.critic.hooks import DeviceMixin
 from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics, left_out_warning
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import LargeScoring
-from momus.engine.jobs import Work, outcomes, processes_of
+from momus.engine.jobs import Work, outcomes, processes_of, server_of
 from momus.engine.large import critics_of_rows, large_texts, preview, whole_notes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings, signature_of
 from momus.engine.reuse import Reuse
@@ -180,6 +180,9 @@ def compare(
             return folder.work
 
         if large is None:
+            files = (Path(t) for t in named if isinstance(t, str | Path))
+            size = sum(path.stat().st_size for path in files if path.is_file())
+            stack.enter_context(server_of(chosen, _jobs(chosen, size) if jobs is None else jobs))
             with timed.stage("reading", "whole" if notes else ""):
                 if against is None:
                     texts = read_texts(reference, generated, fit, settings.seed, reading, timed.inner)
@@ -204,7 +207,8 @@ def compare(
         corpora = len(texts.generated) if settings.multiplicity.endswith("-table") else 1
         family = len(selection.critics) * corpora  # axes that are adjusted together
         work = Work(texts, plain, settings, folder, resume, family, earlier)
-        jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
+        size = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
+        jobs = 1 if large is not None else _jobs(chosen, size) if jobs is None else jobs
         with processes_of(work, selection.critics, jobs) as pool:
             _run_critics(comparison, selection, work, timed, critics is None, pool)
             _adjust(comparison, texts, settings)
@@ -337,10 +341,9 @@ def _adjust(comparison: Comparison, texts: Texts, settings: Settings) -> None:
     comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
 
 
-def _jobs(critics: Sequence[Critic[Any]], texts: Texts) -> int:
-    """One process per core where critics take longer than processes take to start."""
-    characters = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
-    return usable_cores() if len(critics) >= MANY_CRITICS and characters >= MANY_CHARACTERS else 1
+def _jobs(critics: Sequence[Critic[Any]], size: int) -> int:
+    """One process per core where critics take longer on a text of this size than processes take to start."""
+    return usable_cores() if len(critics) >= MANY_CRITICS and size >= MANY_CHARACTERS else 1
 
 
 def _seconds(timed: Timed, clock: float) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from momus.engine.large import scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import run_critic
 from momus.errors import FittingError, MissingExtraError, UsageError
-from momus.processes import pool_of, return_memory
+from momus.processes import Workers, pool_of, return_memory
 from momus.progress import Silent, Timed
 from momus.runs.folder import RunFolder
 from momus.runs.result import Outcome
@@ -63,6 +63,13 @@ class _Done:
     outcome: Outcome | Failure
     seconds: dict[str, float]
     warnings: list[str]
+
+
+def server_of(critics: Sequence[Critic[Any]], jobs: int) -> AbstractContextManager[object]:
+    """Begin to import critics in a server of processes; those of the context then start with what it has imported."""
+    if jobs == 1 or len(critics) < 2:
+        return nullcontext()
+    return Workers(jobs, _start, preload=sorted({type(c).__module__ for c in critics} | {"scipy.stats"}))
 
 
 @contextmanager
