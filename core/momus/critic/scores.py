@@ -231,43 +231,45 @@ class Scores:
         }
 
 
-def joined(parts: Sequence[Scores]) -> Scores:
-    """Scores of the documents of all parts, in order; summaries are added up.
+def joined(batches: Sequence[Scores]) -> Scores:
+    """Scores of the documents of all batches, in order; summaries are added up.
 
-    A part without a scored document has no rows: it gets rows of zeros.
+    A batch without a scored document has no rows: it gets rows of zeros.
     """
 
     def column(name: str) -> Any:
-        known = [getattr(part, name) for part in parts]
+        known = [getattr(batch, name) for batch in batches]
         shape = next((values.shape[1:] for values in known if values is not None), None)
         if shape is None:
             return None
-        nan = (np.full((len(part), *shape), np.nan) for part in parts)
+        nan = (np.full((len(batch), *shape), np.nan) for batch in batches)
         return np.concatenate([no if values is None else values for values, no in zip(known, nan, strict=True)])
 
     def rows(key: str) -> Rows:
         none = np.zeros(0, dtype=np.int64)
-        columns = take_rows(next(part.rows[key] for part in parts if key in part.rows), none)
-        return stack([part.rows[key] if key in part.rows else place(columns, none, len(part)) for part in parts])
+        columns = take_rows(next(batch.rows[key] for batch in batches if key in batch.rows), none)
+        return stack([batch.rows[key] if key in batch.rows else place(columns, none, len(batch)) for batch in batches])
 
     summary: Summary | None = None
-    for part in parts:
-        if part.summary is not None:
-            summary = part.summary if summary is None else summary + part.summary
-    words = [pa.nulls(len(part), pa.string()) if part.z is None else part.z for part in parts]
+    for batch in batches:
+        if batch.summary is not None:
+            summary = batch.summary if summary is None else summary + batch.summary
+    words = [pa.nulls(len(batch), pa.string()) if batch.z is None else batch.z for batch in batches]
     return Scores(
-        parts[0].critic,
-        parts[0].corpus,
-        [i for part in parts for i in part.ids],
-        [p for part in parts for p in part.prompts],
-        np.concatenate([part.nll for part in parts]),
-        np.concatenate([part.steps for part in parts]),
-        [r for part in parts for r in part.reasons],
-        {key: rows(key) for key in next((list(part.rows) for part in parts if part.rows), [])},
+        batches[0].critic,
+        batches[0].corpus,
+        [i for batch in batches for i in batch.ids],
+        [p for batch in batches for p in batch.prompts],
+        np.concatenate([batch.nll for batch in batches]),
+        np.concatenate([batch.steps for batch in batches]),
+        [r for batch in batches for r in batch.reasons],
+        {key: rows(key) for key in next((list(batch.rows) for batch in batches if batch.rows), [])},
         summary,
         column("errors"),
-        [g for part in parts for g in (part.groups or [None] * len(part))] if any(p.groups for p in parts) else (),
-        None if all(part.z is None for part in parts) else pa.concat_arrays(words),
+        [g for batch in batches for g in (batch.groups or [None] * len(batch))]
+        if any(p.groups for p in batches)
+        else (),
+        None if all(batch.z is None for batch in batches) else pa.concat_arrays(words),
         column("oddity"),
         column("parts"),
     )

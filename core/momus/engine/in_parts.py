@@ -126,8 +126,9 @@ class LargeScoring:
         if not whole:
             return texts, None
         with self.timed.stage("reading", "whole texts"):
-            given, *others = large.sources.items()
-            plain = read_texts(given[1], dict(others), fit, seed, large.reading, self.timed.inner, check=False)
+            others = {name: source for name, source in large.sources.items() if name != "real"}
+            reading, reporter = large.reading, self.timed.inner
+            plain = read_texts(large.sources["real"], others, fit, seed, reading, reporter, check=False)
         return texts, replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
 
     def _fitted(self, critics: Sequence[Critic[Any]], fit: FitText, skip_unfit: bool) -> dict[str, MomusError]:
