@@ -1,4 +1,4 @@
-"""Install the wheel into empty environments, one per Python and set of versions, and use it there as a stranger would.
+"""Install the wheel into empty environments, one per Python and set of versions, and use it there as a new user would.
 
 ``make matrix`` builds the wheel and runs ``python benchmarks/install/matrix.py dist/*.whl --tests tests/core``. Each
 environment lies in a temporary folder outside the checkout. In it: ``pip check``, ``momus demo``, every plug-in and
@@ -29,7 +29,7 @@ CELLS = ("3.11:lowest", "3.12:newest", "3.13:newest")
 PYTEST = shlex.split("-m pytest -o addopts= --import-mode=importlib -m 'not slow' -q -n auto -p no:cacheprovider")
 TESTERS = ("pytest", "pytest-xdist", "hypothesis", "datasketch", "statsmodels")
 HEAD = """\
-| Python | versions | extras | install, s | MB | pip check | demo, s | stranger's path | tests | s |
+| Python | versions | extras | install, s | MB | pip check | demo, s | user's path | tests | s |
 |---|---|---|---|---|---|---|---|---|---|"""
 PLUGINS = """
 import sys
@@ -53,7 +53,7 @@ PATH = (
     ("momus", "gate", "run", "--max", "length=1000"),
     ("python", str(ROOT / "docs" / "blocks.py"), str(ROOT / "README.md")),
 )
-"""What a stranger does: plug-ins, all critics that are ready on the demo's texts, and every block of the README."""
+"""What a user does: plug-ins, all critics that are ready on the demo's texts, and every block of the README."""
 TEXTS = """
 import gzip, shutil
 from momus.demo import demo_path
