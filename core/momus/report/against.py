@@ -13,10 +13,10 @@ from momus.joint.analyses import Joint
 from momus.joint.versions import Against, Direction, Item, Path, of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.blocks import Block
-from momus.report.format import number, p_value
+from momus.report.format import number, p_value, rounded
 from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, covariate_names, subgroup_cells
 from momus.report.safe import one_line
-from momus.report.sentences import axes, says_what
+from momus.report.sentences import axes, says_what, size
 from momus.report.table import overview
 from momus.text.counting import counted, joined, percentage
 
@@ -61,7 +61,7 @@ def _direction(d: Direction, reference: str) -> str:
     a, b = sorted((d.new_under_old, d.old_under_new))
     return (
         f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
-        f"({number(a)} against {number(b)} {d.unit})."
+        f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
     )
 
 
@@ -74,7 +74,7 @@ def legend(answer: Answer, against: Against) -> list[str]:
     lines.append("↑ ↓ significantly higher, lower · ** beyond that variation, = within, * differs")
     if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
-    if any(c.row.gap is None and c.row.p_adjusted is not None for c in cells):
+    if any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells):
         lines.append("without a band: the difference itself")
     return lines
 
@@ -222,7 +222,7 @@ def path_words(p: Path, against: Against) -> str:
 
 
 def _value(p: Path, x: float) -> str:
-    return percentage(x) if p.share else number(x)
+    return f"{rounded(100 * x, *(100 * v for v in p.values))} %" if p.share else rounded(x, *p.values)
 
 
 def spark(values: Sequence[float]) -> str:
