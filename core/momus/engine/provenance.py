@@ -57,16 +57,18 @@ def left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(v.generated for v in verdicts):
         rows = [v for v in verdicts if v.generated == name and v.headline]
-        worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
-        if worst is not None and worst.left_out_real + worst.left_out_generated:
+        worst = max(rows, key=_left_out, default=None)
+        if worst is not None and _left_out(worst):
             sides = ((worst.left_out_real, "human"), (worst.left_out_generated, "generated"))
             parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
-            alike.setdefault(parts, []).append(repr(name))
-    return [
-        f"{parts} {'has' if parts.startswith('1 ') and ' and ' not in parts else 'have'} no matching partner (same "
-        f"prompt or group) in the comparison with {', '.join(names)}; left out."
-        for parts, names in alike.items()
-    ]
+            has = "has" if _left_out(worst) == 1 else "have"
+            under = f" that {worst.critic!r} can score" if len({_left_out(v) for v in rows}) > 1 else ""
+            alike.setdefault(f"{parts} {has} no matching partner (same prompt or group){under}", []).append(repr(name))
+    return [f"{said} in the comparison with {', '.join(names)}; left out." for said, names in alike.items()]
+
+
+def _left_out(verdict: Verdict) -> int:
+    return verdict.left_out_real + verdict.left_out_generated
 
 
 def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ All of it is kept by critic, as it is found, and put together by `against_of`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -237,12 +238,17 @@ def _adjusted_paths(paths: Sequence[Path]) -> list[Path]:
 
 
 def of_reference(text: str, reference: str) -> str:
-    """Words of a critic that speak of real text, of the reference, if that is text of a model.
+    """Words that speak of real text, of the reference, if that is text of a model.
 
     >>> of_reference("copied words, beyond real text", "old"), of_reference("beyond real text", "")
     ('copied words, beyond old', 'beyond real text')
+    >>> of_reference("2 human documents lack it", "old")
+    '2 documents of old lack it'
     """
-    return text.replace("real text", reference).replace("human text", reference) if reference else text
+    if not reference:
+        return text
+    text = re.sub("human (documents?)", lambda found: f"{found[1]} of {reference}", text)
+    return text.replace("real text", reference).replace("human text", reference)
 
 
 def with_q(items: Sequence[Item]) -> list[Item]:

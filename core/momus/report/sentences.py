@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from momus.joint.versions import of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
 from momus.report.format import number, rounded, signed_percent
 from momus.report.joint_words import count
@@ -45,8 +46,7 @@ def bands(v: Verdict) -> str:
 def worded(v: Verdict, text: str) -> str:
     """Words that speak of human text, of the reference where that is text of a model."""
     name = one_line(v.reference, 40)
-    if v.reference != "real":
-        text = text.replace("real text", name).replace("human text", name)
+    text = of_reference(text, "" if v.reference == "real" else name)
     if v.band_source == OWN:
         text = text.replace("human variation", f"the variation of {name}").replace("human bands", f"bands of {name}")
     return text

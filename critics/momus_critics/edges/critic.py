@@ -146,7 +146,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                 for where, edge in (("opens", first), ("ends", last))
                 for feature in TOLD[where]
             },
-            "last_paragraph": np.column_stack([last.paragraph + 0.5, ones]),
+            "last_paragraph": np.nan_to_num(np.column_stack([last.paragraph + 0.5, 1.0 - np.isnan(last.paragraph)])),
             "openings": _texts(first.words),
             "endings": _texts(last.words),
         }
@@ -178,7 +178,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
             Statistic.relative(
                 "last_paragraph_words",
                 "last_paragraph",
-                "mean length of the last paragraph",
+                "mean length of the last of several paragraphs",
                 ("shorter in its last paragraph", "longer in its last paragraph"),
                 unit="words",
             ),

@@ -57,7 +57,7 @@ class Edge:
     words
         n texts: the first or last words of the document, in lower case.
     paragraph
-        float64 (n,): number of words of its paragraph.
+        float64 (n,): number of words of its paragraph; NaN where that is the whole document.
     """
 
     features: Bools
@@ -71,10 +71,11 @@ def read_edges(prose: Prose) -> tuple[Edge, Edge]:
     first, last = np.full(len(prose), -1), np.full(len(prose), -1)
     first[present] = prose.sentences[prose.offsets[present]]
     last[present] = prose.sentences[prose.offsets[present + 1] - 1]
-    return _edge(prose, first, at_end=False), _edge(prose, last, at_end=True)
+    several = _paragraph_of(prose, first) != _paragraph_of(prose, last)
+    return _edge(prose, first, several, at_end=False), _edge(prose, last, several, at_end=True)
 
 
-def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
+def _edge(prose: Prose, chosen: Ints, several: Bools, at_end: bool) -> Edge:
     n, owners = len(prose), owners_of(prose.offsets)
     inside = prose.sentences == chosen[owners]  # tokens of the chosen sentences, (N,)
 
@@ -92,7 +93,7 @@ def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
     same = prose.paragraphs == paragraph[owners]
     columns += [count(digits) > 0, count(names) > 0, words < SHORT, words > LONG]
     columns += [np.bincount(owners, same & ~inside & prose.alphabetic, n) == 0, count(prose.is_any(LAYOUT)) > 0]
-    length = np.bincount(owners, same & prose.alphabetic, n).astype(np.float64)
+    length = np.where(several, np.bincount(owners, same & prose.alphabetic, n), np.nan)
     return Edge(np.column_stack(columns), _edge_words(prose, at_end), length)
 
 
