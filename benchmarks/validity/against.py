@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 from scipy.stats import binomtest
@@ -37,6 +38,7 @@ from momus.inference import axis_test, holm
 from momus.joint.versions import Against
 from momus.outputs import make_folder
 from momus.progress import Silent, Timed
+from momus.report.against import trend
 from momus.runs.kept_rows import read_scores, write_scores
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
@@ -332,7 +334,8 @@ def folds(data: Path, kept: Path, splits: int) -> None:
             except MomusError:
                 ps[critic.name] = 1.0
             spent[critic.name] = time.perf_counter() - begun
-        found.append({"model": names[split % len(names)], "p": ps, "spent": spent, "seconds": time.perf_counter() - start})
+        seconds = time.perf_counter() - start
+        found.append({"model": names[split % len(names)], "p": ps, "spent": spent, "seconds": seconds})
         with out.open("a") as file:
             file.write(json.dumps(found[-1]) + "\n")
         if len(found) % 50 == 0:
@@ -377,11 +380,10 @@ def draw(against: Against, path: Path, most: int = 9) -> None:
             axes.errorbar(range(len(values)), values, spans, fmt="o-", color="#0072b2", lw=1, ms=3)
             axes.plot([p.step - 1, p.step], values[[p.step - 1, p.step]], color="#0072b2", lw=3)
             axes.set_xticks(range(len(values)), against.versions)
-            axes.set_title(p.axis, fontsize=9)
+            axes.set_title(f"{p.axis} {trend(p, against.alpha).split(' p ')[0]}", fontsize=9)
             unit = "%" if p.share else p.unit
-            axes.set_ylabel(
-                f"{p.label.replace('real text', against.reference)}{f', {unit}' if unit else ''}", fontsize=7
-            )
+            label = f"{p.label}{f', {unit}' if unit else ''}"
+            axes.set_ylabel("\n".join(wrap(label, 28)), fontsize=7)
         figure.savefig(path, metadata={"Date": None})
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.splitting import icu_of
+from momus.joint.versions import of_reference
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, CriticResult
 from momus.runs.stored_corpus import StoredCorpus
@@ -98,13 +99,14 @@ def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
 
 
-def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
+def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]], against: str) -> str:
     """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
     names = [texts.real.name, *(c.name for c in texts.generated)]
     layouts = [texts.layouts[name] for name in names if name in texts.layouts]
     differing = {v.critic for v in comparison.verdicts if v.is_finding}
     axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
-    return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
+    said = layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
+    return of_reference(said, against)
 
 
 def signature_of(
@@ -128,7 +130,7 @@ def signature_of(
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
-        "layout": _layout(comparison, texts, critics),
+        "layout": _layout(comparison, texts, critics, settings.against),
         "languages": [
             {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}
             for text in texts.languages.values()

@@ -109,7 +109,7 @@ def changed_items(
         for j in chosen.tolist()
     ]
     column = {labels[j]: j for j in chosen.tolist()}
-    tested = sorted(with_q(items), key=lambda i: -abs(i.change))
+    tested = sorted(with_q(items), key=lambda i: -abs(i.effect))
     kept = tested if kind == TOPICS else [x for came in (True, False) for x in _listed(tested, came, alpha)]
     return [_with_examples(i, column[i.text], pairs, means, (old, new), texts) for i in kept]
 
@@ -156,13 +156,17 @@ def _unpaired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[F
 
 
 def _listed(items: Sequence[Item], came: bool, alpha: float) -> list[Item]:
-    """Significant items of one sign, the largest first; of nested phrases, the longest that changed alike."""
+    """Significant items of one sign, the largest first; of nested phrases, the longest that changed alike.
+
+    Their intervals exclude 0 too: of a phrase of which some documents have more, a sign test may find a change of which
+    the mean tells nothing.
+    """
     chosen: list[Item] = []
     for item in items:
-        if item.q > alpha or (item.change > 0) != came:
+        if item.q > alpha or not (item.low > 0 if came else item.high < 0):
             continue
         inside = [k for k, c in enumerate(chosen) if f" {c.text} " in f" {item.text} "]
-        if any(f" {item.text} " in f" {c.text} " for c in chosen):
+        if any(f" {item.text} " in f" {c.text} " and abs(c.change) >= ALIKE * abs(item.change) for c in chosen):
             continue
         if inside and abs(item.change) >= ALIKE * abs(chosen[inside[0]].change):
             chosen[inside[0]] = item
@@ -186,8 +190,7 @@ def _with_examples(
     values = [np.asarray(t.matrix[:, [column]].toarray()).ravel() for t in tables]
     if not pairs.prompts:
         rows = [int(np.argmax(sign * v if k else -sign * v)) for k, v in enumerate(values)]
-        examples = [passage(texts[k][rows[k]].text, item.text) for k in (0, 1)]
-        return replace(item, old_example=examples[0], new_example=examples[1])
+        return _shown(item, rows, texts)
     d = sign * np.asarray((means[1][:, [column]] - means[0][:, [column]]).toarray()).ravel()
     unit = int(np.argmax(d))
     rows = []
@@ -195,8 +198,26 @@ def _with_examples(
         of_unit = pairs.means[k][[unit], :].indices
         toward = values[k][of_unit] * (sign if k else -sign)
         rows.append(int(of_unit[int(np.argmax(toward))]))
-    examples = [passage(texts[k][rows[k]].text, item.text) for k in (0, 1)]
-    return replace(item, prompt=pairs.prompts[unit], old_example=examples[0], new_example=examples[1])
+    return replace(_shown(item, rows, texts), prompt=pairs.prompts[unit])
+
+
+def _shown(item: Item, rows: Sequence[int], texts: tuple[Corpus, Corpus]) -> Item:
+    """The item with a passage of a document of either text: of a topic, one with the most of its words."""
+    of = densest if item.kind == TOPICS else passage
+    old, new = (of(text[row].text, item.text) for text, row in zip(texts, rows, strict=True))
+    return replace(item, old_example=old, new_example=new)
+
+
+def densest(text: str, words: str) -> str:
+    """The first of the sentences of a text that have the most of some words.
+
+    >>> densest("It rained. The cat sat on a mat. I left.", "cat mat dog")
+    'The cat sat on a mat.'
+    """
+    wanted = set(words.lower().split())
+    sentences = re.split(r"(?<=[.!?])\s+", text)
+    most = max(sentences, key=lambda s: len(wanted & set(re.findall(r"[^\W_]+(?:['’][^\W_]+)*", s.lower()))))
+    return passage(most, "")
 
 
 def passage(text: str, item: str) -> str:

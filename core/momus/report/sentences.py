@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from momus.joint.versions import of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import number, rounded, signed_percent
+from momus.report.format import number, percent, rounded, signed_percent
 from momus.report.joint_words import count
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
@@ -23,7 +23,7 @@ def value(v: Verdict, x: float | None, *others: float | None) -> str:
     """A value of a row as sentences have it, in percent where it is a share, that differs from others of the row."""
     if v.wording.format != "share" or x is None:
         return rounded(x, *others)
-    return f"{rounded(100 * x, *(100 * o for o in others if o is not None))} %"
+    return percent(x, *(o for o in others if o is not None))
 
 
 def label(v: Verdict) -> str:
