@@ -90,7 +90,7 @@ def test_the_statistic_that_leads_is_compared(runs):
     for a in (forth, back):
         assert (a.statistic, a.from_errors) == ("mean_length", True)
     assert forth.after == pytest.approx(abs(leading.effect))
-    assert forth.in_bands(forth.after) == pytest.approx(leading.gap)
+    assert forth.after / forth.band == pytest.approx(leading.gap)
     words = axis(diff_runs(runs.folder / "near", runs.folder / "long"), "unigram")
     assert (words.statistic, words.from_errors) == ("tvd", False)
 

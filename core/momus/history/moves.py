@@ -91,10 +91,6 @@ class AxisChange:
             return "farther"
         return "nearer" if self.high < 0 else "not told apart"
 
-    def in_bands(self, value: float) -> float | None:
-        """A distance, change or limit ÷ human band; None without a band."""
-        return value / self.band if self.band else None
-
 
 @dataclass(frozen=True)
 class CorpusDiff:

@@ -16,7 +16,8 @@ from scipy import sparse
 from momus.critic import Counted, Statistic
 from momus.critic.rows import aligned
 from momus.critic.scores import Scores
-from momus.joint.versions import TOPICS, Direction, Item, Path, with_q
+from momus.inference.multiplicity import benjamini_hochberg
+from momus.joint.versions import TOPICS, Direction, Item, Path
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 
@@ -92,24 +93,12 @@ def changed_items(
     shares = [np.asarray(m.sum(axis=0)).ravel() / max(m.shape[0], 1) for m in means]
     p, low, high, enough = _paired(means[0], means[1], alpha) if pairs.prompts else _unpaired(means[0], means[1], alpha)
     chosen = np.flatnonzero(enough & np.array([bool(x) for x in labels]))
-    items = [
-        Item(
-            scores[1].corpus,
-            kind,
-            labels[j],
-            float(shares[0][j]),
-            float(shares[1][j]),
-            float(shares[1][j] - shares[0][j]),
-            float(low[j]),
-            float(high[j]),
-            float(p[j]),
-            1.0,
-            0,
-        )
-        for j in chosen.tolist()
-    ]
+    # of each item: both shares, the change with its interval, p and q
+    columns = [x[chosen] for x in (*shares, shares[1] - shares[0], low, high, p)]
+    table = np.column_stack([*columns, benjamini_hochberg(columns[-1])])
     column = {labels[j]: j for j in chosen.tolist()}
-    tested = sorted(with_q(items), key=lambda i: -abs(i.effect))
+    items = [Item(scores[1].corpus, kind, x, *row, len(chosen)) for x, row in zip(column, table.tolist(), strict=True)]
+    tested = sorted(items, key=lambda i: -abs(i.effect))
     kept = tested if kind == TOPICS else [x for came in (True, False) for x in _listed(tested, came, alpha)]
     return [_with_examples(i, column[i.text], pairs, means, (old, new), texts) for i in kept]
 
@@ -280,7 +269,7 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
             errors.append(float(np.sqrt(np.sum((x - ratio * w) ** 2)) / w.sum()))
             values.append(ratio)
         documents = [np.where(side.scored, t[:, 0] / t[:, 1], np.nan) for side, t in zip(scored, rows, strict=True)]
-    trend = _trend(scored, documents)
+    z = _trend(scored, documents)
     steps = np.abs(np.diff(values))
     reach = 1.959963984540054
     return Path(
@@ -288,13 +277,13 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
         tuple(values),
         tuple(v - reach * e for v, e in zip(values, errors, strict=True)),
         tuple(v + reach * e for v, e in zip(values, errors, strict=True)),
-        values[-1] >= values[0] if trend is None else trend[0] > 0,
+        values[-1] >= values[0] if z is None else z > 0,
         int(np.argmax(steps)) + 1,
-        None if trend is None else 2 * float(stats.norm.sf(abs(trend[0]))),
+        None if z is None else 2 * float(stats.norm.sf(abs(z))),
     )  # fmt: skip
 
 
-def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> tuple[float] | None:
+def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> float | None:
     """z of Page's test: ranks of the versions within each prompt that all answer; None with fewer than ten."""
     means: list[dict[str, float]] = []
     for side, x in zip(scored, values, strict=True):
@@ -306,7 +295,7 @@ def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> tuple[float] |
     common = sorted(set.intersection(*(set(m) for m in means)))
     if len(common) < 10:
         return None
-    return (page_z(np.array([[m[p] for m in means] for p in common])),)
+    return page_z(np.array([[m[p] for m in means] for p in common]))
 
 
 def page_z(values: Floats) -> float:

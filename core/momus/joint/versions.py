@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from momus.inference.multiplicity import benjamini_hochberg, holm
+from momus.inference.multiplicity import holm
 from momus.verdicts.table import speaking
 
 if TYPE_CHECKING:
@@ -257,11 +257,3 @@ def of_reference(text: str, reference: str) -> str:
         return text
     text = re.sub("human (documents?)", lambda found: f"{found[1]} of {reference}", text)
     return re.sub("(the )?(real|human) text", lambda found: reference, text)
-
-
-def with_q(items: Sequence[Item]) -> list[Item]:
-    """Items of one kind with their q."""
-    if not items:
-        return []
-    qs = benjamini_hochberg([i.p for i in items])
-    return [replace(i, q=float(q), tested=len(items)) for i, q in zip(items, qs, strict=True)]

@@ -224,8 +224,8 @@ def paths_block(against: Against, every: bool = True) -> Block:
 def path_words(p: Path, against: Against) -> str:
     """The path of one axis in a line."""
     values = " → ".join(version_value(p, v) for v in p.values)
-    unit = f" {p.unit}" if p.unit else ""
-    return f"{spark(p.values)} {p.label} {values}{unit}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
+    what = f"{spark(p.values)} {p.label} {values}{f' {p.unit}' if p.unit else ''}"
+    return f"{what}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
 
 
 def version_value(p: Path, x: float) -> str:

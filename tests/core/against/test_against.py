@@ -314,9 +314,14 @@ def test_gate_tells_how_often_it_fails_by_chance(tmp_path: Path, momus: Callable
         momus("compare", "--against", old, "-g", f"new={tmp_path}/{name}.jsonl", "-c", "length", "-o", folder)
         code, said = momus("gate", folder, "--against", kept)
         assert code == failing, said
+        assert said.splitlines()[0].endswith(
+            "the gate passed (1 check)" if name == "same" else "the gate failed in 1 of 1 check"
+        )
         assert "require not-beyond-itself" in said
         assert "of 20 random halves of old" in " ".join(said.split())
         assert "human" not in said
+    for form in ("--json", "--github"):
+        assert "human" not in momus("gate", folder, "--against", kept, form)[1]
     code, said = momus("gate", folder, "--against", kept, "--max", "1")
     assert code != 0
     assert "the rate was measured for require not-beyond-itself" in said
