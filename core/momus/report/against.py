@@ -65,7 +65,7 @@ def _direction(d: Direction, reference: str) -> str:
     a, b = sorted((d.new_under_old, d.old_under_new))
     return (
         f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
-        f"({number(a)} against {number(b)} {d.unit})."
+        f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
     )
 
 
