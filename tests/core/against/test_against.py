@@ -15,6 +15,8 @@ from momus.critic.scores import Scores
 from momus.engine.crossfit import fold_numbers
 from momus.errors import UsageError
 from momus.joint.changes import changed_items, page_z
+from momus.joint.versions import Path as ChainPath
+from momus.report.against import trend
 from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
 from momus.report.page import render
 from momus.report.terminal import comparison_text
@@ -180,6 +182,30 @@ def test_items_keep_their_level() -> None:
         tables = [Counted(s, labels) for s in sides]
         found += bool(changed_items("words", (scores[0], scores[1]), (tables[0], tables[1]), (texts[0], texts[1])))
     assert found <= 11  # 5 of 100 expected, P(> 11) = .004
+
+
+def listed(old: list[float], new: list[float]) -> list[str]:
+    """Which of one item's rows are listed, of documents with these shares of windows that have it."""
+    n = len(old)
+    ids, prompts = [str(i) for i in range(n)], [f"p{i}" for i in range(n)]
+    scores = [Scores("c", name, ids, prompts, np.ones(n), np.ones(n, int), [None] * n) for name in "ab"]
+    texts = [Corpus.from_texts(["a text"] * n, ids, prompts, name) for name in "ab"]
+    tables = [Counted(sparse.csr_array(np.array(side)[:, None]), ["w"]) for side in (old, new)]
+    found = changed_items("words", (scores[0], scores[1]), (tables[0], tables[1]), (texts[0], texts[1]))
+    return [i.text for i in found]
+
+
+def test_an_item_of_which_the_mean_tells_nothing_is_not_listed() -> None:
+    assert listed([0.1] * 20, [0.2] * 17 + [0.0] * 3) == ["w"]
+    assert listed([0.1] * 17 + [0.9] * 3, [0.2] * 17 + [0.0] * 3) == []  # as sure by the sign test
+
+
+@pytest.mark.parametrize(("rising", "said"), [(True, "↑ p = 0.01"), (False, "↓ in most prompts p = 0.01")])
+def test_a_trend_that_the_mean_does_not_follow_says_so(rising: bool, said: str) -> None:
+    values = (1.0, 2.0, 3.0)
+    path = ChainPath("c", "axis", "s", "mean", "", False, values, values, values, rising, 1, 0.01, 0.01)
+    assert trend(path, 0.05) == said
+    assert trend(path, 0.001) == "no trend (p = 0.01)"
 
 
 def test_page_finds_a_trend_and_none_without() -> None:
