@@ -59,7 +59,7 @@ def _line(prose: Prose, starts: Ints, sentence: int, begin: int, length: int) ->
     """A concordance line within the sentence, the template between « and »."""
 
     def text(a: int, b: int) -> str:
-        return " ".join(prose.spelled[c] for c in prose.codes[a:b].tolist())
+        return " ".join(prose.tokens(a, b))
 
     low, high = int(starts[sentence]), int(starts[sentence + 1])
     end = begin + length
@@ -117,7 +117,7 @@ def explain(
     document: Corpus, prose: Prose, states: NDArray[np.integer], nats: Floats, total: float, tags: Sequence[str]
 ) -> MarkedDocument:
     """Mark the words whose parts of speech are least likely."""
-    words = [prose.spelled[c] for c in prose.codes.tolist()]
+    words = prose.tokens()
     marks = {i: Mark(tags[int(states[i])], f"{nats[i]:.1f} nats") for i in highest(nats)}
     note = "Marked: words whose part of speech is least likely after those before it."
     return mark_passage(document, words, marks, value=total, unit="nats", values=nats, note=note)
