@@ -206,16 +206,16 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
             if name in vars(self):
                 state.component(name, kind)
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that a saved classifier is read into."""
-        if attribute == "estimator_":
-            return SavedEstimator()
-        if attribute == "classifier_":
-            named = resolve(self.classifier, "classifier")
-            if not (isinstance(named, type) and issubclass(named, Estimator)):
-                raise UsageError(f"classifier {self.classifier!r} is no subclass of momus.estimator.Estimator")
-            return construct(named, self.classifier_options or {}, place="classifier")
-        return super().component(attribute)
+    def new_estimator(self) -> SavedEstimator:
+        """What a saved classifier is read into."""
+        return SavedEstimator()
+
+    def new_classifier(self) -> Estimator:
+        """What a saved classifier of one's own class is read into."""
+        named = resolve(self.classifier, "classifier")
+        if not (isinstance(named, type) and issubclass(named, Estimator)):
+            raise UsageError(f"classifier {self.classifier!r} is no subclass of momus.estimator.Estimator")
+        return construct(named, self.classifier_options or {}, place="classifier")
 
     def _pieces(self, batch: Corpus) -> tuple[list[str], Ints]:
         """The texts to classify, and the offsets of the documents, (n + 1,)."""

@@ -25,7 +25,7 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, is_fitted
 from momus.errors import UsageError
-from momus.estimator import Estimator, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -159,11 +159,11 @@ class PyroCritic(
         """The tokenizer of the features, once fitted."""
         return getattr(self.reader(), "tokenizer", None) if is_fitted(self) else None
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that saved arrays are read into."""
-        if attribute in ("parameters_", "weights_", "globals_"):
-            return Tensors()
-        return super().component(attribute)
+    def _new_tensors(self) -> Tensors:
+        """What saved arrays are read into."""
+        return Tensors()
+
+    new_parameters = new_weights = new_globals = _new_tensors
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
@@ -271,7 +271,6 @@ class PyroCritic(
                 f"site_{n}",
                 f"Latent NLL of {n}",
                 ("more predictable", "less predictable"),
-                effect="hedges_g",
                 unit="nats per document",
             )
             for n in several

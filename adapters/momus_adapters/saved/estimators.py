@@ -90,9 +90,9 @@ class SavedEstimator(Estimator, ComponentsMixin):
         """
         return _decode(self.content_, self.arrays_.arrays())
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that saved arrays are read into."""
-        return Tensors() if attribute == "arrays_" else super().component(attribute)
+    def new_arrays(self) -> Tensors:
+        """What saved arrays are read into."""
+        return Tensors()
 
     def check_state(self) -> None:
         """Check a state read from a folder."""

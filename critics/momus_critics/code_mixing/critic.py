@@ -11,19 +11,7 @@ import torch
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
-from momus.critic import (
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    SimplexDraws,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-)
+from momus.critic import LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, SimplexDraws, Statistic, TokenCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
@@ -61,14 +49,7 @@ class MixtureDraws(SimplexDraws):
 
 @parametrized
 class CodeMixing(
-    TokenCritic[MixtureDraws],
-    StatisticsMixin,
-    AggregatedPosteriorMixin,
-    DecompositionMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    DeviceMixin,
-    NotesMixin,
+    TokenCritic[MixtureDraws], PowersMixin, AggregatedPosteriorMixin, DecompositionMixin, DeviceMixin, NotesMixin
 ):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
@@ -253,7 +234,6 @@ class CodeMixing(
                 "mixing",
                 "mixing index",
                 ("less mixed in language", "more mixed in language"),
-                effect="hedges_g",
             ),
             Statistic.share(
                 "mixed_share", "mixed", "share of mixed documents", ("less often mixed", "more often mixed")

@@ -10,23 +10,21 @@ import numpy as np
 from momus.critic import (
     Counts,
     Critic,
-    EvidenceMixin,
-    ExplanationMixin,
     LogPrior,
     MergeableMixin,
     Note,
     Pooled,
+    PowersMixin,
     Reporting,
     Rows,
     Statistic,
-    StatisticsMixin,
     resource,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
 from momus.critic.tools import make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
+from momus.estimator import ComponentsMixin, construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
@@ -54,9 +52,7 @@ NAMES_END, THIRD = 5, 8
 class Coreference(
     MergeableMixin,
     Critic[MentionChains],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
+    PowersMixin,
     ComponentsMixin,
     NotesMixin,
     LanguageMixin,
@@ -120,12 +116,10 @@ class Coreference(
         """English, for the shipped resolvers."""
         return "en" if self.resolver in ENGLISH else ""
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted process."""
-        if attribute == "process_":
-            kinds = len(Alphabet(self.classes).kinds)
-            return ChainProcess(kinds=kinds, order=self.order, discounting=self.discounting)
-        return super().component(attribute)
+    def new_process(self) -> ChainProcess:
+        """The unfitted process."""
+        kinds = len(Alphabet(self.classes).kinds)
+        return ChainProcess(kinds=kinds, order=self.order, discounting=self.discounting)
 
     def _resolver(self) -> Resolver:
         """The resolver that the parameters name."""
@@ -136,11 +130,9 @@ class Coreference(
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
-        process: Any = self.component("process_")
         chains, _ = self.chains(real)
         totals = [int((np.diff(chains.offsets) > 0).sum()), len(chains.kinds), int((chains.entities >= 0).sum())]
-        windows: Counts = process.count(chains)
-        return windows + Counts.of(totals=totals)
+        return self.new_process().count(chains) + Counts.of(totals=totals)
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of windows."""
@@ -150,8 +142,7 @@ class Coreference(
                 "critic 'coreference': no document of the text to fit on mentions a person",
                 hint="give text about people, or another resolver",
             )
-        process: Any = self.component("process_")
-        self.process_: ChainProcess = process.learn(counts)
+        self.process_ = self.new_process().learn(counts)
         return self
 
     def check_state(self) -> None:

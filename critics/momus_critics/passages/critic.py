@@ -14,7 +14,7 @@ from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
+from momus.estimator import ComponentsMixin, construct, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -62,7 +62,6 @@ TYPED = (
         "fault_evidence",
         "evidence of faults of order",
         ChainCritic.reporting.directions["latent_ppl"],
-        effect="hedges_g",
         unit="√nats",
     ),
     Statistic.ratio(
@@ -132,20 +131,24 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     titles: Annotated[str, OneOf("auto", "never")] = "auto"
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted embedder, place features or segmenter."""
-        if attribute == "embedder_":
-            if self.embedder == "words":
-                return construct(WordPairs, self.options or {}, "embedder 'words'")
-            model = {"model": self.model} if self.model else {}
-            return make_embedder(self.embedder, {**model, **(self.options or {})}, {"seed": self.seed}, OWN)
-        if attribute == "places_":
-            return PlaceFeatures(seed=self.seed)
-        if attribute == "segmenter_":
-            return Segmenter(states=self.n_states, seed=self.seed)
-        if attribute == "typed_":
-            return TypedSections(seed=self.seed)
-        return super().component(attribute)
+    def new_embedder(self) -> Any:
+        """The unfitted embedder."""
+        if self.embedder == "words":
+            return construct(WordPairs, self.options or {}, "embedder 'words'")
+        model = {"model": self.model} if self.model else {}
+        return make_embedder(self.embedder, {**model, **(self.options or {})}, {"seed": self.seed}, OWN)
+
+    def new_places(self) -> PlaceFeatures:
+        """The unfitted features of place."""
+        return PlaceFeatures(seed=self.seed)
+
+    def new_segmenter(self) -> Segmenter:
+        """The unfitted segmenter."""
+        return Segmenter(states=self.n_states, seed=self.seed)
+
+    def new_typed(self) -> TypedSections:
+        """The unfitted types of sections."""
+        return TypedSections(seed=self.seed)
 
     @property
     def _typed(self) -> TypedSections | None:
@@ -160,15 +163,11 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
                 f"{LEAST} pieces of {self.piece_length} words",
                 hint="give longer documents, or lower piece_length",
             )
-        embedder: Any = self.component("embedder_")
-        embedder.device = self.device
-        self.embedder_: Any = embedder.fit(pieces)
-        places: Any = self.component("places_")
-        features = places.fit_transform(self.embedder_.embed(pieces), offsets)
-        self.places_: Any = places
-        segmenter: Any = self.component("segmenter_")
-        segmenter.device = self.device
-        self.segmenter_: Any = segmenter.fit(features, offsets)
+        embedder, self.places_, segmenter = self.new_embedder(), self.new_places(), self.new_segmenter()
+        embedder.device = segmenter.device = self.device
+        self.embedder_ = embedder.fit(pieces)
+        features = self.places_.fit_transform(self.embedder_.embed(pieces), offsets)
+        self.segmenter_ = segmenter.fit(features, offsets)
         chains = self.segmenter_.decode(features, offsets)
         # the state of each piece, (pieces,); kept_ renumbers the states that occur 0, 1, …, and is −1 for the others
         flat = np.concatenate([np.repeat(states, np.diff(borders)) for states, borders in chains])
@@ -185,7 +184,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
         self.learn_chain(labels, chain_offsets, self.seed)
         self.pieces_ = len(pieces)
         self.stretches_ = float(np.median(np.diff(chain_offsets)))
-        self.typed_ = TypedSections(seed=self.seed).fit(real) if self.titles == "auto" and type_names(real) else None
+        self.typed_ = self.new_typed().fit(real) if self.titles == "auto" and type_names(real) else None
         return self
 
     def check_state(self) -> None:
@@ -274,7 +273,6 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
             "misplacement",
             "misplacement",
             ("more orderly", "less orderly"),
-            effect="hedges_g",
             unit="nats per √piece",
         )
         returns = Statistic.share(

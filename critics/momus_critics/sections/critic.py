@@ -15,7 +15,7 @@ from momus.critic.hooks import DeviceMixin, NotesMixin, OddityMixin, ScriptsMixi
 from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, make_adapter
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
@@ -129,21 +129,17 @@ class Sections(
         """The tokenizer of the linear posterior; others need none."""
         return get_tokenizer(self.tokens, self.lower) if self.posterior == "linear" else None
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted posterior."""
-        if attribute not in ("posterior_", "titled_"):
-            return super().component(attribute)
-        if self.posterior != "linear" and attribute == "posterior_":
-            parameters = {"model": self.model, "seed": self.seed, **(self.options or {})}
-            return make_adapter("posterior", self.posterior, parameters, builtin=("linear", "titles"))
-        return LinearPosterior(
-            tokens=self.tokens,
-            lower=self.lower,
-            vocabulary_size=self.vocabulary_size,
-            penalty=self.penalty,
-            titles=attribute == "titled_",
-            seed=self.seed,
-        )
+    def new_posterior(self) -> Any:
+        """The unfitted posterior of bodies."""
+        if self.posterior == "linear":
+            return self.new_titled(titles=False)
+        parameters = {"model": self.model, "seed": self.seed, **(self.options or {})}
+        return make_adapter("posterior", self.posterior, parameters, builtin=("linear", "titles"))
+
+    def new_titled(self, titles: bool = True) -> LinearPosterior:
+        """The unfitted posterior of titles and bodies."""
+        words: dict[str, Any] = {"tokens": self.tokens, "lower": self.lower, "vocabulary_size": self.vocabulary_size}
+        return LinearPosterior(**words, penalty=self.penalty, titles=titles, seed=self.seed)
 
     def fit(self, real: Corpus) -> Self:
         """Learn section types, smoothed transitions and the posterior from titled real documents."""
@@ -160,13 +156,12 @@ class Sections(
         labels = self._labels(titles)
         self.learn_chain(labels, _offsets(titled), self.seed)
         if self.posterior != "titles":
-            posterior: Any = self.component("posterior_")
+            posterior = self.new_posterior()
             posterior.device = self.device
-            self.posterior_: Any = posterior.fit(titled, labels, self.states)
+            self.posterior_ = posterior.fit(titled, labels, self.states)
         self.reads_ = BODIES
         if self._may_read_titles:
-            titled_posterior: Any = self.component("titled_")
-            self.titled_: Any = titled_posterior.fit(titled, labels, self.states)
+            self.titled_ = self.new_titled().fit(titled, labels, self.states)
         return self
 
     @property
@@ -279,15 +274,14 @@ class Sections(
         )
         if getattr(self, "reads_", BODIES) == BODIES:
             return (*faults, *super().statistics())
-        by_bodies = Statistic(
+        direction = self.reporting.directions["latent_ppl"]
+        by_bodies = Statistic.value(
             "latent_ppl_by_bodies",
             "by_bodies",
-            "value",
             perplexity,
+            "Latent PPL by bodies alone",
+            direction,
             scale="log",
-            effect="log_ratio",
-            label="Latent PPL by bodies alone",
-            direction=self.reporting.directions["latent_ppl"],
             decides=False,
         )
         return (*faults, *super().statistics(), by_bodies)

@@ -89,19 +89,19 @@ class SectionFeatures(Estimator, ComponentsMixin):
     vocabulary_size: int = 20_000
     titles: bool = False
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted weights of one kind of terms."""
-        if attribute in ("body_", "opening_", "title_"):
-            return TermWeights(features=self.vocabulary_size)
-        return super().component(attribute)
+    def _new_weights(self) -> TermWeights:
+        """The unfitted weights of one kind of terms."""
+        return TermWeights(features=self.vocabulary_size)
+
+    new_body = new_opening = new_title = _new_weights
 
     def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> Self:
         """Learn the vocabularies and their weights."""
         table = corpus.tokens(tokenizer)
-        self.body_ = TermWeights(features=self.vocabulary_size).fit(*_body(table))
-        self.opening_ = TermWeights(features=self.vocabulary_size).fit(*_opening(table))
+        self.body_ = self._new_weights().fit(*_body(table))
+        self.opening_ = self._new_weights().fit(*_opening(table))
         if self.titles:
-            self.title_ = TermWeights(features=self.vocabulary_size).fit(*_titles(corpus, tokenizer))
+            self.title_ = self._new_weights().fit(*_titles(corpus, tokenizer))
         return self
 
     def check_state(self) -> None:

@@ -14,7 +14,7 @@ from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.numeric.ragged import offsets_of, ranges_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -59,18 +59,14 @@ class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     titles: bool = False
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted features."""
-        if attribute == "features_":
-            return SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles)
-        return super().component(attribute)
+    def new_features(self) -> SectionFeatures:
+        """The unfitted features."""
+        return SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles)
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
         tokenizer = get_tokenizer(self.tokens, self.lower)
-        self.features_ = SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles).fit(
-            corpus, tokenizer
-        )
+        self.features_ = self.new_features().fit(corpus, tokenizer)
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
         start = self._fit_temperature(x, offsets, labels, states)

@@ -14,16 +14,14 @@ from scipy.special import softmax
 
 from momus.critic import (
     Counted,
-    EvidenceMixin,
-    ExplanationMixin,
     Gaussians,
     LogPrior,
     Note,
     Pooled,
+    PowersMixin,
     Reporting,
     Rows,
     Statistic,
-    StatisticsMixin,
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
@@ -51,12 +49,10 @@ TOP_WORDS = 12
 @parametrized
 class Topics(
     TokenCritic[Gaussians],
-    StatisticsMixin,
+    PowersMixin,
     ItemsMixin,
     AggregatedPosteriorMixin,
     DecompositionMixin,
-    EvidenceMixin,
-    ExplanationMixin,
     DeviceMixin,
     NotesMixin,
     UnnamedLatentsMixin,
@@ -265,7 +261,6 @@ class Topics(
                 "topic_entropy",
                 "topic entropy per document",
                 ("narrower in topics", "broader in topics"),
-                effect="hedges_g",
                 unit="nats",
             ),
             Statistic.ratio(
@@ -273,7 +268,6 @@ class Topics(
                 "distance",
                 "distance from typical topics (squared Mahalanobis)",
                 ("more usual in topic combinations", "less usual in topic combinations"),
-                effect="hedges_g",
             ),
         )
 
