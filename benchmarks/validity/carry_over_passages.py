@@ -31,8 +31,7 @@ from momus.critic.statistic import mean
 from momus.inference import axis_test
 from momus.numeric.types import Floats
 from momus.verdicts.judge import judge
-from momus_critics.passages import Passages
-from momus_critics.passages.critic import LEAST
+from momus_critics.passages import LEAST, Passages
 from momus_critics.passages.pieces import corpus_pieces
 from momus_critics.passages.typed import TypedSections
 

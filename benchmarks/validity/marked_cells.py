@@ -21,7 +21,7 @@ import numpy as np
 from null_and_power import write_between
 
 from momus import Corpus
-from momus.calibration.rates import Rate
+from momus.calibration.store import Rate
 from momus.critic import Critic, LogPrior, Reporting, Scores, Statistic, StatisticsMixin, Values
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides

@@ -13,7 +13,6 @@ from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Ints
 from momus.sequences import Sequences, SequenceScores, StepModel
-from momus.sequences.interfaces import Advance
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,9 +53,7 @@ class CausalNetwork(StepModel):
         """Maximum number of tokens per scored batch, padding included."""
         return max(1, min(TOKENS, LOGITS.get(self.device, LOGITS["other"]) // self.size))
 
-    def score(
-        self, sequences: Sequences, *, temperature: float = 1.0, progress: Advance | None = None
-    ) -> SequenceScores:
+    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
         """log p of each token and of the end symbol, in nats.
 
         Raises
@@ -69,7 +66,6 @@ class CausalNetwork(StepModel):
         offsets = offsets_of(sequences.lengths + 1)
         out = np.zeros(int(offsets[-1]))
         todo = pieces(sequences.lengths + 1, self.window)
-        done = 0
         with torch.inference_mode():
             for batch in batches(todo, self.budget):
                 inputs, targets = self._inputs(sequences, batch)
@@ -79,9 +75,6 @@ class CausalNetwork(StepModel):
                 for row, piece in zip(values, batch, strict=True):
                     a = offsets[piece.sequence] + piece.scored
                     out[a : a + piece.stop - piece.scored] = row[piece.scored - piece.start : piece.stop - piece.start]
-                done += sum(p.last for p in batch)
-                if progress is not None:
-                    progress(done)
         if not np.isfinite(out).all():
             raise UsageError(f"{self.name} returns log-probabilities that are not finite", hint="use precision float32")
         return SequenceScores(out, offsets)
@@ -176,7 +169,6 @@ class Piece:
     start: int
     scored: int
     stop: int
-    last: bool
 
 
 def pieces(lengths: Ints, window: int) -> list[Piece]:
@@ -191,7 +183,7 @@ def pieces(lengths: Ints, window: int) -> list[Piece]:
     for i, n in enumerate(lengths.tolist()):
         stop, scored = min(n, window), 0
         while True:
-            out.append(Piece(i, max(0, stop - window) if scored else 0, scored, stop, stop == n))
+            out.append(Piece(i, max(0, stop - window) if scored else 0, scored, stop))
             if stop == n:
                 break
             scored, stop = stop, min(n, stop + window - half)

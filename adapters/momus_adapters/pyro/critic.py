@@ -31,8 +31,8 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.pyro.expectation import Draw, Sampler
 from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
+from momus_adapters.pyro.sampling import Draw, Sampler
 from momus_adapters.saved.objects import Tensors, save_named
 
 Program = str | Callable[..., Any]
@@ -77,7 +77,7 @@ class PyroCritic(
 
     Draws are keyed by a hash of a document's text: a score depends on neither the batch nor the order. There are rules
     for the normal family, gamma, beta, Dirichlet, categorical, Bernoulli, and all distributions with an inverse
-    distribution function (see `momus_adapters.pyro.keyed`). For other families, the guide runs on one document at a
+    distribution function (see `momus_adapters.pyro.sampling`). For other families, the guide runs on one document at a
     time, with a generator seeded by the document's hash: correct, but with B times the calls.
 
     Parameters

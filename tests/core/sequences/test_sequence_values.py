@@ -5,8 +5,7 @@ import pytest
 
 from momus.errors import UsageError
 from momus.sequences import Decoding, Prompt, Request, Sequences, SequenceScores
-from momus.sequences.levels import discount, interpolated
-from momus.sequences.ngram import NGramModel
+from momus.sequences.ngram import NGramModel, discount, interpolated
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
