@@ -19,7 +19,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
-from momus_adapters.saved.objects import resolve
+from momus_adapters.saved import resolve
 
 Features = str | Callable[..., Any]
 BAG = "momus_adapters.features:BagOfWords"

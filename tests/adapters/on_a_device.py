@@ -58,7 +58,6 @@ PATHS = {
     "critics/momus_critics/topics/laplace.py": "test_topics",
     "critics/momus_critics/code_mixing/lda.py": "test_gibbs_sampling",
     "critics/momus_critics/pcfg/grammar.py": "test_grammars",
-    "adapters/momus_adapters/language_models/causal.py": "test_language_models",
     "adapters/momus_adapters/language_models/transformers.py": "test_language_models",
     "adapters/momus_adapters/pyro/critic.py": "test_pyro_programs",
     "adapters/momus_adapters/pyro/sampling.py": "test_pyro_programs",

@@ -27,8 +27,7 @@ from momus.sequences.forward_backward import forward_backward
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_adapters.features import FeatureReader, Features, check_features, rows_of
-from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
-from momus_adapters.saved.objects import name_of, resolve, save_named
+from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, name_of, resolve, save_named
 
 
 @dataclass(frozen=True)

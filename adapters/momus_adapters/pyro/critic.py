@@ -33,7 +33,7 @@ from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
 from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
 from momus_adapters.pyro.sampling import Draw, Sampler
-from momus_adapters.saved.objects import Tensors, save_named
+from momus_adapters.saved import Tensors, save_named
 
 Program = str | Callable[..., Any]
 LARGEST = 2**31

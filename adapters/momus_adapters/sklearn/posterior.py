@@ -15,8 +15,7 @@ from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
-from momus_adapters.saved.objects import resolve
+from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, resolve
 
 
 @parametrized

@@ -27,10 +27,7 @@ from momus.report.format import number, text_table
 from momus.report.html import render_page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import RenderableType
-    from rich.table import Table
 
 
 def rate_text(alarms: Rate) -> str:
@@ -110,7 +107,7 @@ def power_rows(calibration: Calibration) -> list[tuple[str, str, str, int, int, 
     return rows
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> Table:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> RenderableType:
     cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
     return text_table(heads, cells, align)
 

@@ -35,8 +35,7 @@ from momus.text.counting import counted
 from momus.text.mentions import Resolver, resolve_kept
 from momus.text.scripts import ANY, Scripts
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
-from momus_critics.coreference.reader import GivenChains
-from momus_critics.coreference.spelling import chains_of_symbols, spelled_chains, wrong_symbol
+from momus_critics.coreference.reader import GivenChains, chains_of_symbols, spelled_chains, wrong_symbol
 from momus_critics.coreference.symbols import (
     NAMES_END,
     Alphabet,

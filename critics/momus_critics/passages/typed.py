@@ -25,8 +25,7 @@ from momus_critics.chains.base import smoothed_counts
 from momus_critics.passages.faults import SectionProcess
 from momus_critics.passages.pieces import plain, spans
 from momus_critics.passages.tfidf import WordPairs
-from momus_critics.sections.features import contrasted
-from momus_critics.sections.posterior import Weights, regress
+from momus_critics.sections.posterior import Weights, contrasted, regress
 
 LEAST_DOCUMENTS = 5
 """Documents in which a title must occur to name a type."""
