@@ -28,7 +28,6 @@ from pathlib import Path
 from queue import Queue
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("core", "critics", "adapters", "tests", "benchmarks", "examples", "pyproject.toml")
 SWAPPED = {
     **{ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">")},
     **{ast.Eq: ("==", "!="), ast.NotEq: ("!=", "==")},
@@ -106,7 +105,10 @@ def tests_of(path: str, tests: Sequence[str]) -> list[str]:
 
 
 def run(mutant: Mutant | None, tests: Sequence[str], tree: Path, limit: float) -> str:
-    """Run the tests on a copy of the tree that holds the mutant: killed, survived or stopped."""
+    """Run the tests on a copy of the tree that holds the mutant: killed, survived or stopped.
+
+    Without a mutant they must pass, else the program ends with their output.
+    """
     roots = os.pathsep.join(str(tree / name) for name in ("core", "critics", "adapters"))
     environment = {**os.environ, "PYTHONPATH": roots, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *tests]
@@ -121,6 +123,8 @@ def run(mutant: Mutant | None, tests: Sequence[str], tree: Path, limit: float) -
     finally:
         if mutant is not None:
             (tree / mutant.path).write_bytes(source)
+    if mutant is None and ended.returncode:
+        sys.exit("tests fail without a mutant: repair them first\n" + ended.stdout.decode()[-3000:])
     return "killed" if ended.returncode else "survived"
 
 
@@ -140,15 +144,16 @@ def main() -> None:
     random.Random(options.seed).shuffle(drawn)
     drawn = drawn[: options.n]
     chosen = {m.path: tests_of(m.path, options.tests) for m in drawn}
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    files = [name for name in names if (ROOT / name).is_file()]
     with tempfile.TemporaryDirectory() as folder:
         trees: Queue[Path] = Queue()
         for k in range(options.workers):
             tree = Path(folder) / str(k)
-            for name in COPIED:
-                source = ROOT / name
-                copy = shutil.copytree if source.is_dir() else shutil.copy2
-                tree.mkdir(exist_ok=True)
-                copy(source, tree / name)
+            for name in files:
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, tree / name)
             trees.put(tree)
 
         def judged(mutant: Mutant) -> str:
@@ -161,8 +166,7 @@ def main() -> None:
             return outcome
 
         whole = sorted({t for tests in chosen.values() for t in tests})
-        if run(None, whole, Path(folder) / "0", 10 * options.limit) != "survived":
-            sys.exit("tests fail without a mutant: repair them first")
+        run(None, whole, Path(folder) / "0", 10 * options.limit)
         with ThreadPoolExecutor(options.workers) as pool:
             print(json.dumps(Counter(pool.map(judged, drawn))))
 

@@ -42,6 +42,7 @@ CRITICS = (
     "unigram", "keyness", "templates",
 )  # fmt: skip
 """From fast to slow."""
+PARAMS: dict[str, dict[str, Any]] = {"templates": {"tagger": "spacy"}}
 SIZES = ((30, 30), (50, 50), (50, 100), (100, 100), (200, 200))
 POOL, FITTED, WORDS, PERMUTATIONS = 700, 200, 150, 999
 MARKERS = "<!-- axes -->", "<!-- end of axes -->"
@@ -157,7 +158,7 @@ def main() -> None:
     fit, pool = Corpus.from_texts(texts[:FITTED]), Corpus.from_texts(texts[FITTED:], name="real")
     lines: list[str] = []
     for name in options.critics.split(","):
-        (critic,) = make_critics([name])
+        (critic,) = make_critics([name], PARAMS)
         critic.fit(fit)
         cells: list[tuple[str, Corpus, tuple[int, int]]] = []
         if "level" in options.cells:

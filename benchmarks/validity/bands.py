@@ -42,7 +42,7 @@ from momus.inference.spread import PAIR
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands
 from momus.verdicts.judge import judge
-from momus.verdicts.table import adjust
+from momus.verdicts.table import adjust, selected, speaking
 from momus.verdicts.verdict import Verdict
 
 SIZES = (8, 16, 32, 64, 128, 256)
@@ -53,6 +53,7 @@ EACH, CORRELATION, BINS, COLUMNS = 10, 0.25, 20, 300
 GENERATED, LENGTH = 200, 100
 PROSE = ("stopword-share", "symbol-share", "type-token", "rhythm", "unigram")
 FAMILIES = ("length", "type-token", "stopword-share", "symbol-share")
+LEADING = "the row that leads"
 MARKERS = "<!-- bands-and-families -->", "<!-- end of bands-and-families -->"
 SHORT = {"within human variation": "within", "beyond human variation": "beyond", "undecided": "undecided"}
 
@@ -181,9 +182,11 @@ def table_of_distances(rows: dict[int, list[Row]]) -> list[str]:
 
 
 def of_pair(critic: Critic[Any], real: Scores, other: Scores, bands: HumanBands, seed: int) -> dict[str, Any]:
-    """By statistic: gap, finding, and where its band comes from."""
-    rows = judge(critic, real, other, permutations=199, resamples=99, seed=seed, bands=bands)
-    return {v.statistic: [v.gap, _finding(v), v.band_source] for v in adjust(rows, "none")}
+    """By statistic: gap, finding, and where its band comes from; of the row that speaks, its name and its interval."""
+    rows = adjust(judge(critic, real, other, permutations=199, resamples=99, seed=seed, bands=bands), "none")
+    found = {v.statistic: [v.gap, _finding(v), v.band_source] for v in rows}
+    (v,) = speaking(selected(rows))
+    return {**found, LEADING: [v.gap, _finding(v), v.statistic if v.is_finding else "", v.low, v.high]}
 
 
 def _finding(v: Verdict) -> str:
@@ -277,6 +280,28 @@ def shares_of(rows: Sequence[list[Any]], *findings: str) -> str:
     return " / ".join(f"{np.mean([r[1] == f for r in rows]):.3f}".lstrip("0") for f in findings)
 
 
+def true_differences(law: str, gap: float) -> dict[str, float]:
+    """Differences of the simulated populations by statistic."""
+    rng, n = np.random.default_rng(0), 1 << 20
+    x = effects(rng, n, law) + rng.normal(size=n) * np.sqrt(1 / CORRELATION - 1)
+    edges = np.linspace(-5, 5, BINS - 1)
+    one, other = (np.bincount(np.searchsorted(edges, v), minlength=BINS) / n for v in (x, x + gap * PAIR))
+    rates = [0.1 * float(np.exp(0.3 * v - 0.02).mean()) for v in (x, x + gap * PAIR)]
+    return {
+        "mean": gap * PAIR,
+        "rate": rates[1] - rates[0],
+        "ks": float(np.abs(np.cumsum(other - one)).max()),
+        "tvd": float(np.abs(_tilted(gap) - ZIPF).sum()) / 2,
+    }
+
+
+def covered(rows: Sequence[dict[str, Any]], law: str, gap: float) -> str:
+    """Share of the replications in which a row leads whose interval holds the true difference, and their number."""
+    truth, led = true_differences(law, gap), [r[LEADING] for r in rows if r[LEADING][2]]
+    held = [low <= truth[name] <= high for _, _, name, low, high in led]
+    return f"{np.mean(held):.3f} of {len(held):,}" if held else "–"
+
+
 def tables_of_simulations(rows: dict[tuple[str, int], list[Row]]) -> list[str]:
     """Gaps of one generator; findings by true gap, and of other human text; replications in the last row."""
     lines: list[str] = []
@@ -301,10 +326,15 @@ def tables_of_simulations(rows: dict[tuple[str, int], list[Row]]) -> list[str]:
             for name in [f"gap {g:g}" for g in GAPS]
         }
         table(f"{law} authors: *within* / *beyond*, of the mean", truth)
+        led = {
+            f"gap {g:g}": [covered([r[f"gap {g:g}"] for r in found], law, g) for found in of_size.values()]
+            for g in GAPS[1:]
+        }
+        table(f"{law} authors: intervals of the row that leads that hold the true difference", led)
         people = {
             f"{name}, {s}": [shares_of([r[name][s] for r in found], "within", "beyond") for found in of_size.values()]
             for name in ("one author", "25 authors")
-            for s in ("mean", "rate", "ks", "tvd")
+            for s in ("mean", "rate", "ks", "tvd", LEADING)
         }
         people["replications"] = [f"{len(found):,}" for found in of_size.values()]
         table(f"{law} authors: other human text, *within* / *beyond*", people)

@@ -37,7 +37,7 @@ from yardsticks import data
 import momus
 from momus import Corpus
 from momus.demo import demo_path
-from momus.report.sentences import short
+from momus.report.table import cell_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
 from five_models import corpora as five_models
@@ -159,7 +159,7 @@ def measured(name: str, critics: list[str]) -> list[dict[str, object]]:
     found = momus.compare(real, generated, fit=fit, critics=critics, config=CONFIG, permutations=1999, resamples=999)
     print(found, f"\n{time.perf_counter() - begun:.0f} s\n", flush=True)
     return [
-        {"set": name, "generated": c.generated, "axis": a.axis, "critic": a.critic, "cell": short(c)}
+        {"set": name, "generated": c.generated, "axis": a.axis, "critic": a.critic, "cell": cell_text(c)}
         | {"gap": c.headline.gap, "difference": c.headline.difference, "statistic": c.headline.statistic}
         | {"p_adjusted": c.headline.p_adjusted, "n_real": c.headline.n_real, "n_generated": c.headline.n_generated}
         for a in found.answer.axes

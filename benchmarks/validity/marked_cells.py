@@ -22,7 +22,8 @@ from null_and_power import write_between
 
 from momus import Corpus
 from momus.calibration.store import Rate
-from momus.critic import Critic, LogPrior, Reporting, Scores, Statistic, StatisticsMixin, Values
+from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin, Values
+from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
 from momus.joint.attribution import attribution_of

@@ -2,7 +2,8 @@
 
 Each pair is compared on half of the prompts, with the first model as the reference; critics are fitted on its answers
 to the other half. Of each axis that differs, the row that leads it is printed, in the order of the first screen. A
-figure shows, for all models that answered, mean length and the shares of answers with a list and with bold type.
+figure shows mean length and the share with a list of the answers of all models, and mean length and recurring phrases
+of all stories.
 
 Run:  python benchmarks/validity/version_pairs.py [--data DATA] [--out DIR] [--figure docs/figures/answers.svg]
 """
@@ -20,6 +21,7 @@ import momus
 from momus import Corpus
 from momus.report.answer import answer_of
 from momus.report.sentences import says_what
+from momus_critics.keyness import Keyness
 from momus_critics.layout.blocks import FEATURES, read_blocks
 
 CRITICS = ("length", "keyness", "repetition", "rhythm", "layout", "edges", "marks", "names", "register", "path")
@@ -66,36 +68,66 @@ def compared(folder: Path, before: str, after: str, prompts: int) -> list[str]:
 
 
 def shares(folder: Path) -> dict[str, list[float]]:
-    """Mean words, and the shares of answers with a list and with bold type, of every model."""
+    """Mean words, and the % of answers with a list and with bold type, of every model."""
     found = {}
-    for path in sorted(folder.glob("*.jsonl.gz")):
-        model = path.name.removesuffix(".jsonl.gz")
-        if model != "prompts":
-            texts = list(answers(folder, model).values())
-            having = read_blocks(texts).features.mean(axis=0)
-            words = float(np.mean([len(t.split()) for t in texts]))
-            found[model] = [words, *(float(having[FEATURES.index(f)]) for f in ("list", "bold type"))]
+    for model in models(folder):
+        texts = list(answers(folder, model).values())
+        having = 100 * read_blocks(texts).features.mean(axis=0)
+        words = float(np.mean([len(t.split()) for t in texts]))
+        found[model] = [words, *(float(having[FEATURES.index(f)]) for f in ("a list", "bold type"))]
     return found
 
 
-def draw(found: dict[str, list[float]], path: Path) -> None:
-    """Draw length and lists of each model, with the chain of phi-2 and the pairs that were told to be short or long."""
+def phrases(folder: Path) -> dict[str, list[float]]:
+    """Mean words, and recurring phrases per 1,000 words, of the stories of every model for the same prompts.
+
+    Phrases have three to five tokens, and are among the most frequent terms of all stories together.
+    """
+    sides = {model: answers(folder, model) for model in models(folder)}
+    prompts = sorted(set.intersection(*(set(side) for side in sides.values())))
+    texts = {model: Corpus.from_texts([side[i] for i in prompts], name=model) for model, side in sides.items()}
+    critic = Keyness().fit(texts["gemma-3-27b-it"])
+    critic.settle(list(texts.values()))
+    found = {}
+    for model, text in texts.items():
+        pooled = np.asarray(critic.score(text).rows["phrases"]).sum(axis=0)
+        words = float(np.mean([len(sides[model][i].split()) for i in prompts]))
+        found[model] = [words, float(pooled[0] / pooled[1])]
+    return found
+
+
+def models(folder: Path) -> list[str]:
+    """The models with texts in a folder."""
+    names = sorted(path.name.removesuffix(".jsonl.gz") for path in folder.glob("*.jsonl.gz"))
+    return [name for name in names if name != "prompts"]
+
+
+MIXTRAL = "Mixtral-8x7B-Instruct-v0.1"
+CHAINS = {
+    "answers": (
+        ("phi-2", "phi-2-sft", "phi-2-dpo"),
+        *((f"{m}_concise", m, f"{m}_verbose") for m in ("alpaca-7b", MIXTRAL)),
+    ),
+    "prompted-stories": PAIRS["prompted-stories"],
+}
+
+
+def draw(of_answers: dict[str, list[float]], of_stories: dict[str, list[float]], path: Path) -> None:
+    """Draw length and lists of answers, length and recurring phrases of stories, with lines between versions."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot(xlabel="mean words of an answer", ylabel="answers with a list, %")
-    axes.scatter([v[0] for v in found.values()], [100 * v[1] for v in found.values()], color="0.6", s=18)
-    chains = [["phi-2", "phi-2-sft", "phi-2-dpo"]]
-    chains += [
-        [f"{m}{end}" for end in ("_concise", "", "_verbose")] for m in ("alpaca-7b", "Mixtral-8x7B-Instruct-v0.1")
-    ]
-    for chain, colour in zip(chains, ("#0072b2", "#d55e00", "#009e73"), strict=True):
-        points = [(found[m][0], 100 * found[m][1]) for m in chain]
-        axes.plot(*zip(*points, strict=True), "o-", color=colour)
-        for model, point in zip(chain, points, strict=True):
-            axes.annotate(
-                model.replace("-8x7B-Instruct-v0.1", ""), point, (4, 4), textcoords="offset points", fontsize=8
-            )
+    figure = Figure(figsize=(7, 8), layout="constrained")
+    panels = figure.subplots(2)
+    panels[0].set(xlabel="mean words of an answer", ylabel="answers with a list, %")
+    panels[1].set(xlabel="mean words of a story", ylabel="recurring phrases per 1,000 words")
+    for axes, found, chains in zip(panels, (of_answers, of_stories), CHAINS.values(), strict=True):
+        axes.scatter([v[0] for v in found.values()], [v[1] for v in found.values()], color="0.6", s=18)
+        for chain, colour in zip(chains, ("#0072b2", "#d55e00", "#009e73"), strict=True):
+            points = [(found[m][0], found[m][1]) for m in chain]
+            axes.plot(*zip(*points, strict=True), "o-", color=colour)
+            for model, point in zip(chain, points, strict=True):
+                short = model.replace("-8x7B-Instruct-v0.1", "").replace("-20250514", "")
+                axes.annotate(short, point, (4, 4), textcoords="offset points", fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
 
@@ -110,10 +142,13 @@ def main() -> None:
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     table = shares(a.data / "answers")
-    for model, (words, lists, bold) in sorted(table.items(), key=lambda item: item[1][1]):
-        print(f"| {model} | {words:.0f} | {100 * lists:.0f} | {100 * bold:.0f} |")
+    for model, values in sorted(table.items(), key=lambda item: item[1][1]):
+        print(f"| {model} | {' | '.join(f'{v:.0f}' for v in values)} |")
+    stories = phrases(a.data / "prompted-stories")
+    for model, (words, rate) in sorted(stories.items(), key=lambda item: item[1][1]):
+        print(f"| {model} | {words:.0f} | {rate:.1f} |")
     if a.figure is not None:
-        draw(table, a.figure)
+        draw(table, stories, a.figure)
     for folder, pairs in PAIRS.items():
         for before, after in pairs:
             path = a.out / f"{after}.json"

@@ -15,7 +15,7 @@ from momus.schema import build
 
 Cell = str | int | float | None
 Role = Literal["real", "generated", "fitted", "reference"]
-Format = Literal["number", "share"]
+Format = Literal["number", "share", "score"]
 Direction = tuple[str, str] | tuple[()]
 
 
@@ -230,7 +230,8 @@ class Wording:
     unit
         Unit of the value, in the plural, such as ``words``; empty for numbers without a unit.
     format
-        ``share`` for numbers in [0, 1] that are shown in percent.
+        ``share`` for numbers in [0, 1] that are shown in percent; ``score`` for test statistics without a unit, of
+        which sentences tell p.
     clause
         A sentence with ``{}`` for the value, such as ``{} of documents loop``; empty: label and value.
     """

@@ -14,7 +14,7 @@ from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Repo
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
-from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of
+from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.figures import percent
@@ -169,10 +169,10 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def log_prior(self, latents: NameSets) -> LogPrior:
         """log P_c(z): of the number of names, and of each of them; a step for each and one for the end."""
-        nats = group_sums(self._log_probabilities(latents.names)[latents.codes], latents.offsets)
+        nats = float_sums(self._log_probabilities(latents.names)[latents.codes], latents.offsets)
         mean = self.rate_ * np.maximum(latents.words, 1)
         number = latents.lengths * np.log(mean / (1 + mean)) - np.log1p(mean)
-        return LogPrior(np.asarray(nats) + number, latents.lengths + 1)
+        return LogPrior(nats + number, latents.lengths + 1)
 
     def _log_probabilities(self, names: Sequence[str]) -> Floats:
         """log P of each name, or of a new one, (V,)."""
@@ -186,7 +186,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     def sufficient_statistics(self, latents: NameSets) -> Mapping[str, Rows]:
         """Which documents have each name, names beside words, and names that real text has."""
         known = np.isin(np.array(latents.names, dtype=object).astype(str), np.array(self.names_).astype(str))
-        shared = np.asarray(group_sums(known[latents.codes].astype(np.float64), latents.offsets), dtype=np.float64)
+        shared = float_sums(known[latents.codes], latents.offsets)
         number = latents.lengths.astype(np.float64)
         names = Counted.of_tokens(latents.codes, latents.offsets, list(latents.names))
         ones = sparse.csr_array(np.ones((len(latents), 1)))
@@ -196,7 +196,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
             # a little of a name keeps the ratios of texts without names finite
             "rate": np.column_stack([1000 * (number + 0.05), latents.words + 1.0]),
             "known": np.column_stack([shared + 0.5e-6, number + 1e-6]),
-            "named": np.column_stack([number > 0, np.ones(len(latents))]).astype(np.float64),
+            "named": np.column_stack([number > 0, np.ones(len(latents))]),
         }
 
     def statistics(self) -> Sequence[Statistic]:
@@ -216,9 +216,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
             Statistic.share(
                 "known_share", "known", "names that the fitted text has", ("newer in its names", "plainer in its names")
             ),
-            Statistic.share(
-                "named_share", "named", "documents with a name", ("more often without names", "more often with names")
-            ),
+            Statistic.having("named_share", "named", "a name"),
         )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
@@ -255,7 +253,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         """Mark the names, with the share of real documents that have each."""
         prose = self.prose(document)
         mask = name_tokens(prose)
-        words = [prose.spelled[i] for i in prose.codes.tolist()]
+        words = prose.tokens()
         known = dict(zip(self.names_, self.documents_.tolist(), strict=True))
         marks = {}
         for i in np.flatnonzero(mask).tolist():

@@ -13,12 +13,13 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
-from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of
+from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
 from momus_critics.figures import rounded
+from momus_critics.marking import highest
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -156,7 +157,7 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
 
     def log_prior(self, latents: Paths) -> LogPrior:
         """Sum of log P_c over sentences; a step for each."""
-        return LogPrior(np.asarray(group_sums(self._log_densities(latents), latents.offsets)), latents.lengths)
+        return LogPrior(float_sums(self._log_densities(latents), latents.offsets), latents.lengths)
 
     def _log_densities(self, latents: Paths) -> Floats:
         """Log density of each sentence given the one before, (N,)."""
@@ -172,14 +173,14 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         """Squared steps, squared distances from the centre and between the halves of a document, words taken up."""
         x, n = latents.points, latents.lengths.astype(np.float64)
         d = float(max(x.shape[1], 1))
-        squares = np.asarray(group_sums((x**2).sum(axis=1), latents.offsets))
+        squares = float_sums((x**2).sum(axis=1), latents.offsets)
         freedom = np.maximum(n - 1, 0)
         variance = squares / np.maximum(freedom, 1)
         same = np.zeros(len(x), dtype=bool)
         same[1:] = latents.documents[1:] == latents.documents[:-1]
         steps = np.zeros(len(x))
         steps[1:] = ((x[1:] - x[:-1]) ** 2).sum(axis=1)
-        moved = np.asarray(group_sums(np.where(same, steps, 0.0), latents.offsets))
+        moved = float_sums(np.where(same, steps, 0.0), latents.offsets)
         return {
             # a little keeps the ratios of documents that stand still finite
             "jumps": np.column_stack([moved + 1e-9, 2 * variance * freedom + 1e-9]),
@@ -216,7 +217,8 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
 
     def summarize(self, latents: Paths) -> Pooled:
         """Products of points by distance along the path."""
-        products, variances = _neighbours_by_lag(latents, LAGS)
+        sums = [_neighbours(latents.points, latents.offsets, k) for k in range(1, LAGS + 1)]
+        products, variances = (np.array([side.sum() for side in sides]) for sides in zip(*sums, strict=True))
         return Pooled(len(latents), {"products": products, "variances": variances})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -241,17 +243,9 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         """Show the sentences, with the tenth marked that the one before makes least likely."""
         z = self.project(document)
         values = -self._log_densities(z)
-        marked = set(np.argsort(-values, kind="stable")[: max(1, len(values) // 10)].tolist())
+        jump, note = dict.fromkeys(highest(values), "jump"), "far from the sentence before"
         steps = [
-            Step(
-                "jump" if i in marked else "",
-                clipped(text, SHOWN),
-                float(values[i]),
-                i in marked,
-                "far from the sentence before",
-            )
-            if i in marked
-            else Step("", clipped(text, SHOWN), float(values[i]))
+            Step(jump.get(i, ""), clipped(text, SHOWN), float(values[i]), i in jump, note if i in jump else "")
             for i, text in enumerate(z.texts)
         ]
         value = float(values.sum()) / max(len(values), 1)
@@ -263,7 +257,7 @@ def _sentences(prose: Prose) -> tuple[list[str], Ints]:
     total = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
     words = np.bincount(prose.sentences, prose.alphabetic, total) > 0
     first = np.searchsorted(prose.sentences, np.arange(total + 1))
-    spelled = [prose.spelled[i] for i in prose.codes.tolist()]
+    spelled = prose.tokens()
     kept = np.flatnonzero(words)
     texts = [" ".join(spelled[first[s] : first[s + 1]]) for s in kept.tolist()]
     owners = owners_of(prose.offsets)[first[kept]] if len(kept) else np.zeros(0, dtype=np.int64)
@@ -285,7 +279,7 @@ def _taken_up(prose: Prose, counted: Bools) -> Floats:
 def _centred(vectors: Floats, offsets: Ints) -> tuple[Floats, float]:
     """Vectors less the mean of their document, (N, V), and the degrees of freedom that are left."""
     owners, lengths = owners_of(offsets), np.diff(offsets)
-    means = np.asarray(group_sums(vectors, offsets)) / np.maximum(lengths, 1)[:, None]
+    means = float_sums(vectors, offsets) / np.maximum(lengths, 1)[:, None]
     return vectors - means[owners], float(np.maximum(lengths - 1, 0).sum())
 
 
@@ -295,17 +289,12 @@ def _neighbours(points: Floats, offsets: Ints, lag: int = 1) -> tuple[Floats, Fl
     Around the mean of m independent points, products at lag k have the expectation −σ² (m − k) / m, which is added.
     """
     owners, m = owners_of(offsets), np.diff(offsets).astype(np.float64)[:, None]
-    squares = np.asarray(group_sums(points**2, offsets))
+    squares = float_sums(points**2, offsets)
     variance = squares / np.maximum(m - 1, 1)
     pairs = np.maximum(m - lag, 0)
     products = np.zeros_like(points)
     products[lag:] = np.where((owners[lag:] == owners[:-lag])[:, None], points[lag:] * points[:-lag], 0.0)
-    return np.asarray(group_sums(products, offsets)) + variance * pairs / np.maximum(m, 1), variance * pairs
-
-
-def _neighbours_by_lag(latents: Paths, lags: int) -> tuple[Floats, Floats]:
-    sums = [_neighbours(latents.points, latents.offsets, k) for k in range(1, lags + 1)]
-    return np.array([p.sum() for p, _ in sums]), np.array([v.sum() for _, v in sums])
+    return float_sums(products, offsets) + variance * pairs / np.maximum(m, 1), variance * pairs
 
 
 def _drift(latents: Paths, squares: Floats) -> Floats:
@@ -313,7 +302,7 @@ def _drift(latents: Paths, squares: Floats) -> Floats:
     x, n = latents.points, latents.lengths
     half = n // 2
     late = places_of(latents.offsets) >= half[latents.documents]
-    sums = np.asarray(group_sums(np.where(late[:, None], x, 0.0), latents.offsets))
+    sums = float_sums(np.where(late[:, None], x, 0.0), latents.offsets)
     one, other = np.maximum(half, 1), np.maximum(n - half, 1)
     # around the centre, the sums of the two halves are opposite
     first, second = -sums / one[:, None], sums / other[:, None]

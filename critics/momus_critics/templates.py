@@ -310,7 +310,7 @@ class Templates(
         values, framed = self.process_.log_probabilities(z.states, z.sentences)
         ends = framed[1:] - 1
         nats: Floats = -np.delete(values, ends)
-        words = [z.prose.spelled[c] for c in z.prose.codes.tolist()]
+        words = z.prose.tokens()
         marks = {i: Mark(TAGS[int(z.states[i])], f"{nats[i]:.1f} nats") for i in highest(nats)}
         note = "Marked: words whose part of speech is least likely after those before it."
         value = -float(values.sum())
@@ -348,7 +348,7 @@ def _line(prose: Prose, starts: Ints, sentence: int, begin: int, length: int) ->
     """A concordance line within the sentence, the template between « and »."""
 
     def text(a: int, b: int) -> str:
-        return " ".join(prose.spelled[c] for c in prose.codes[a:b].tolist())
+        return " ".join(prose.tokens(a, b))
 
     low, high = int(starts[sentence]), int(starts[sentence + 1])
     end = begin + length

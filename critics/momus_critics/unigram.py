@@ -28,7 +28,7 @@ from momus.critic.powers import AggregatedPosteriorMixin
 from momus.critic.scores import AGGREGATED
 from momus.critic.statistic import supremum, total_variation
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
-from momus.numeric.ragged import group_sums
+from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
@@ -113,15 +113,13 @@ class Unigram(
 
     def log_prior(self, latents: TokenStates) -> LogPrior:
         """Sum of log probabilities over the words of each document."""
-        values = group_sums(self.log_probabilities_[latents.states], latents.offsets)
-        return LogPrior(np.asarray(values), latents.lengths)
+        return LogPrior(float_sums(self.log_probabilities_[latents.states], latents.offsets), latents.lengths)
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
         """Numbers of common words and of all words, (n, 2); distances pool the aggregated posterior."""
         # states are ranks in real text, from 0; the last one is that of unseen words
         is_common = latents.states < min(COMMON, len(self.vocabulary_))
-        common = group_sums(is_common.astype(np.float64), latents.offsets)
-        return {"common": np.column_stack([np.asarray(common), latents.lengths])}
+        return {"common": np.column_stack([float_sums(is_common, latents.offsets), latents.lengths])}
 
     def aggregated_posterior(self, latents: TokenStates) -> Rows:
         """Counts of words; unseen words are counted separately."""

@@ -9,7 +9,7 @@ from scipy import stats
 from momus import Corpus
 from momus.controls import DEFECTS
 from momus.verdicts.judge import judge
-from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments
+from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, penalised_loss
 from momus_critics.rhythm import Rhythm
 
 from .measured import measured
@@ -58,6 +58,30 @@ def test_the_fit_is_a_maximum_of_the_likelihood():
     for part in range(5):
         slope = (likelihood(1e-4, part) - likelihood(-1e-4, part)) / 2e-4
         assert slope == pytest.approx(0, abs=2e-3)  # the penalty on coefficients moves it by less
+
+
+def test_the_loss_is_the_penalised_likelihood_and_has_its_gradient():
+    rng = np.random.default_rng(4)
+    x = np.column_stack([np.ones(50), rng.normal(0, 0.01, (50, 3))])
+    y = rng.poisson(6, 50).astype(float)
+    at = np.array([1.5, 40.0, -30.0, 20.0, 0.7])
+    m, r = np.exp(x @ at[:-1]), np.exp(0.7)
+    value, gradient = penalised_loss(at, x, y)
+    assert value == pytest.approx(1e-5 * (40**2 + 30**2 + 20**2) - stats.nbinom.logpmf(y, r, r / (r + m)).mean())
+    for k in range(5):
+        step = 1e-5 * (np.arange(5) == k)
+        slope = (penalised_loss(at + step, x, y)[0] - penalised_loss(at - step, x, y)[0]) / 2e-5
+        assert gradient[k] == pytest.approx(slope, abs=1e-7)
+
+
+def test_means_given_one_sentence_or_none_and_their_bounds():
+    process = LengthProcess()
+    process.centre_, process.coefficients_, process.shape_ = 1.0, np.array([2.0, 0.3, 0.4, 0.1]), 3.0
+    past = np.log(5) - 1
+    means = process.means(lengths_of([[5, 9]]))
+    assert means == pytest.approx([1 + np.exp(2.1), 1 + np.exp(2 + 0.7 * past)])
+    process.coefficients_ = np.array([40.0, 0, 0, 0])
+    assert process.means(lengths_of([[5]])) == pytest.approx([1 + np.exp(20)])
 
 
 def test_documents_of_two_sentences_suffice_for_a_fit():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -46,6 +46,9 @@ class Reporting:
         then places it before axes with somewhat larger gaps.
     stepless
         The reason given for documents whose latents have no scored step (M = 0).
+    starts
+        Further fits with other seeds that each comparison makes, to tell how much the numbers depend on the start of
+        the fit; the critic has a parameter ``seed``.
     aggregated
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
@@ -58,6 +61,7 @@ class Reporting:
     general: bool = False
     leading: bool = False
     stepless: str = "no scored step"
+    starts: int = 0
     aggregated: bool = True
 
 
@@ -84,7 +88,7 @@ CHOICES = {
     "kind": ("value", "distance"),
     "scale": ("identity", "log"),
     "effect": ("hedges_g", "log_ratio", "difference"),
-    "format": ("number", "share"),
+    "format": get_args(Format),
     "uneven": ("squares", "itself"),
 }
 
@@ -183,6 +187,11 @@ class Statistic:
     def share(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals that is a share, told in percent."""
         return cls.ratio(name, rows, label, direction, format="share", **others)
+
+    @classmethod
+    def having(cls, name: str, rows: str, what: str) -> Statistic:
+        """The share of documents with something; rows are [whether a document has it, 1]."""
+        return cls.share(name, rows, f"documents with {what}", (f"more rarely with {what}", f"more often with {what}"))
 
     @classmethod
     def relative(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:

@@ -102,8 +102,8 @@ def run_critic(
     scored = _scored(critic, texts, timed, folder, reuse) if cross is None else cross.scored
     axis = axis_of(critic, _sampled(scored, texts))
     result = _result(critic, texts, scored, axis, settings, timed, signature, family, cross)
-    if settings.refits:
-        spread = _refitted(critic, texts, settings, timed)
+    if settings.refits or (critic.reporting.starts and not texts.in_parts and cross is None):
+        spread = _refitted(critic, texts, scored, settings, timed)
         result = replace(
             result,
             verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
@@ -305,27 +305,38 @@ def _summary(critic: Critic[Any], corpus: Corpus, scores: Scores, rows: Ints | N
 
 
 def _refitted(
-    critic: Critic[Any], texts: Texts, settings: Settings, timed: Timed
+    critic: Critic[Any], texts: Texts, scored: Sequence[Scores], settings: Settings, timed: Timed
 ) -> dict[tuple[str, str], float | None]:
     """Standard deviation of each difference over critics fitted on bootstrap resamples of the fitted text.
 
-    A resample that a critic cannot be fitted on is left out; two are needed.
+    A resample that a critic cannot be fitted on is left out; two are needed. Without resamples, over the critic and
+    others that are fitted on the same text from other starts.
     """
     usable = usable_documents(texts.fit)
     corpora = texts.in_memory
     spread: dict[tuple[str, str], list[float]] = {}
-    for k in range(settings.refits):
+
+    def add(fitted: Critic[Any], sides: Sequence[Scores]) -> None:
+        for side in sides[1:]:
+            for name, value in differences(fitted, sides[0], side).items():
+                spread.setdefault((side.corpus, name), []).append(value)
+
+    refits = settings.refits or critic.reporting.starts
+    if not settings.refits:
+        add(critic, scored)
+    for k in range(refits):
         rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
-        with timed.stage("refitting", f"{k + 1} of {settings.refits}"):
+        again = moved(clone(critic), device_of(critic))
+        if not settings.refits:
+            rows = np.arange(len(usable))
+            again.set_params(seed=critic.get_params()["seed"] + k + 1)
+        with timed.stage("refitting", f"{k + 1} of {refits}"):
             try:
-                again = moved(clone(critic), device_of(critic)).fit(usable.take(np.sort(rows)))
+                again.fit(usable.take(np.sort(rows)))
             except FittingError:
                 continue
             settled(again, corpora)
-            real = again.score(corpora[0])
-            for corpus in corpora[1:]:
-                for name, value in differences(again, real, again.score(corpus)).items():
-                    spread.setdefault((corpus.name, name), []).append(value)
+            add(again, [again.score(corpus) for corpus in corpora])
     return {key: finite(float(np.std(v, ddof=1))) if len(v) > 1 else None for key, v in spread.items()}
 
 

@@ -97,7 +97,7 @@ def strength_of_contrasts(here: float, null: Floats, *, two_sided: bool, exact: 
 
 
 def stepped_down(here: Floats, null: Floats, exact: bool = False) -> Floats:
-    """p-values of A statistics, adjusted by step-down max-T, (A,); the smallest is that no test has a difference.
+    """p-values of A statistics, adjusted by step-down, (A,); the smallest is that no test has a difference.
 
     The statistics must be on comparable scales; larger ones are more extreme. A statistic is compared with the largest
     of those that are no larger than itself on the data, under each relabelling (algorithm 4.1 of Westfall & Young

@@ -60,6 +60,15 @@ class Spread:
     correlation: float = 0.0
 
 
+def is_seen(value: float, low: float | None) -> bool:
+    """Whether groups are seen to differ by a spread: the lower end of its interval is above the least that it can be.
+
+    >>> is_seen(0.06, 0.006), is_seen(0.06, 0.02)
+    (False, True)
+    """
+    return low is not None and low > LEAST * value * (1 + 1e-3)  # the atlas has four digits
+
+
 def between(values: Floats, variances: Floats, freedom: float, documents: int = 0) -> Spread:
     """The spread of K values, each known with an error.
 

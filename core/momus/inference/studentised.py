@@ -26,6 +26,8 @@ UNEQUAL = 1.5
 """T is transformed if one text has so many times the units of the other; in equal numbers, the skewness cancels."""
 FEWEST = 5
 """… and if both have as many units as this, from which a third moment can be estimated."""
+FEW = 64
+"""Units up to which the sums of both texts are computed apart."""
 LEAST_SKEWNESS = 1e-6
 """Below this skewness, the transform is the identity but for rounding."""
 
@@ -153,7 +155,9 @@ class Ratio:
 
         def under(labels: Weights) -> Difference:
             real = pooled(moments, labels)
-            sides = list(zip((real, whole - real), n, strict=True))
+            # where all relabellings may be enumerated, rounding must not tell one from its opposite
+            generated = pooled(moments, 1 - labels) if len(x) <= FEW else whole - real
+            sides = list(zip((real, generated), n, strict=True))
             difference = self._difference(*(_moments(side, k) for side, k in sides))
             if not self.transforms:
                 return difference

@@ -16,7 +16,7 @@ from momus.report.blocks import Block
 from momus.report.format import number, p_value
 from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, covariate_names, subgroup_cells
 from momus.report.safe import one_line
-from momus.report.sentences import axes, says_what
+from momus.report.sentences import axes, says_what, size
 from momus.report.table import overview
 from momus.text.counting import counted, joined, percentage
 
@@ -74,7 +74,7 @@ def legend(answer: Answer, against: Against) -> list[str]:
     lines.append("↑ ↓ significantly higher, lower · ** beyond that variation, = within, * differs")
     if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
-    if any(c.row.gap is None and c.row.p_adjusted is not None for c in cells):
+    if any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells):
         lines.append("without a band: the difference itself")
     return lines
 

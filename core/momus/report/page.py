@@ -95,7 +95,7 @@ def render(comparison: Comparison) -> str:
         families=families(comparison.verdicts, comparison.signature["multiplicity"]),
         floors=floors(comparison.verdicts, comparison.signature["multiplicity"]),
         delta=comparison.signature.get("equivalence"),
-        refits=comparison.signature.get("refits", 0),
+        refits=any(v.refit_spread is not None for v in comparison.verdicts),
         **_joint(comparison, answer),
         **_helpers(corpora),
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import number, rounded, signed_percent
+from momus.report.format import number, p_value, rounded, signed_percent
 from momus.report.joint_words import count
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
@@ -65,6 +65,13 @@ def rounded_gap(v: Verdict) -> str:
     return "<0.1" if v.differs and gap < 0.05 else f"{gap:.1f}"
 
 
+def size(v: Verdict) -> str:
+    """A gap in human bands; where no band is known, the difference after Δ, or – for what has no unit."""
+    if v.gap is not None:
+        return f"{rounded_gap(v)}{over_refits(v)}"
+    return "–" if v.difference is None or v.wording.format == "score" else f"Δ{v.difference:.2g}"
+
+
 def says_what(cell: Cell) -> str:
     """What a corpus does on an axis, without its name: direction, values and size.
 
@@ -91,6 +98,8 @@ def says_what(cell: Cell) -> str:
 def versus(cell: Cell) -> str:
     """Values of both texts: ``mean length 141 words (human: 172, −18 %)``; of a distance, it and its interval."""
     v, change = cell.row, cell.change
+    if v.wording.format == "score":
+        return f"{label(v)}, adjusted p {p_value(v.p_adjusted)}"
     if v.method.family == "distance":
         interval = "" if v.low is None or v.high is None else f" ({rounded(v.low, v.high)} to {rounded(v.high, v.low)})"
         return f"{label(v)} {value(v, v.difference)}{interval}"
@@ -245,7 +254,7 @@ def legend(answer: Answer) -> list[str]:
     """What numbers and signs of the overview table mean, in lines of at most 80 characters."""
     cells = [c for axis in answer.axes for c in axis.cells]
     sources = {c.row.band_source for c in cells if c.row.gap is not None}
-    unknown = any(c.row.gap is None and c.row.p_adjusted is not None for c in cells)
+    unknown = any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells)
     registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
     named = registers.pop() if len(registers) == 1 else ""
     known, others = (len({c.row.critic for c in cells if c.row.band_source in s}) for s in (sources, ("default",)))
@@ -256,7 +265,7 @@ def legend(answer: Answer) -> list[str]:
     if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
         lines.append("mean and rank: of the headline statistic of each axis, the same for all texts")
     if any(over_refits(c.row) for c in cells):
-        lines.append("± standard deviation over refits of the critic")
+        lines.append("± standard deviation over fits of the critic")
     if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
     return lines + ["Δ the difference itself, since no human band is known"] * unknown

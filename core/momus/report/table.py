@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from momus.report.answer import Answer, Cell
 from momus.report.joint_words import chance, rank
 from momus.report.safe import one_line
-from momus.report.sentences import ARROWS, mark, over_refits, rounded_gap
+from momus.report.sentences import ARROWS, mark, size
 
 MIDDLE = "…"
 
@@ -77,21 +77,14 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
 
 
 def cell_text(cell: Cell, pad: bool = False) -> str:
-    """A cell of the overview table: gap in human bands, arrow and stars; where no band is known, a difference after Δ.
+    """A cell of the overview table: gap in human bands, arrow and stars; see `size`.
 
     Not tested: ``n/a``.
     """
     v = cell.row
     tested = v.p_adjusted is not None
     arrow, marks = (ARROWS[cell.sign], mark(cell)) if tested else ("", "")
-    size = (
-        f"{rounded_gap(v)}{over_refits(v)}"
-        if v.gap is not None
-        else "–"
-        if v.difference is None
-        else f"Δ{v.difference:.2g}"
-    )
-    return f"{size if tested else 'n/a'}{arrow or ' ' * pad}{marks:<{2 * pad}}"
+    return f"{size(v) if tested else 'n/a'}{arrow or ' ' * pad}{marks:<{2 * pad}}"
 
 
 def shortened(text: str, width: int) -> str:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from momus.critic import Statistic
 from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, supremum, total_variation
 from momus.errors import UsageError
+from momus.inference.spread import is_seen
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Band:
     ----------
     value, low, high
         The effect that 95 % of pairs of human authors do not exceed, and its 95 % interval. Of a default that is a
-        median over registers: the least and the greatest of these.
+        median over registers: the least and the greatest of these, or of their intervals where authors are seen to
+        differ in none.
     source
         ``groups`` of the real text, or ``default``: the atlas.
     groups
@@ -102,4 +104,5 @@ def default_band(critic: str, statistic: str, kind: str = "", register: str = ""
     values, lows, highs, groups = zip(*rows.values(), strict=True)
     if len(rows) == 1:
         return Band(values[0], lows[0], highs[0], "default", groups[0], next(iter(rows)))
-    return Band(median(values), min(values), max(values), "default", sum(groups), f"median of {', '.join(rows)}")
+    ends = (values, values) if any(map(is_seen, values, lows)) else (lows, highs)
+    return Band(median(values), min(ends[0]), max(ends[1]), "default", sum(groups), f"median of {', '.join(rows)}")

@@ -26,7 +26,7 @@ from momus.inference.pooling import NARROW
 from momus.inference.pooling import Rows as Table
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.samples import sums_by
-from momus.inference.spread import LEAST, PAIR, Form, Halves, Spread, of_distances, of_ratios, of_values
+from momus.inference.spread import PAIR, Form, Halves, Spread, is_seen, of_distances, of_ratios, of_values
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.atlas import Band, default_band, kind_of
 from momus.verdicts.statistics import all_statistics
@@ -136,7 +136,7 @@ def with_bands(
         if laws or (s is not None and s.band):
             # groups that are not seen to differ say little of people
             kind = "" if s is None or band is not None else kind_of(s)
-            if band is None or band.low <= LEAST * band.value * (1 + 1e-9):
+            if band is None or not is_seen(band.value, band.low):
                 band = default_band(critic.name, v.statistic, kind, register) or band
         with_band.append(
             v

@@ -10,6 +10,7 @@ from dataclasses import replace
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
+from momus.inference.spread import is_seen
 from momus.verdicts.verdict import Verdict
 
 UNDIRECTED, UNNAMED = 0.4, 0.5
@@ -121,10 +122,14 @@ def with_leading(verdicts: Sequence[Verdict], family: int = 1) -> list[Verdict]:
 
 
 def _sure_gap(v: Verdict) -> float:
-    """Gap in bands that the interval of the effect leaves sure; 0 without a band."""
+    """Gap in bands that the interval of the effect leaves sure, in the largest band if authors are not seen to differ.
+
+    0 without a band.
+    """
     if v.effect_low is None or v.effect_high is None or not v.band or v.effect_low <= 0 <= v.effect_high:
         return 0.0
-    return min(abs(v.effect_low), abs(v.effect_high)) / v.band
+    band = v.band if is_seen(v.band, v.band_low) else v.band_high or v.band
+    return min(abs(v.effect_low), abs(v.effect_high)) / band
 
 
 def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -101,7 +101,8 @@ class Verdict:
         Whether the effect is shown to lie within ±δ: its interval at level 1 − 2α lies inside. None where no δ was
         given, or where there is no interval.
     refit_spread
-        Standard deviation of the difference over refits of the critic on bootstrap resamples of the fitted text.
+        Standard deviation of the difference over fits of the critic, on bootstrap resamples of the fitted text or from
+        other starts (`Reporting.starts`).
     mde
         Minimum detectable difference: 80 % power at the level α/m of a table with m headline rows.
     method

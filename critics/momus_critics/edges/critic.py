@@ -15,7 +15,7 @@ from momus.critic.statistic import supremum
 from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
@@ -25,7 +25,7 @@ from momus_critics.edges.features import FEATURES, Edge, read_edges
 from momus_critics.edges.mixture import BernoulliMixture, names_of
 from momus_critics.figures import percent
 from momus_critics.prose.examples import Exampled, recurring
-from momus_critics.prose.reading import Prose, ProseCritic
+from momus_critics.prose.reading import ProseCritic
 
 TOLD = {
     "opens": ("question", "speech", "markup"),
@@ -41,7 +41,6 @@ class EdgeLatents(ChainLatents):
     """Classes of the first and the last sentence of n documents, and what these sentences are like."""
 
     edges: tuple[Edge, ...] = ()
-    texts: tuple[tuple[str, str], ...] = ()
 
 
 @parametrized
@@ -94,14 +93,13 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
 
     def fit(self, real: Corpus) -> Self:
         """Fit the classes of first and of last sentences, and count which follows which."""
-        prose = self.prose(real)
-        first, last = read_edges(prose)
-        several = _several(prose)
+        first, last = read_edges(self.prose(real))
+        several = first.numbers < last.numbers
         self.opening_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(first.features[several])
         self.ending_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(last.features)
         self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]
         self.titles_ += [f"ends: {n}" for n in names_of(self.ending_, FEATURES)]
-        marginals, offsets = self._classes(first, last, several)
+        marginals, offsets = self._classes(first, last)
         self.learn_chain(marginals.argmax(axis=1), offsets, self.seed)
         return self
 
@@ -112,8 +110,9 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
         sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
         state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
 
-    def _classes(self, first: Edge, last: Edge, several: Bools) -> tuple[Floats, Ints]:
+    def _classes(self, first: Edge, last: Edge) -> tuple[Floats, Ints]:
         """P(class | features) of each step, (N, K), and where documents begin: one step where there is one sentence."""
+        several = first.numbers < last.numbers
         opening, ending = self.opening_.posterior(first.features), self.ending_.posterior(last.features)
         offsets = offsets_of(1 + several)
         k = opening.shape[1]
@@ -124,14 +123,12 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
 
     def project(self, batch: Corpus) -> EdgeLatents:
         """Infer the classes of the first and the last sentence under the chain."""
-        prose = self.prose(batch)
-        first, last = read_edges(prose)
-        marginals, offsets = self._classes(first, last, _several(prose))
+        first, last = read_edges(self.prose(batch))
+        marginals, offsets = self._classes(first, last)
         # the mixtures' own shares are the prior that their posteriors hold
         prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])
         z = chained(marginals, offsets, prior, self.transitions_)
-        texts = tuple(_sentences(prose, row) for row in range(len(prose)))
-        return EdgeLatents(**vars(z), edges=(first, last), texts=texts)
+        return EdgeLatents(**vars(z), edges=(first, last))
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Features of the first and last sentence, length of the last paragraph, first and last words."""
@@ -140,9 +137,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
         ones = np.ones(len(latents))
         return {
             **{
-                _row(where, feature): np.column_stack([edge.features[:, FEATURES.index(feature)], ones]).astype(
-                    np.float64
-                )
+                _row(where, feature): np.column_stack([edge.features[:, FEATURES.index(feature)], ones])
                 for where, edge in (("opens", first), ("ends", last))
                 for feature in TOLD[where]
             },
@@ -200,9 +195,9 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
             {name: _texts(edge.words).total() for name, edge in (("openings", first), ("endings", last))},
         )
         examples: dict[str, list[tuple[float, str]]] = {}
-        for name, edge, at in (("openings", first, 0), ("endings", last, 1)):
-            for words, texts in zip(edge.words, latents.texts, strict=True):
-                examples.setdefault(f"{name}:{words}", []).append((float(len(texts[at])), texts[at]))
+        for name, edge in (("openings", first), ("endings", last)):
+            for words, text in zip(edge.words, edge.texts, strict=True):
+                examples.setdefault(f"{name}:{words}", []).append((float(len(text)), text))
         return Exampled.of(pooled, examples, kept=1)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -215,28 +210,9 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the first and the last sentence with their classes."""
-        prose = self.prose(document)
-        sentences = _sentences(prose, 0)
-        return evidence.explain(self, document, list(sentences) if _several(prose)[0] else [sentences[1]])
-
-
-def _several(prose: Prose) -> Bools:
-    """Whether a document has more than one sentence, (n,)."""
-    several = np.zeros(len(prose), dtype=bool)
-    present = np.flatnonzero(prose.lengths > 0)
-    several[present] = prose.sentences[prose.offsets[present]] < prose.sentences[prose.offsets[present + 1] - 1]
-    return several
-
-
-def _sentences(prose: Prose, row: int) -> tuple[str, str]:
-    """The first and the last sentence of a document, its tokens with spaces between."""
-    inside = slice(int(prose.offsets[row]), int(prose.offsets[row + 1]))
-    numbers = prose.sentences[inside]
-    tokens = [prose.spelled[i] for i in prose.codes[inside].tolist()]
-    if not tokens:
-        return "", ""
-    first, last = int(np.searchsorted(numbers, numbers[0] + 1)), int(np.searchsorted(numbers, numbers[-1]))
-    return " ".join(tokens[:first]), " ".join(tokens[last:])
+        first, last = read_edges(self.prose(document))
+        several = first.numbers[0] < last.numbers[0]
+        return evidence.explain(self, document, [*(first.texts if several else ()), *last.texts])
 
 
 def _texts(words: Sequence[str]) -> Counted:

@@ -58,11 +58,17 @@ class Edge:
         n texts: the first or last words of the document, in lower case.
     paragraph
         float64 (n,): number of words of its paragraph.
+    numbers
+        int64 (n,): number of the sentence over all documents, −1 where a document has none.
+    texts
+        n texts: the tokens of the sentence with spaces between.
     """
 
     features: Bools
     words: tuple[str, ...]
     paragraph: Floats
+    numbers: Ints
+    texts: tuple[str, ...]
 
 
 def read_edges(prose: Prose) -> tuple[Edge, Edge]:
@@ -88,19 +94,14 @@ def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
     follows = np.zeros(len(owners), dtype=bool)
     follows[1:] = inside[:-1] & inside[1:] & prose.alphabetic[:-1]
     names = prose.capitalised & follows & ~prose.is_any(frozenset("i"))
-    paragraph = _paragraph_of(prose, chosen)
+    begin, end = (np.searchsorted(prose.sentences, chosen + shift) for shift in (0, 1))
+    paragraph = np.where(chosen >= 0, prose.paragraphs[np.minimum(begin, max(len(prose.paragraphs) - 1, 0))], -1)
     same = prose.paragraphs == paragraph[owners]
     columns += [count(digits) > 0, count(names) > 0, words < SHORT, words > LONG]
     columns += [np.bincount(owners, same & ~inside & prose.alphabetic, n) == 0, count(prose.is_any(LAYOUT)) > 0]
     length = np.bincount(owners, same & prose.alphabetic, n).astype(np.float64)
-    return Edge(np.column_stack(columns), _edge_words(prose, at_end), length)
-
-
-def _paragraph_of(prose: Prose, sentence: Ints) -> Ints:
-    """The paragraph of each document's sentence, −1 where there is none: (n,)."""
-    place = np.searchsorted(prose.sentences, sentence)
-    inside = sentence >= 0
-    return np.where(inside, prose.paragraphs[np.minimum(place, max(len(prose.paragraphs) - 1, 0))], -1)
+    texts = tuple(" ".join(prose.tokens(a, b)) for a, b in zip(begin.tolist(), end.tolist(), strict=True))
+    return Edge(np.column_stack(columns), _edge_words(prose, at_end), length, chosen, texts)
 
 
 def _edge_words(prose: Prose, at_end: bool) -> tuple[str, ...]:

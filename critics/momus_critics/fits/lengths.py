@@ -100,32 +100,37 @@ RIDGE = 1e-5
 """Penalty on squared coefficients but the first, per sentence: keeps those finite that the text does not determine."""
 
 
+def penalised_loss(parameters: Floats, x: Floats, y: Floats) -> tuple[float, Floats]:
+    """Mean of −log P of counts y (S,) given columns x (S, C), in nats, with the penalty; and its gradient (C + 1,).
+
+    The parameters are the C coefficients and the logarithm of the shape.
+    """
+    from scipy.special import digamma, gammaln
+
+    b, r = parameters[:-1], np.exp(parameters[-1])
+    m = np.exp(np.clip(x @ b, -20, 20))
+    value = gammaln(y + r) - gammaln(r) - gammaln(y + 1) + r * np.log(r / (r + m)) + y * np.log(m / (r + m))
+    to_b = x.T @ ((y - m) * r / (r + m)) / len(y)
+    to_r = r * (digamma(y + r) - digamma(r) + np.log(r / (r + m)) + 1 - (r + y) / (r + m))
+    shrunk = np.concatenate([[0.0], b[1:]])
+    gradient = np.append(-to_b + 2 * RIDGE * shrunk, -to_r.mean())
+    return float(-value.mean() + RIDGE * (shrunk**2).sum()), gradient
+
+
 class LengthProcess(Estimator):
     """The autoregressive negative binomial process; see the module."""
 
     def fit(self, z: SentenceLengths) -> Self:
         """Maximise the likelihood by L-BFGS with its gradient."""
         from scipy.optimize import minimize
-        from scipy.special import digamma, gammaln
 
         self.centre_ = float(np.log(z.words).mean())
         x, y = self._memory(z), z.words - 1.0
-
-        def loss(parameters: Floats) -> tuple[float, Floats]:
-            b, r = parameters[:-1], np.exp(parameters[-1])
-            m = np.exp(np.clip(x @ b, -20, 20))
-            value = gammaln(y + r) - gammaln(r) - gammaln(y + 1) + r * np.log(r / (r + m)) + y * np.log(m / (r + m))
-            to_b = x.T @ ((y - m) * r / (r + m)) / len(y)
-            to_r = r * (digamma(y + r) - digamma(r) + np.log(r / (r + m)) + 1 - (r + y) / (r + m))
-            shrunk = np.concatenate([[0.0], b[1:]])
-            gradient = np.append(-to_b + 2 * RIDGE * shrunk, -to_r.mean())
-            return float(-value.mean() + RIDGE * (shrunk**2).sum()), gradient
-
         start = np.zeros(COEFFICIENTS + 1)
         start[0] = np.log(max(y.mean(), 0.1))
         # a text whose sentences are all of one length has no finite shape
         bounds = [(-20, 20)] * COEFFICIENTS + [(-7, 7)]
-        optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        optimum = minimize(penalised_loss, start, (x, y), jac=True, method="L-BFGS-B", bounds=bounds)
         self.coefficients_ = np.asarray(optimum.x[:-1], dtype=np.float64)
         self.shape_ = float(np.exp(optimum.x[-1]))
         return self

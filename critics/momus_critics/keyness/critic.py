@@ -82,17 +82,17 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
         prose = self.prose(real)
-        frequent = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
-        if not frequent.terms:
+        terms = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
+        if not terms:
             raise FittingError(
                 f"critic 'keyness': no word is in {self.min_count} documents of {real.name!r}",
                 hint="give more real text with --fit, or a smaller min_count",
             )
-        self.terms_ = frequent.terms
-        self.asked_ = list(frequent.terms)
+        self.terms_, self.asked_ = terms, list(terms)
         self.window_ = _middle(prose)
         self._number()
-        self.process_: TermProcess = TermProcess().fit(self.project(real).presence(len(self.terms_)))
+        latents = self.project(real)
+        self.process_: TermProcess = TermProcess().fit(latents.matrix, latents.lengths)
         return self
 
     def settle(self, texts: Sequence[Corpus]) -> bool:
@@ -103,7 +103,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
         """
         usable = [usable_documents(t) for t in texts]
         proses = [self.prose(t) for t in usable if len(t)]
-        asked = frequent_terms(proses, self.min_count, self.vocabulary_size).terms
+        asked = frequent_terms(proses, self.min_count, self.vocabulary_size)
         window = min((_middle(p) for p in proses), default=self.window_)
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
@@ -142,11 +142,11 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
 
     def log_prior(self, latents: TermLatents) -> LogPrior:
         """log P_c of the terms of each document."""
-        return LogPrior.of_vectors(self.process_.log_probabilities(latents.presence(len(self.terms_))))
+        return LogPrior.of_vectors(self.process_.log_probabilities(latents.matrix, latents.lengths))
 
     def oddity(self, latents: TermLatents) -> Floats:
         """Latent NLL, standardised by its expectation for the length of the document."""
-        return self.process_.standardised(latents.presence(len(self.terms_)))
+        return self.process_.standardised(latents.matrix, latents.lengths)
 
     def _asked(self, latents: TermLatents) -> sparse.csr_array:
         """Presence of the terms of the comparison, CSR (n, asked)."""
@@ -175,7 +175,8 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
                 ties=mean_gap,
                 uneven="itself",
                 band=False,
-                label="Higher Criticism of words and phrases",
+                label="words and phrases as a whole (Higher Criticism)",
+                format="score",
             ),
             Statistic(
                 "largest_gap",

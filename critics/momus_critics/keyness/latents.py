@@ -34,40 +34,24 @@ CHUNK = 256
 """Documents whose probabilities of all terms are in memory at once."""
 
 
-@dataclass(frozen=True)
-class Presence:
-    """Which terms the documents have.
+class TermProcess(Estimator):
+    """Independent terms; see the module.
 
-    Attributes
-    ----------
-    matrix
-        CSR (n, V): probability that each term is in a window of the document.
-    lengths
-        int64 (n,): number of tokens of a window of each document.
+    The presence of V terms is given as the probability that each is in a window of each document, CSR (n, ≥ V), of
+    which the first V columns count, and the number of tokens of each document's window, int64 (n,).
     """
 
-    matrix: sparse.csr_array
-    lengths: Ints
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-
-class TermProcess(Estimator):
-    """Independent terms; see the module."""
-
-    def fit(self, presence: Presence) -> Self:
+    def fit(self, matrix: sparse.csr_array, lengths: Ints) -> Self:
         """Estimate the probabilities of all terms, and how they grow with length."""
         from scipy.optimize import minimize_scalar
 
-        n = len(presence)
-        self.length_ = float(max(presence.lengths.mean(), 1.0))
-        counts = np.asarray(presence.matrix.sum(axis=0), dtype=np.float64).ravel()
-        self.probabilities_ = (counts + 0.5) / (n + 1.0)
+        self.length_ = float(max(lengths.mean(), 1.0))
+        counts = np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()
+        self.probabilities_ = (counts + 0.5) / (len(lengths) + 1.0)
 
         def loss(growth: float) -> float:
             self.growth_ = growth
-            return -float(self.log_probabilities(presence).sum())
+            return -float(self.log_probabilities(matrix, lengths).sum())
 
         self.growth_ = 1.0
         optimum = minimize_scalar(loss, bounds=(0.0, 1.5), method="bounded", options={"xatol": 0.01})
@@ -89,26 +73,24 @@ class TermProcess(Estimator):
         """P of each pair of a document's length and a term, (N,)."""
         return np.asarray(-np.expm1(self._exponents(lengths) * np.log1p(-self.probabilities_[terms])))
 
-    def log_probabilities(self, presence: Presence) -> Floats:
+    def log_probabilities(self, matrix: sparse.csr_array, lengths: Ints) -> Floats:
         """log P_c of each document's terms, in nats: (n,)."""
-        terms = len(self.probabilities_)
-        matrix = presence.matrix[:, :terms]
-        entries = sparse.coo_array(matrix)
+        entries = sparse.coo_array(matrix[:, : len(self.probabilities_)])
         rows, columns = entries.coords
-        s = self._exponents(presence.lengths)
+        s = self._exponents(lengths)
         absent = s * np.log1p(-self.probabilities_).sum()
         # a term that is there replaces its probability of absence by that of presence
-        p = np.clip(self.of(presence.lengths[rows], columns), 1e-300, 1.0)
+        p = np.clip(self.of(lengths[rows], columns), 1e-300, 1.0)
         gain = np.log(p) - s[rows] * np.log1p(-self.probabilities_[columns])
-        return np.asarray(absent + np.bincount(rows, entries.data * gain, len(presence)))
+        return np.asarray(absent + np.bincount(rows, entries.data * gain, len(lengths)))
 
-    def standardised(self, presence: Presence) -> Floats:
+    def standardised(self, matrix: sparse.csr_array, lengths: Ints) -> Floats:
         """−log P_c of each document, less its expectation given its length, in standard deviations: (n,)."""
-        nats = -self.log_probabilities(presence)
-        out = np.zeros(len(presence))
-        for start in range(0, len(presence), CHUNK):
+        nats = -self.log_probabilities(matrix, lengths)
+        out = np.zeros(len(lengths))
+        for start in range(0, len(lengths), CHUNK):
             rows = slice(start, start + CHUNK)
-            absent = self._exponents(presence.lengths[rows])[:, None] * np.log1p(-self.probabilities_)
+            absent = self._exponents(lengths[rows])[:, None] * np.log1p(-self.probabilities_)
             p = np.clip(-np.expm1(absent), 1e-300, 1.0)
             log_p = np.log(p)
             mean = -(p * log_p + (1 - p) * absent).sum(axis=1)
@@ -148,10 +130,6 @@ class TermLatents:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def presence(self, terms: int) -> Presence:
-        """The first so many terms."""
-        return Presence(self.matrix[:, :terms], self.lengths)
-
     def line(self, entry: int) -> str:
         """The concordance line of an entry of the matrix, its term between « and »."""
         prose, start = self.prose, int(self.first[entry])
@@ -160,7 +138,7 @@ class TermLatents:
         low, high = (int(x) for x in prose.offsets[document : document + 2])
 
         def text(a: int, b: int) -> str:
-            return " ".join(prose.spelled[i] for i in prose.codes[max(a, low) : min(b, high)].tolist())
+            return " ".join(prose.tokens(max(a, low), min(b, high)))
 
         middle = f"«{text(start, start + n)}»"
         return " ".join([text(start - AROUND, start), middle, text(start + n, start + n + AROUND)]).strip()
@@ -186,11 +164,11 @@ def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], 
     for n in range(1, LONGEST + 1):
         if n not in lengths:
             continue
-        runs = occurrences(prose, n)
-        at = np.minimum(np.searchsorted(keys, runs.keys), len(keys) - 1)
-        hit = keys[at] == runs.keys
-        rows.append(owners[runs.starts[hit]])
-        places.append(runs.starts[hit])
+        found, starts = occurrences(prose, n)
+        at = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
+        hit = keys[at] == found
+        rows.append(owners[starts[hit]])
+        places.append(starts[hit])
         terms.append(order[at[hit]])
     row, place, term = (np.concatenate(x) if x else np.zeros(0, np.int64) for x in (rows, places, terms))
     # equal (document, term) pairs side by side; a term has one length, so its places already ascend

@@ -9,32 +9,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Bools, Ints
+from momus.text.digests import is_among
 from momus_critics.prose.examples import FACTOR
 from momus_critics.prose.reading import Prose
 
 Keys = NDArray[np.uint64]
 LONGEST = 5
-
-
-@dataclass(frozen=True)
-class Occurrences:
-    """Where terms of one length stand.
-
-    Attributes
-    ----------
-    keys, starts
-        uint64 (N,) and int64 (N,): key and first token of each occurrence.
-    """
-
-    keys: Keys
-    starts: Ints
 
 
 def keys_at(prose: Prose, starts: Ints, n: int) -> Keys:
@@ -54,8 +40,8 @@ def key_of(term: str) -> int:
     return key
 
 
-def occurrences(prose: Prose, n: int, among: Bools | None = None) -> Occurrences:
-    """Find all terms of n tokens.
+def occurrences(prose: Prose, n: int, among: Bools | None = None) -> tuple[Keys, Ints]:
+    """Find all terms of n tokens: the key and the first token of each occurrence, uint64 and int64 (N,).
 
     Parameters
     ----------
@@ -66,32 +52,23 @@ def occurrences(prose: Prose, n: int, among: Bools | None = None) -> Occurrences
     >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> prose = read_prose(Corpus.from_texts(["On and on. And on, he went"]).tokens(paragraph_tokenizer("words")))
-    >>> found = occurrences(prose, 2)
-    >>> found.starts.tolist(), bool(found.keys[1] == found.keys[2])
+    >>> keys, starts = occurrences(prose, 2)
+    >>> starts.tolist(), bool(keys[1] == keys[2])
     ([0, 1, 4, 7], True)
     """
     count = max(len(prose.ids) - n + 1, 0)
     if not count:
-        return Occurrences(np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     last = slice(n - 1, n - 1 + count)
     start = prose.alphabetic[:count] & prose.alphabetic[last] & (prose.sentences[:count] == prose.sentences[last])
     if among is not None:
         start &= among[:count]
     starts = np.flatnonzero(start)
-    return Occurrences(keys_at(prose, starts, n), starts)
+    return keys_at(prose, starts, n), starts
 
 
-@dataclass(frozen=True)
-class Frequent:
-    """Terms that enough documents have, the most frequent first: their tokens, keys and numbers of documents."""
-
-    terms: list[str]
-    keys: Keys
-    documents: Ints
-
-
-def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> Frequent:
-    """The terms that at least ``least`` documents of all texts together have.
+def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> list[str]:
+    """The terms that at least ``least`` documents of all texts together have, longer and more frequent ones first.
 
     Each length has a quota of ``most`` / `LONGEST` terms; what a longer one leaves goes to the next shorter one. A
     phrase is looked for only where both phrases that are one token shorter are frequent, which loses none.
@@ -100,7 +77,7 @@ def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> Frequent:
     >>> from momus_critics.prose.reading import paragraph_tokenizer
     >>> from momus_critics.prose.reading import read_prose
     >>> prose = read_prose(Corpus.from_texts(["as it were", "as it is"]).tokens(paragraph_tokenizer("words")))
-    >>> frequent_terms([prose], 2, 100).terms
+    >>> frequent_terms([prose], 2, 100)
     ['as it', 'as', 'it']
     """
     # alive[t]: tokens of text t at which a frequent run of n − 1 tokens starts, symbols at its ends included
@@ -110,18 +87,10 @@ def frequent_terms(texts: Sequence[Prose], least: int, most: int) -> Frequent:
         by_length.append(_frequent(texts, n, alive, least))
         if n < LONGEST:
             alive = _alive(texts, n, alive, least)
-    chosen: list[Frequent] = []
-    left = most
+    chosen: list[str] = []
     for n in range(LONGEST, 0, -1):
-        quota = left // n
-        candidates = by_length[n - 1]
-        chosen.append(Frequent(candidates.terms[:quota], candidates.keys[:quota], candidates.documents[:quota]))
-        left -= len(chosen[-1].terms)
-    return Frequent(
-        [t for f in chosen for t in f.terms],
-        np.concatenate([f.keys for f in chosen]),
-        np.concatenate([f.documents for f in chosen]),
-    )
+        chosen += by_length[n - 1][: (most - len(chosen)) // n]
+    return chosen
 
 
 def _alive(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -> list[Bools]:
@@ -152,30 +121,26 @@ def _alive(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -
     return masks
 
 
-def _frequent(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -> Frequent:
+def _frequent(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int) -> list[str]:
     """Terms of n tokens that enough documents have, by number of documents, then by their tokens."""
     keys, documents, spelled_at = [], [], []
     before = 0
     for number, (prose, mask) in enumerate(zip(texts, alive, strict=True)):
-        runs = occurrences(prose, n, mask)
-        keys.append(runs.keys)
-        documents.append(owners_of(prose.offsets)[runs.starts] + before)
-        spelled_at.append(np.column_stack([np.full(len(runs.starts), number), runs.starts]))
+        found, starts = occurrences(prose, n, mask)
+        keys.append(found)
+        documents.append(owners_of(prose.offsets)[starts] + before)
+        spelled_at.append(np.column_stack([np.full(len(starts), number), starts]))
         before += len(prose)
     everything = np.concatenate(keys)
-    distinct, first = np.unique(everything, return_index=True)
+    _, first = np.unique(everything, return_index=True)
     _, counts = document_frequencies(everything, np.concatenate(documents))
     often = np.flatnonzero(counts >= least)
     places = np.concatenate(spelled_at)[first[often]]
-    terms = [spelled(texts[t], start, n) for t, start in places.tolist()]
-    order = sorted(range(len(terms)), key=lambda i: (-int(counts[often[i]]), terms[i]))
-    chosen = often[np.array(order, dtype=np.int64)]
-    return Frequent([terms[i] for i in order], distinct[chosen], counts[chosen])
-
-
-def spelled(prose: Prose, start: int, n: int) -> str:
-    """The tokens of a term in lower case, joined by spaces."""
-    return " ".join(prose.words[i] for i in prose.ids[start : start + n].tolist())
+    ranked = [
+        (-count, " ".join(texts[t].words[i] for i in texts[t].ids[start : start + n].tolist()))
+        for count, (t, start) in zip(counts[often].tolist(), places.tolist(), strict=True)
+    ]
+    return [term for _, term in sorted(ranked)]
 
 
 def document_frequencies(keys: Keys, documents: Ints) -> tuple[Keys, Ints]:
@@ -192,11 +157,3 @@ def document_frequencies(keys: Keys, documents: Ints) -> tuple[Keys, Ints]:
     new[1:] |= d[1:] != d[:-1]
     number = np.cumsum(new_key) - 1
     return k[new_key], np.bincount(number[new], minlength=int(new_key.sum()))
-
-
-def is_among(keys: Keys, table: Keys) -> Bools:
-    """Whether each key is in an ascending table: bool (N,)."""
-    if not len(table):
-        return np.zeros(len(keys), dtype=bool)
-    at = np.minimum(np.searchsorted(table, keys), len(table) - 1)
-    return np.asarray(table[at] == keys)

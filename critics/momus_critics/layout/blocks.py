@@ -47,7 +47,7 @@ LINE = 12
 """Most words of a short line, which has no mark at its end."""
 VERSE, WRAPPED = 60, 100
 """Longest line of verse, and of a paragraph that is wrapped at some width, in characters."""
-FEATURES = ("heading", "list", "bold type", "italics", "emoji", "code or table", "verse", "break")
+FEATURES = ("a heading", "a list", "bold type", "italics", "emoji", "code or table", "verse", "a break")
 """What a document has or lacks."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")

@@ -12,7 +12,7 @@ from scipy import sparse
 from momus.critic import Counted, Counts, ExplanationMixin, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.powers import ItemsMixin
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
-from momus.numeric.ragged import group_sums, offsets_of, places_of, ranges_of
+from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
@@ -24,6 +24,8 @@ from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Block, blocks_of,
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
+WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in ("a title", *FEATURES)}
+"""What a document has or lacks, by the key of its rows."""
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
 
 
@@ -113,33 +115,19 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
         assert isinstance(latents, LayoutLatents)
         ones = np.ones(len(latents))
         inside = np.isin(latents.states, PARAGRAPHS)
-        words, paragraphs = (
-            np.asarray(group_sums(x.astype(np.float64), latents.offsets))
-            for x in (np.where(inside, latents.words, 0), inside)
-        )
+        words, paragraphs = (float_sums(x, latents.offsets) for x in (np.where(inside, latents.words, 0), inside))
         first = (
             latents.states[np.minimum(latents.offsets[:-1], max(len(latents.states) - 1, 0))] if len(latents) else ones
         )
-        return {
-            "title": np.column_stack([first == CODE["title"], ones]).astype(np.float64),
-            **{_row(name): np.column_stack([latents.features[:, i], ones]) for i, name in enumerate(FEATURES)},
-            # half a paragraph of one word keeps texts without paragraphs finite
-            "paragraphs": np.column_stack([words + 0.5, paragraphs + 0.5]),
-        }
+        having = [first == CODE["title"], *latents.features.T]
+        rows = {row: np.column_stack([has, ones]) for row, has in zip(WHAT, having, strict=True)}
+        # half a paragraph of one word keeps texts without paragraphs finite
+        return {**rows, "paragraphs": np.column_stack([words + 0.5, paragraphs + 0.5])}
 
     def statistics(self) -> Sequence[Statistic]:
         """Shares of documents with a title, headings, lists, bold type, …; mean length of paragraphs."""
-        names = {"title": "a title", **{_row(n): _with(n) for n in FEATURES}}
         return (
-            *(
-                Statistic.share(
-                    f"{row}_share",
-                    row,
-                    f"documents with {what}",
-                    (f"more rarely with {what}", f"more often with {what}"),
-                )
-                for row, what in names.items()
-            ),
+            *(Statistic.having(f"{row}_share", row, what) for row, what in WHAT.items()),
             Statistic.relative(
                 "paragraph_words",
                 "paragraphs",
@@ -151,9 +139,8 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """What documents have or lack."""
-        names = {"title": "a title", **{_row(n): _with(n) for n in FEATURES}}
-        columns = np.column_stack([np.asarray(rows[row])[:, 0] for row in names])
-        return {"layouts": Counted(sparse.csr_array(columns), list(names.values()))}
+        columns = np.column_stack([np.asarray(rows[row])[:, 0] for row in WHAT])
+        return {"layouts": Counted(sparse.csr_array(columns), list(WHAT.values()))}
 
     def summarize(self, latents: ChainLatents) -> Pooled:
         """Transition counts, and how many documents have what."""
@@ -184,14 +171,5 @@ def _kinds(real: Pooled, generated: Pooled) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (KINDS[k], "of blocks", *(percent(s[k]) for s in shares)) for k in order if visits[0][k] + visits[1][k]
     ]
-    rows += [(_with(name), "of documents", *(percent(h[i]) for h in having)) for i, name in enumerate(FEATURES)]
+    rows += [(what, "of documents", *(percent(h[i]) for h in having)) for i, what in enumerate(FEATURES)]
     return Table("layout", "Blocks, and what documents have", ("what", "% of", "real %", "generated %"), rows)
-
-
-def _row(feature: str) -> str:
-    return feature.replace(" ", "_")
-
-
-def _with(feature: str) -> str:
-    """The feature with its article."""
-    return feature if feature in ("bold type", "italics", "emoji", "code or table", "verse") else f"a {feature}"

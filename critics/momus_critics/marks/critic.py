@@ -145,7 +145,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
         words, ones = np.maximum(latents.words, 1).astype(np.float64), np.ones(len(latents))
         rates = {_row(code): np.column_stack([1000.0 * latents.counts[:, code], words]) for code in TOLD}
         having = {
-            _with(what): np.column_stack([latents.counts[:, codes].any(axis=1), ones]).astype(np.float64)
+            _with(what): np.column_stack([latents.counts[:, codes].any(axis=1), ones])
             for what, codes in PRESENT.items()
         }
         return {**rates, **having, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
@@ -163,15 +163,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
             )
             for code in TOLD
         )
-        having = (
-            Statistic.share(
-                f"{_with(what)}_share",
-                _with(what),
-                f"documents with {what}",
-                (f"more rarely with {what}", f"more often with {what}"),
-            )
-            for what in PRESENT
-        )
+        having = (Statistic.having(f"{_with(what)}_share", _with(what), what) for what in PRESENT)
         return (mixture, *rates, *having)
 
     def summarize(self, latents: CharacterCounts) -> Pooled:

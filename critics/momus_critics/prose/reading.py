@@ -117,6 +117,10 @@ class Prose(Ragged):
         digests = (hashlib.blake2b(w.encode("utf-8", "surrogatepass"), digest_size=8).digest() for w in self.words)
         return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)[self.ids]
 
+    def tokens(self, start: int = 0, stop: int | None = None) -> list[str]:
+        """The tokens of a stretch as the text spells them."""
+        return [self.spelled[i] for i in self.codes[start:stop].tolist()]
+
     def is_any(self, words: frozenset[str]) -> Bools:
         """Whether each token is one of these words: bool (N,)."""
         return np.fromiter((w in words for w in self.words), bool, len(self.words))[self.ids]

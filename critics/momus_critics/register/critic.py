@@ -141,10 +141,7 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
         ones = np.ones(len(latents))
         places = {f"dimension_{k + 1}": np.column_stack([z, ones]) for k, z in enumerate(latents.mean.T)}
         rates = {_row(f): np.column_stack([latents.features[:, FEATURES.index(f)], ones]) for f in TOLD}
-        having = {
-            f"with_{_row(f)}": np.column_stack([latents.features[:, FEATURES.index(f)] > 0, ones]).astype(np.float64)
-            for f in PRESENT
-        }
+        having = {f"with_{_row(f)}": np.column_stack([rates[_row(f)][:, 0] > 0, ones]) for f in PRESENT}
         return {**places, **rates, **having}
 
     def statistics(self) -> Sequence[Statistic]:
@@ -174,15 +171,7 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
                 )
                 for f in TOLD
             ),
-            *(
-                Statistic.share(
-                    f"{_row(f)}_share",
-                    f"with_{_row(f)}",
-                    f"documents with {f}",
-                    (f"fewer with {f}", f"more with {f}"),
-                )
-                for f in PRESENT
-            ),
+            *(Statistic.having(f"{_row(f)}_share", f"with_{_row(f)}", f) for f in PRESENT),
         )
 
     def summarize(self, latents: RegisterLatents) -> Pooled:

@@ -10,7 +10,7 @@ from momus.critic import Counted, Statistic
 from momus.critic.scores import Scores
 from momus.critic.statistic import entropy, kolmogorov_smirnov, mean, perplexity, total_variation
 from momus.errors import UsageError
-from momus.inference.spread import PAIR
+from momus.inference.spread import PAIR, is_seen
 from momus.verdicts.atlas import atlas, check_register, default_band, kind_of
 from momus.verdicts.band import LEAST_GROUPS, HumanBands
 from momus.verdicts.judge import judge
@@ -148,6 +148,13 @@ def test_default_bands_are_medians_over_registers():
     assert (band.low, band.high) == (min(r[0] for r in by.values()), max(r[0] for r in by.values()))
     assert default_band("length", "mean_length", register="novels") == band, "passages of novels are cut to a length"
     assert all(name in band.register for name in by)
+
+
+def test_a_default_band_that_no_register_shows_to_differ_reaches_as_far_as_their_intervals():
+    by = atlas()["bands"]["length"]["ks"]
+    band = default_band("length", "ks")
+    assert not any(is_seen(value, low) for value, low, _, _ in by.values())
+    assert (band.low, band.high) == (min(r[1] for r in by.values()), max(r[2] for r in by.values()))
 
 
 def test_a_statistic_that_was_not_measured_has_the_median_of_its_kind():

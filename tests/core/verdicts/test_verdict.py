@@ -166,6 +166,9 @@ def test_the_leading_row_is_surely_farthest_off_in_bands_among_those_that_are_cl
     assert leading(member("a", 0.001, 0.5), member("b", 0.001, 0.8, band=0.4)) == "a"
     assert leading(member("a", 0.001, 0.5, **distance), member("b", 0.001, 0.3)) == "b"
     assert leading(member("a", 0.001, 0.9, **distance), member("b", 0.001, 0.3)) == "a"
+    assert leading(member("a", 0.001, 0.9, band_low=0.02, band_high=1.0), member("b", 0.001, 0.3)) == "b", (
+        "authors are not seen to differ in a, so its band may be the largest of its interval"
+    )
     assert leading(member("latent_nll", 0.001, 0.5), member("b", 0.001, 0.3)) == "b"
     assert leading(member("a", 0.001, 9.0, band=None), member("b", 0.001)) == "b"
     assert leading(member("a", 0.001, band=None, **distance), member("b", 0.001, band=None)) == "b"
