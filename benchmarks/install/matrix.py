@@ -1,12 +1,12 @@
-"""Install the wheel into empty environments, one per Python and set of versions, and use it there as a stranger would.
+"""Install the wheel into empty environments, one per Python and set of versions, and use it there as a new user would.
 
-``make matrix`` builds the wheel and runs ``python benchmarks/install/matrix.py dist/*.whl --tests``. Each environment
-lies in a temporary folder outside the checkout. In it: ``pip check``, ``momus demo``, a comparison under all critics
-with a report and a gate, the blocks of the README, and the tests of core without those marked slow. ``lowest`` pins
-every dependency, those of the chosen extras too, to the least version that ``pyproject.toml`` allows; ``newest`` takes
-what the index has; ``pinned`` takes the versions of ``constraints.txt``. ``--brief`` leaves out all but ``pip check``,
-``momus demo`` and ``momus critics``, for a look at every extra (``--cell 3.11:pinned:torch``). Prints a row per
-environment, as Markdown; exits 1 if anything failed.
+``make matrix`` builds the wheel and runs ``python benchmarks/install/matrix.py dist/*.whl --tests tests/core``. Each
+environment lies in a temporary folder outside the checkout. In it: ``pip check``, ``momus demo``, every plug-in and
+every package of the chosen extras imported, a comparison under all critics with a report and a gate, the blocks of the
+README, and the tests not marked slow. ``lowest`` pins every dependency, those of the extras too, to the least version
+that ``pyproject.toml`` allows; ``newest`` takes what the index has; ``pinned`` takes the versions of
+``constraints.txt``. ``--brief`` stops after the imports, for a look at every extra (``--cell 3.11:pinned:torch``).
+Prints a row per environment, as Markdown; exits 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,27 +26,34 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CELLS = ("3.11:lowest", "3.12:newest", "3.13:newest")
+PYTEST = shlex.split("-m pytest -o addopts= --import-mode=importlib -m 'not slow' -q -n auto -p no:cacheprovider")
 TESTERS = ("pytest", "pytest-xdist", "hypothesis", "datasketch", "statsmodels")
-COLUMNS = (
-    "Python",
-    "versions",
-    "extras",
-    "install, s",
-    "MB",
-    "pip check",
-    "demo, s",
-    "stranger's path",
-    "tests of core",
-    "s",
-)
+HEAD = """\
+| Python | versions | extras | install, s | MB | pip check | demo, s | user's path | tests | s |
+|---|---|---|---|---|---|---|---|---|---|"""
+PLUGINS = """
+import sys
+from importlib import import_module
+from importlib.metadata import entry_points, packages_distributions
+from momus.plugins import _packages, missing_packages, registered
+from momus.version import DISTRIBUTION
+groups = [group for group in entry_points().groups if group.startswith("momus.")]
+plugins = [plugin for group in groups for of_name in registered(group).values() for plugin in of_name]
+loaded = [plugin.load() for plugin in plugins if plugin.missing() is None]
+extras = [extra for extra in sys.argv[1].split(",") if extra]
+assert not [p for extra in extras for p in missing_packages(DISTRIBUTION, extra)]
+packages = {p for extra in extras for p in _packages(DISTRIBUTION, extra)}
+modules = [m for m, owners in packages_distributions().items() if packages & {*owners} and m.isidentifier()]
+print(len(loaded), "of", len(plugins), "plug-ins", *map(import_module, modules))
+"""
+"""Load each plug-in that has its packages, and import what the extras bring."""
 PATH = (
-    ("momus", "critics"),
     ("momus", "compare", "-f", "fit.jsonl", "-r", "real.jsonl", "-g", "mine=mine.jsonl", "-o", "run", "-q"),
     ("momus", "outliers", "run", "-c", "length"),
     ("momus", "gate", "run", "--max", "length=1000"),
     ("python", str(ROOT / "docs" / "blocks.py"), str(ROOT / "README.md")),
 )
-"""What a stranger does: all critics that are ready on the demo's texts, and every block of the README."""
+"""What a user does: plug-ins, all critics that are ready on the demo's texts, and every block of the README."""
 TEXTS = """
 import gzip, shutil
 from momus.demo import demo_path
@@ -104,30 +112,19 @@ def cell(wheel: Path, version: str, versions: str, extras: str, options: argpars
         checked, _ = run([python, "-m", "pip", "check"], folder, log)
         demo, seconds = run([f"{folder}/env/bin/momus", "demo"], folder, log)
         run([python, "-c", TEXTS], folder, log)
-        chosen = PATH[:1] if brief else PATH
-        steps = [run([f"{folder}/env/bin/{step[0]}", *step[1:]], folder, log)[0] for step in chosen]
+        steps = [run([python, "-c", PLUGINS, extras], folder, log)[0]]
+        steps += [run([f"{folder}/env/bin/{step[0]}", *step[1:]], folder, log)[0] for step in PATH if not brief]
         row = [version, versions, extras or "none", f"{install:.0f}", f"{size:.0f}", _word(checked and installed)]
         row += [f"{seconds:.0f}" if demo else "failed"]
         row += ["clean" if all(steps) else f"failed: {sum(steps)} of {len(steps)}"]
         if brief or not options.tests:
             return [*row, "not run", ""]
         run([*pip, *TESTERS], folder, log)
-        flags = [
-            "-o",
-            "addopts=",
-            "--import-mode=importlib",
-            "-m",
-            "not slow",
-            "-q",
-            "-n",
-            "auto",
-            "-p",
-            "no:cacheprovider",
-        ]
-        _, seconds = run([python, "-m", "pytest", *flags, str(ROOT / "tests" / "core")], folder, log)
+        tests = [str(ROOT / place) for place in options.tests]
+        passed, seconds = run([python, *PYTEST, *tests], folder, log)
         last = log.read_text(encoding="utf-8").strip().splitlines()[-1]
         counts = ", ".join(re.findall(r"\d+ (?:passed|failed|skipped|errors?)", last))
-        return [*row, counts or "failed", f"{seconds:.0f}"]
+        return [*row, counts if passed else f"failed: {counts}", f"{seconds:.0f}"]
 
 
 def _word(good: bool) -> str:
@@ -141,11 +138,11 @@ def main() -> None:
     parser.add_argument(
         "--cell", action="append", metavar="PYTHON:VERSIONS[:EXTRAS]", help=f"default: {', '.join(CELLS)}"
     )
-    parser.add_argument("--tests", action="store_true", help="also run the tests of core")
+    parser.add_argument("--tests", nargs="+", default=[], metavar="FOLDER", help="also run these tests")
     parser.add_argument("--brief", action="store_true", help="only check the packages, and run the demo")
     parser.add_argument("--log", type=Path, default=Path("matrix.log"), help="the output of every command")
     options = parser.parse_args()
-    print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS), flush=True)
+    print(HEAD, flush=True)
     rows = []
     for chosen in options.cell or CELLS:
         version, versions, *extras = chosen.split(":")

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import momus
+from momus.cli.app import app
 from momus.errors import StoreError
 from momus.version import __version__
 
@@ -56,6 +58,23 @@ def test_runs_of_the_first_release_are_refused_with_words(release):
     with pytest.raises(StoreError, match=rf"run folder of format 1; Momus {__version__} reads format 2") as error:
         momus.read_comparison(release("0.1.0") / "run")
     assert "run `momus compare` again" in error.value.hint
+
+
+def test_rows_of_a_release_are_compared_as_its_texts_were(release, tmp_path, monkeypatch):
+    """Rows of its generated text, beside rows that its critic writes now, give the values of its run."""
+    monkeypatch.chdir(release(__version__))  # rows name their texts by paths
+    score = ["score", "critic", "real.jsonl", "-o", str(tmp_path / "real"), "--quiet"]
+    assert CliRunner().invoke(app, score).exit_code == 0
+    compared = momus.compare(tmp_path / "real", {"mine": "rows"}, permutations=99, resamples=99)
+    kept = momus.read_comparison("run")
+    assert values_of(compared) == pytest.approx(values_of(kept), rel=1e-9)
+
+
+def values_of(comparison):
+    """Values of the rows of length that no random split enters."""
+    rows = [v for v in comparison.verdicts if v.critic == "length"]
+    assert {v.statistic for v in rows} == {"latent_nll", "ks", "mean_length", "spread"}
+    return [x for v in rows for x in (v.generated_value, *[v.real_value] * (v.statistic != "ks"), v.n_real)]
 
 
 def names_of(run):

@@ -14,7 +14,7 @@ from momus.cli.app import app
 from momus.errors import StoreError, UsageError
 from momus.history.diff import diff_runs
 from momus.history.kept import KeptRun
-from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
+from momus.history.view import diff_blocks, diff_json, diff_sentences, in_markdown, on_terminal
 from momus.runs.manifest import write_manifest
 
 
@@ -67,6 +67,15 @@ def test_distances_are_those_of_the_ranks_of_both_models(runs):
     for critic in ("unigram", "stopword-share"):  # by their headlines, which ranks compare
         a = axis(found, critic)
         assert (a.before, a.after) == pytest.approx((rows[critic, "near"], rows[critic, "long"]), abs=1e-9)
+
+
+def test_two_texts_of_one_run_are_called_by_their_own_names(runs, tmp_path):
+    both = {"near": corpus("g", 60, 3), "long": corpus("h", 60, 5, mean=32)}
+    momus.compare(runs.real, both, fit=runs.fit, **OPTIONS, out=tmp_path / "both")
+    found = diff_runs(tmp_path / "both", tmp_path / "both", [("near", "long")])
+    assert diff_sentences(found, found.pairs[0])[0].startswith(
+        "Over all axes, long is farther from real text than near ("
+    )
 
 
 def test_distances_are_those_of_the_verdicts(runs):

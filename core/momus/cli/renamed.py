@@ -21,11 +21,15 @@ OPTIONS = {
     },
     "show": {"--every": "--all", "--wide": "--details"},
     "fit": {"--real": "--fit", "-r": "-f", "--workers": "--jobs"},
-    "score": {"--critics": "--classes", "-c": "--classes", "--workers": "--jobs"},
+    "score": {
+        "--critics": "--classes", "-c": "--classes", "--workers": "--jobs", "--shards": "-o",
+        "--shard-size": "--part-size",
+    },
     "filter": {
         "--critics": "paths of critics before those of texts: momus filter CRITIC… TEXT…",
         "-c": "paths of critics before those of texts: momus filter CRITIC… TEXT…",
         "--keep": "--kept", "-k": "--kept", "--drop": "--dropped", "-d": "--dropped", "--workers": "--jobs",
+        "--shards": "--scores", "--shard-size": "--part-size",
     },
     "plan": {"--axis": "--critics", "-a": "-c"},
     "outliers": {"-k": "--top"},

@@ -86,7 +86,9 @@ def change_cells(change: AxisChange) -> tuple[str, ...]:
 def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     """Say whether the later text is farther from real text, and on which axes significantly."""
     names = [(pair.after, run_name(diff.after)), (pair.before, run_name(diff.before))]
-    later, earlier = (run if len(diff.pairs) == 1 else f"{corpus!r} of {run}" for corpus, run in names)
+    later, earlier = (f"{corpus!r} of {run}" for corpus, run in names)
+    if len(diff.pairs) == 1:
+        later, earlier = (corpus if diff.before == diff.after else run for corpus, run in names)
     lines = []
     if pair.overall is not None:
         o = pair.overall

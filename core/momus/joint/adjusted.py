@@ -105,7 +105,8 @@ class Sides:
     confidence: float = 0.95
     _bins: dict[tuple[str, ...], tuple[Ints, Ints]] = field(default_factory=dict)
     _within: dict[tuple[bytes, ...], Binned] = field(default_factory=dict)
-    _plain: dict[tuple[str, bytes], tuple[Samples, Relabelled]] = field(default_factory=dict)
+    _samples: dict[tuple[int | bytes, ...], Samples] = field(default_factory=dict)
+    _plain: dict[tuple[str, bytes, bytes], Relabelled] = field(default_factory=dict)
 
     @classmethod
     def of(cls, real: Corpus, generated: Corpus, settings: Settings | None = None) -> Sides:
@@ -217,17 +218,20 @@ class Sides:
         return taken(axis.rows[self.real], real), taken(axis.rows[self.generated], generated)
 
     def _unadjusted(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Samples, Relabelled]:
-        """The difference of the same documents without bins."""
-        key = axis.critic, b"".join(m.tobytes() for m in masks)
-        if key not in self._plain:
+        """The difference of the same documents without bins; axes that share tables share the samples."""
+        scored = masks[0].tobytes(), masks[1].tobytes()
+        tables = id(axis.rows[self.real]), id(axis.rows[self.generated]), *scored
+        if tables not in self._samples:
             design = (
                 Design.documents(int(masks[0].sum()), int(masks[1].sum()))
                 if self.units is None
                 else Design.clusters(self.units[0][masks[0]], self.units[1][masks[1]])
             )
-            samples = Samples.of(*self._rows(axis, masks), design)
-            self._plain[key] = samples, relabelled(axis.statistic, samples, PLAIN, self.seed)
-        return self._plain[key]
+            self._samples[tables] = Samples.of(*self._rows(axis, masks), design)
+        samples, key = self._samples[tables], (axis.critic, *scored)
+        if key not in self._plain:
+            self._plain[key] = relabelled(axis.statistic, samples, PLAIN, self.seed)
+        return samples, self._plain[key]
 
 
 def adjusted_verdicts(
