@@ -30,7 +30,7 @@ import numpy as np
 from studies import novels
 
 from momus.calibration.plan import split
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 from momus.calibration.view import on_axis, rate_text
 from momus.controls import DEFECTS
 from momus.critic.hooks import settled

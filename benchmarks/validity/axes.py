@@ -28,7 +28,7 @@ from bands import resumed
 from studies import chapters, data
 
 from momus import Corpus, read_corpus
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 from momus.controls import DEFECTS
 from momus.critic import Critic
 from momus.critic.hooks import SettlingMixin

@@ -29,7 +29,7 @@ from atlas import novels, proposals
 from texts_in_groups import Row, kept
 
 from momus import Corpus
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin
 from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics

@@ -29,7 +29,7 @@ import numpy as np
 from scipy import stats
 
 from momus import Corpus
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 from momus.critic import Critic, Statistic
 from momus.critic.registry import critic_class
 from momus.critic.statistic import mean

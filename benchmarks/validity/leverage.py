@@ -23,7 +23,7 @@ sys.path.insert(1, str(Path(__file__).parent / "decisions"))
 
 from data import sequences
 
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 from momus.numeric.types import Bools, Floats
 
 RULES = {0: "delta method", 2: "jackknife", 3: "k = 3", 4: "k = 4 (used)"}

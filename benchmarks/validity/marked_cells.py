@@ -21,7 +21,7 @@ import numpy as np
 from null_and_power import write_between
 
 from momus import Corpus
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin, Values
 from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean

@@ -12,7 +12,7 @@ from pathlib import Path
 from null_and_power import ALPHA, kept, level, merged, write_between
 from studies import STUDIES
 
-from momus.calibration.store import rate
+from momus.calibration.rates import rate
 
 SIZES = ((50, 50), (50, 200), (200, 200))
 

@@ -26,7 +26,7 @@ from grouped_texts import ALONE, CHAPTERS, KINDS, OF_A_GROUP, SILENT, Kind, Pool
 
 from momus.calibration.cells import LawJudge
 from momus.calibration.plan import Units
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 from momus.critic import RunningTextCritic
 from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics

@@ -291,7 +291,7 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
         return SavedEstimator()
 
     def new_classifier(self) -> Estimator:
-        """What a saved classifier of one's own class is read into."""
+        """What a saved classifier of a user's class is read into."""
         named = resolve(self.classifier, "classifier")
         if not (isinstance(named, type) and issubclass(named, Estimator)):
             raise UsageError(f"classifier {self.classifier!r} is no subclass of momus.estimator.Estimator")

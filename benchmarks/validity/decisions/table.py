@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from harness import Quantity, Study, kept
 
-from momus.calibration.store import Rate
+from momus.calibration.rates import Rate
 
 FEWEST = 20
 """Replications below which nothing is reported."""

@@ -1,167 +1,19 @@
-"""The result of a calibration, its rates with intervals, and its files.
-
-Rates are false alarms, power, the smallest detectable defect, and the family-wise error; the files are
-``calibration.json``, ``rates.parquet``, ``p_values.parquet`` and ``report.html``.
-"""
+"""The result of a calibration and its files: calibration.json, rates.parquet, p_values.parquet, report.html."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
-from momus.controls import DEFECTS
+from momus.calibration.rates import curves, detectable, family_wise, on_axis, rows
 from momus.files import write_json, write_table
-from momus.inference import holm
-from momus.numeric.types import Floats
 from momus.outputs import write_text, writing
 from momus.runs.folder import REPORT
-
-Curves = dict[tuple[str, tuple[int, int], str], list[Cell]]
-"""Cells by (critic, size, defect)."""
-
-
-@dataclass(frozen=True)
-class Rate:
-    """The share of n splits in which a test alarmed, with its Clopper–Pearson interval; NaN if n is 0."""
-
-    count: int
-    n: int
-    low: float
-    high: float
-
-    @property
-    def share(self) -> float:
-        """The rate, count / n."""
-        return self.count / self.n if self.n else float("nan")
-
-    @classmethod
-    def of(cls, count: int, n: int, confidence: float = 0.95) -> Rate:
-        """Compute the exact interval of a binomial share (Clopper & Pearson 1934).
-
-        >>> rate = Rate.of(50, 1000)
-        >>> rate.share, round(rate.low, 4), round(rate.high, 4)
-        (0.05, 0.0373, 0.0654)
-        """
-        from scipy.stats import binomtest
-
-        if n == 0:
-            return cls(0, 0, float("nan"), float("nan"))
-        interval = binomtest(count, n).proportion_ci(confidence, "exact")
-        return cls(count, n, float(interval.low), float(interval.high))
-
-
-def on_axis(critic: str, defect: str) -> bool:
-    """Whether a defect lies on the critic's axis."""
-    return defect in DEFECTS and critic in DEFECTS[defect].critics
-
-
-def rate(cell: Cell, alpha: float) -> Rate:
-    """The share of a cell's splits in which its test alarmed at level α."""
-    return Rate.of(cell.alarms(alpha), cell.tested)
-
-
-@dataclass(frozen=True)
-class Detectable:
-    """The smallest strength at which a defect is detected with the required power.
-
-    Attributes
-    ----------
-    strength
-        Interpolated between the strengths measured; None if none of them reaches the power.
-    bound
-        ``=``; ``≤`` if already the lowest strength reaches the power; ``>`` if the highest does not; ``?`` if nothing
-        was measured.
-    difference
-        Mean difference of the statistic that leads at this strength.
-    """
-
-    strength: float | None
-    bound: str
-    difference: float | None
-
-
-def detectable(curve: Sequence[Cell], alpha: float, power: float) -> Detectable:
-    """Find where a power curve crosses the required power.
-
-    The curve starts at strength 0 (unchanged text), is made monotone by isotonic regression, and interpolated linearly.
-
-    Parameters
-    ----------
-    curve
-        Cells of one critic, size and defect, with the null cell (strength 0) first.
-    """
-    tested = [c for c in sorted(curve, key=lambda c: c.strength) if c.tested]
-    if not any(c.strength > 0 for c in tested):
-        return Detectable(None, "?", None)
-    # strengths, monotone power and mean difference: each float (tested cells,)
-    x = np.array([c.strength for c in tested])
-    y = _monotone(np.array([rate(c, alpha).share for c in tested]), np.array([float(c.tested) for c in tested]))
-    d = np.array([c.mean_difference or 0.0 for c in tested])
-    reached = np.flatnonzero((y >= power) & (x > 0))
-    if not len(reached):
-        return Detectable(None, ">", None)
-    j = int(reached[0])
-    if j == 0 or y[j] == y[j - 1]:
-        return Detectable(float(x[j]), "≤", float(d[j]))
-    at = float((power - y[j - 1]) / (y[j] - y[j - 1]))  # where between x[j - 1] and x[j] the line reaches the power
-    bound = "=" if x[j - 1] > 0 else "≤"
-    if bound == "≤":  # between no defect and the lowest strength the curve is unknown
-        return Detectable(float(x[j]), bound, float(d[j]))
-    return Detectable(float(x[j - 1] + at * (x[j] - x[j - 1])), bound, float(d[j - 1] + at * (d[j] - d[j - 1])))
-
-
-def _monotone(y: Floats, weights: Floats) -> Floats:
-    from scipy.optimize import isotonic_regression
-
-    return np.asarray(isotonic_regression(y, weights=weights).x)
-
-
-def curves(cells: Sequence[Cell]) -> Curves:
-    """Group cells by (critic, size, defect), each group led by its null cell; the null cell alone under ``none``."""
-    by_defect: Curves = {}
-    null = {(c.critic, c.n_real, c.n_generated): c for c in cells if c.defect == NULL}
-    for c in cells:
-        key = (c.critic, (c.n_real, c.n_generated), c.defect)
-        if key not in by_defect:
-            first = null.get((c.critic, c.n_real, c.n_generated))
-            by_defect[key] = [first] if first is not None and c.defect != NULL else []
-        by_defect[key].append(c)
-    return by_defect
-
-
-def family_wise(cells: Sequence[Cell], alpha: float, size: tuple[int, int]) -> tuple[Rate, int]:
-    """The rate at which any critic alarms on a null split after Holm's adjustment, and the number of critics."""
-    null = [c for c in cells if c.defect == NULL and (c.n_real, c.n_generated) == size and c.tested]
-    if not null:
-        return Rate.of(0, 0), 0
-    splits = min(len(c.p) for c in null)
-    alarms = 0
-    for k in range(splits):
-        p = [c.p[k] for c in null]
-        known = [v for v in p if v is not None]
-        alarms += bool(known) and bool((holm(known) <= alpha).any())
-    return Rate.of(alarms, splits), len(null)
-
-
-def rows(cells: Sequence[Cell], alpha: float) -> list[dict[str, Any]]:
-    """One row per cell with rates and intervals, for tables."""
-    records = []
-    for c in cells:
-        r = rate(c, alpha)
-        of_cell = {n: getattr(c, n) for n in ("defect", "strength", "n_real", "n_generated")}
-        cell = {"critic": c.critic, "statistic": c.leading, **of_cell}
-        counts = {"splits": len(c.p), "tested": c.tested, "alarms": r.count}
-        rates = {"rate": r.share, "low": r.low, "high": r.high} if r.n else dict.fromkeys(("rate", "low", "high"))
-        changes = {n: getattr(c, n) for n in ("mean_difference", "changed", "places", "usable", "reason")}
-        records.append({**cell, **counts, **rates, **changes})
-    return records
 
 
 @dataclass

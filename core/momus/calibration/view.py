@@ -10,8 +10,7 @@ import numpy as np
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
-from momus.calibration.store import (
-    Calibration,
+from momus.calibration.rates import (
     Curves,
     Detectable,
     Rate,
@@ -28,6 +27,8 @@ from momus.report.html import render_page
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from momus.calibration.store import Calibration
 
 
 def rate_text(alarms: Rate) -> str:

@@ -12,7 +12,7 @@ from scipy import sparse, stats
 from momus import Corpus, MomusError
 from momus.calibration import Plan, calibrate, cells, worker
 from momus.calibration.cells import Cell
-from momus.calibration.store import Rate, detectable, family_wise
+from momus.calibration.rates import Rate, detectable, family_wise
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, perplexity, total_variation
 from momus.inference import axis_test, compare_rows
