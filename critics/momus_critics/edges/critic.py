@@ -79,6 +79,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
             "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
         },
         limits="It reads function words and marks of the first and last sentence: whether an ending fits stays unseen.",
+        layout=("breaks",),
     )
     min_documents = 10
 
