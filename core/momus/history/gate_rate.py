@@ -80,8 +80,8 @@ class GateRate:
         worst = max(self.axes, key=lambda a: self.axes[a], default="")
         most = f", most often on {worst}" if worst else ""
         return (
-            f"By chance, this gate ({self.rules}) fails {percentage(self.failed / self.splits)} of {self.splits:,} random halves of "
-            f"{self.reference} against each other ({interval}){most}."
+            f"By chance, this gate ({self.rules}) fails {percentage(self.failed / self.splits)} of {self.splits:,} "
+            f"random halves of {self.reference} against each other ({interval}){most}."
         )
 
     def check(self, run: KeptRun, rules: Rules) -> None:
