@@ -97,7 +97,10 @@ def changed_items(
     columns = [x[chosen] for x in (*shares, shares[1] - shares[0], low, high, p)]
     table = np.column_stack([*columns, benjamini_hochberg(columns[-1])])
     column = {labels[j]: j for j in chosen.tolist()}
-    items = [Item(scores[1].corpus, kind, x, *row, len(chosen)) for x, row in zip(column, table.tolist(), strict=True)]
+    items = [
+        Item(scores[1].corpus, kind, text, a, b, change, least, most, p_, q, len(chosen))
+        for text, (a, b, change, least, most, p_, q) in zip(column, table.tolist(), strict=True)
+    ]
     tested = sorted(items, key=lambda i: -abs(i.effect))
     kept = tested if kind == TOPICS else [x for came in (True, False) for x in _listed(tested, came, alpha)]
     return [_with_examples(i, column[i.text], pairs, means, (old, new), texts) for i in kept]
