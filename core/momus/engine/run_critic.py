@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
@@ -108,12 +108,14 @@ def run_critic(
             result,
             verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
         )
-    in_order = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
+    in_order: Iterable[Scores] = (_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True))
+    in_folder = folder is not None and texts.in_parts  # there may be millions: those of one text at a time
+    if not in_folder:
+        in_order = list(in_order)
     if folder is not None:
         kept_axis = None if axis is None else _placed(axis, texts, scored)
         folder.keep(result, (s.table() for s in in_order), kept_axis)
-    in_folder = folder is not None and texts.in_parts  # there may be millions
-    return Outcome(result, () if in_folder else in_order, warning, axis)
+    return Outcome(result, () if in_folder else list(in_order), warning, axis)
 
 
 def _placed(axis: Axis, texts: Texts, scored: Sequence[Scores]) -> Axis:
