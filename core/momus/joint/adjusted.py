@@ -15,8 +15,8 @@ from momus.inference.pooling import NARROW, Rows
 from momus.inference.relabelling import FIRST, Budget
 from momus.inference.result import NAN, TestResult
 from momus.inference.samples import Samples, taken
-from momus.inference.testing import compare_rows
-from momus.joint.axes import Axis, Covariate, covariate, units_of
+from momus.inference.testing import compare_one
+from momus.joint.axes import Axis, Covariate, covariate, few_resamples, units_of
 from momus.joint.share_left import Relabelled, joint, relabelled
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
@@ -184,17 +184,7 @@ class Sides:
         self, row: AdjustedRow, axis: Axis, masks: Sequence[Bools], design: Design, settings: Settings, family: int
     ) -> AdjustedRow:
         sides = self._rows(axis, masks)
-        (result,) = compare_rows(
-            [axis.statistic],
-            {axis.statistic.rows: sides[0]},
-            {axis.statistic.rows: sides[1]},
-            design=design,
-            permutations=settings.permutations,
-            resamples=min(settings.resamples, 199),
-            confidence=settings.confidence,
-            family=family,
-            seed=settings.seed,
-        )
+        result = compare_one(axis.statistic, *sides, design=design, family=family, **few_resamples(settings))
         return replace(row, p=result.p, permutations=result.method.permutations, result=result)
 
     def _codes(self, covariates: Sequence[Covariate]) -> tuple[Ints, Ints]:
