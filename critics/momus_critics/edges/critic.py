@@ -12,7 +12,7 @@ from momus.critic import Counted, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.statistic import supremum
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
@@ -86,11 +86,11 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
     n_states: Annotated[int, Range(1, 50)] = 6
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
+    def new_opening(self) -> BernoulliMixture:
         """Make an unfitted mixture."""
-        if attribute in ("opening_", "ending_"):
-            return BernoulliMixture(n_states=self.n_states, seed=self.seed)
-        return super().component(attribute)
+        return BernoulliMixture(n_states=self.n_states, seed=self.seed)
+
+    new_ending = new_opening
 
     def fit(self, real: Corpus) -> Self:
         """Fit the classes of first and of last sentences, and count which follows which."""
@@ -151,14 +151,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
         """Largest difference of one opening and of one ending; shares of features; length of the last paragraph."""
         return (
             *(
-                Statistic(
-                    f"recurring_{rows}",
-                    rows,
-                    "distance",
-                    supremum,
-                    uneven="itself",
-                    label=f"most changed of all {what}",
-                )
+                Statistic.distance(f"recurring_{rows}", rows, supremum, f"most changed of all {what}", uneven="itself")
                 for rows, what in (("openings", "first words"), ("endings", "last words"))
             ),
             *(
