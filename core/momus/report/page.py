@@ -21,18 +21,14 @@ from momus.report.figures.rows import FEW, key_svg, overview_rows, rows_svg
 from momus.report.figures.scales import GapScale
 from momus.report.html import environment, render_page
 from momus.report.joint_words import (
-    ADJUSTED,
-    SUBGROUPS,
-    adjusted_cells,
     chance,
     count,
-    covariate_names,
+    group_blocks,
     joint_lines,
     pair_rows,
     pair_sentences,
     rank,
     rank_cells,
-    subgroup_cells,
 )
 from momus.report.passages import Shown
 from momus.report.sentences import finding_words, first_sentences, label, legend
@@ -116,7 +112,6 @@ def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
         "gap": gap,
         "rank": rank,
         "chance": chance,
-        "covariate_names": covariate_names,
         "band": band,
         "effective": effective,
     }
@@ -130,10 +125,7 @@ def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
         "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
         "ranked": any(c.rank is not None for c in answer.corpora),
         "rank_cells": [rank_cells(r) for r in ranked],
-        "adjusted_heads": ADJUSTED,
-        "adjusted_rows": [adjusted_cells(r) for r in joint.adjusted],
-        "subgroup_heads": SUBGROUPS,
-        "subgroup_rows": [(s.by, *row) for s in joint.subgroups for row in subgroup_cells(s)],
+        "groups": group_blocks(joint),
     }
 
 

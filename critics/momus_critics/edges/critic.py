@@ -28,10 +28,16 @@ from momus_critics.prose.examples import Exampled, recurring
 from momus_critics.prose.reading import ProseCritic
 
 TOLD = {
-    "opens": ("question", "speech", "markup"),
-    "ends": ("question", "speech", "general truth", "conclusion", "own paragraph"),
+    "opens": {"question": "a question", "speech": "speech", "markup": "markup"},
+    "ends": {
+        "question": "a question",
+        "speech": "speech",
+        "general truth": "a general truth",
+        "conclusion": "a conclusion",
+        "own paragraph": "a paragraph of its own",
+    },
 }
-"""Features of the first and of the last sentence whose shares are tested."""
+"""Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
 SHOWN, NAMED = 12, 3
 """Recurring openings and endings that a table shows, and that are named."""
 
@@ -165,11 +171,12 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                 Statistic.share(
                     f"{_row(where, feature)}_share",
                     _row(where, feature),
-                    f"documents whose {'first' if where == 'opens' else 'last'} sentence has: {feature}",
-                    (f"more rarely {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    f"documents that {where[:-1]} with {what}",
+                    (f"less often {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    clause=f"{{}} of documents {where[:-1]} with {what}",
                 )
                 for where in TOLD
-                for feature in TOLD[where]
+                for feature, what in TOLD[where].items()
             ),
             Statistic.relative(
                 "last_paragraph_words",
