@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -129,15 +128,7 @@ def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class MethodNote:
-    """How some rows were tested, and which rows those are."""
-
-    sentence: str
-    rows: Sequence[str]
-
-
-def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
+def methods(verdicts: Sequence[Verdict]) -> list[tuple[str, list[str]]]:
     """Describe each method once, with the rows that were tested so."""
     rows: dict[str, dict[str, list[str]]] = {}
     for v in verdicts:
@@ -145,7 +136,7 @@ def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
         rows.setdefault(f"{method(v)}. Null hypothesis: {null(v)}.", {}).setdefault(what, []).append(v.generated)
     everything = len(dict.fromkeys(v.generated for v in verdicts))
     return [
-        MethodNote(sentence, [what if len(g) == everything else f"{what} on {', '.join(g)}" for what, g in by.items()])
+        (sentence, [what if len(g) == everything else f"{what} on {', '.join(g)}" for what, g in by.items()])
         for sentence, by in rows.items()
     ]
 
