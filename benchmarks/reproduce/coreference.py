@@ -43,8 +43,7 @@ from momus.verdicts.judge import judge
 from momus.verdicts.verdict import Verdict
 from momus_adapters.persons import SpacyPersons
 from momus_critics.coreference import Coreference
-from momus_critics.coreference.reader import write_chains
-from momus_critics.coreference.spelling import write_symbols
+from momus_critics.coreference.reader import write_chains, write_symbols
 from momus_critics.coreference.symbols import _is_person, _role
 
 Found = dict[str, Resolved]

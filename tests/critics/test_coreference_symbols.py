@@ -12,8 +12,7 @@ from momus.critic import Counted
 from momus.errors import ReadingError, UsageError
 from momus.text.mentions import Resolved
 from momus_critics.coreference import Coreference
-from momus_critics.coreference.reader import write_chains
-from momus_critics.coreference.spelling import write_symbols
+from momus_critics.coreference.reader import write_chains, write_symbols
 
 from .measured import measured
 
