@@ -34,7 +34,7 @@ TOLD = {
         "speech": "speech",
         "general truth": "a general truth",
         "conclusion": "a conclusion",
-        "own paragraph": "a paragraph of its own",
+        "own paragraph": "a one-sentence paragraph",
     },
 }
 """Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
