@@ -28,10 +28,18 @@ from momus_critics.prose.examples import Exampled, recurring
 from momus_critics.prose.reading import ProseCritic
 
 TOLD = {
-    "opens": ("question", "speech", "markup"),
-    "ends": ("question", "speech", "general truth", "conclusion", "own paragraph"),
+    "opens": {"question": "a question", "speech": "speech", "markup": "markup"},
+    "ends": {
+        "question": "a question",
+        "speech": "speech",
+        "general truth": "a general truth",
+        "conclusion": "a conclusion",
+        "own paragraph": "a one-sentence paragraph",
+    },
 }
-"""Features of the first and of the last sentence whose shares are tested."""
+"""Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
+EMPTY = 0.01
+"""Part of a last paragraph of one word in each document, so that the mean is finite for texts of single paragraphs."""
 SHOWN, NAMED = 12, 3
 """Recurring openings and endings that a table shows, and that are named."""
 
@@ -142,7 +150,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                 for where, edge in (("opens", first), ("ends", last))
                 for feature in TOLD[where]
             },
-            "last_paragraph": np.column_stack([last.paragraph + 0.5, ones]),
+            "last_paragraph": EMPTY + np.column_stack([np.nan_to_num(last.paragraph), ~np.isnan(last.paragraph)]),
             "openings": _texts(first.words),
             "endings": _texts(last.words),
         }
@@ -158,16 +166,17 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                 Statistic.share(
                     f"{_row(where, feature)}_share",
                     _row(where, feature),
-                    f"documents whose {'first' if where == 'opens' else 'last'} sentence has: {feature}",
-                    (f"more rarely {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    f"documents that {where[:-1]} with {what}",
+                    (f"less often {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    clause=f"{{}} of documents {where[:-1]} with {what}",
                 )
                 for where in TOLD
-                for feature in TOLD[where]
+                for feature, what in TOLD[where].items()
             ),
             Statistic.relative(
                 "last_paragraph_words",
                 "last_paragraph",
-                "mean length of the last paragraph",
+                "mean length of the last of several paragraphs",
                 ("shorter in its last paragraph", "longer in its last paragraph"),
                 unit="words",
             ),
