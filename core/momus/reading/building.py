@@ -39,16 +39,20 @@ class Builder:
     """
 
     def __init__(self, spill: int = SPILL_BYTES) -> None:
-        self._sink = _Sink(spill)
+        self._spill = spill
         self.rows = 0
         self._batch: list[tuple[str, Row]] = []
         self._size = 0
+        self._batches: list[pa.RecordBatch] = []  # those that are in memory
+        self._bytes = 0
+        self._file: IO[bytes] | None = None
+        self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
     def __enter__(self) -> Builder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._sink.drop()
+        self._drop()
 
     def add(self, id: str, row: Row) -> bool:
         """Append a row under an id; True if it completes a batch."""
@@ -81,12 +85,48 @@ class Builder:
             ),
         ]
         self._batch, self._size = [], 0
-        self._sink.write(pa.RecordBatch.from_arrays(columns, schema=SCHEMA))
+        batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+        self._batches.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes > self._spill:
+            with _writing():
+                self._to_file()
+
+    def _to_file(self) -> None:
+        if self._writer is None:
+            # the file has no name: nobody else can read or truncate it, and nothing remains if the process is killed
+            self._file = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed by `_drop`
+            self._writer = pa.ipc.new_file(pa.PythonFile(self._file, "w"), SCHEMA)
+        for batch in self._batches:
+            self._writer.write_batch(batch)
+        self._batches.clear()
 
     def finish(self) -> pa.Table:
         """Return the table of all rows."""
         self._flush()
-        return self._sink.table()
+        if self._writer is None:
+            return pa.Table.from_batches(self._batches, schema=SCHEMA)
+        with _writing():
+            self._to_file()
+            self._writer.close()
+            self._writer = None
+            assert self._file is not None
+            self._file.flush()
+            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)  # outlives the file object
+            table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
+        self._drop()
+        return table
+
+    def _drop(self) -> None:
+        """Close the temporary file, which deletes it once no table uses it."""
+        if self._writer is not None:
+            with suppress(OSError, pa.ArrowException):
+                self._writer.close()
+            self._writer = None
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
 
 
 def _ends(sizes: Iterable[int]) -> pa.Array:
@@ -105,58 +145,6 @@ def strings(values: list[str] | list[str | None], type: pa.DataType | None = Non
         return pa.array(values, type=type)
     except UnicodeEncodeError:
         return pa.array([None if v is None else SURROGATE.sub("\ufffd", v) for v in values], type=type)
-
-
-class _Sink:
-    """Holds record batches in memory, or in a temporary file once they exceed ``spill`` bytes."""
-
-    def __init__(self, spill: int) -> None:
-        self._spill = spill
-        self._batches: list[pa.RecordBatch] = []
-        self._bytes = 0
-        self._file: IO[bytes] | None = None
-        self._writer: pa.ipc.RecordBatchFileWriter | None = None
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._batches.append(batch)
-        self._bytes += batch.nbytes
-        if self._bytes > self._spill:
-            with _writing():
-                self._to_file()
-
-    def _to_file(self) -> None:
-        if self._writer is None:
-            # the file has no name: nobody else can read or truncate it, and nothing remains if the process is killed
-            self._file = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed by `drop`
-            self._writer = pa.ipc.new_file(pa.PythonFile(self._file, "w"), SCHEMA)
-        for batch in self._batches:
-            self._writer.write_batch(batch)
-        self._batches.clear()
-
-    def table(self) -> pa.Table:
-        if self._writer is None:
-            return pa.Table.from_batches(self._batches, schema=SCHEMA)
-        with _writing():
-            self._to_file()
-            self._writer.close()
-            self._writer = None
-            assert self._file is not None
-            self._file.flush()
-            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)  # outlives the file object
-            table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
-        self.drop()
-        return table
-
-    def drop(self) -> None:
-        """Close the temporary file, which deletes it once no table uses it."""
-        if self._writer is not None:
-            with suppress(OSError, pa.ArrowException):
-                self._writer.close()
-            self._writer = None
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
-            self._file = None
 
 
 @contextmanager

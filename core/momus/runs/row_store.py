@@ -295,10 +295,6 @@ class StoredText:
                 yield before, rows
             before += size
 
-    def stored(self, critic: str, key: str) -> tuple[str, ...]:
-        """The column of each part with rows of a critic, which critics with the same counts share."""
-        return tuple(stored_column(schema, critic, key) for schema in self.schemas)
-
     def summed(self, critic: str, key: str, units: Ints, size: int, weights: Floats) -> Counted:
         """Weighted sums of counts by unit, in memory that does not grow with the number of documents.
 
@@ -317,7 +313,9 @@ class StoredText:
         -------
         Counts (U, V); numbers as labels are in ascending order.
         """
-        name = (self.stored(critic, key), size, hash(units.tobytes()), hash(weights.tobytes()))
+        # critics with the same counts share a column
+        columns = tuple(stored_column(schema, critic, key) for schema in self.schemas)
+        name = (columns, size, hash(units.tobytes()), hash(weights.tobytes()))
         if name not in self._sums:
             sums = Sums(size)
             for before, rows in self.counts(critic, key):
