@@ -32,6 +32,8 @@ TOLD = {
     "ends": ("question", "speech", "general truth", "conclusion", "own paragraph"),
 }
 """Features of the first and of the last sentence whose shares are tested."""
+EMPTY = 0.01
+"""Part of a last paragraph of one word in each document, so that the mean is finite for texts of single paragraphs."""
 SHOWN, NAMED = 12, 3
 """Recurring openings and endings that a table shows, and that are named."""
 
@@ -142,7 +144,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                 for where, edge in (("opens", first), ("ends", last))
                 for feature in TOLD[where]
             },
-            "last_paragraph": np.column_stack([last.paragraph + 0.5, ones]),
+            "last_paragraph": EMPTY + np.column_stack([np.nan_to_num(last.paragraph), ~np.isnan(last.paragraph)]),
             "openings": _texts(first.words),
             "endings": _texts(last.words),
         }
@@ -174,7 +176,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
             Statistic.relative(
                 "last_paragraph_words",
                 "last_paragraph",
-                "mean length of the last paragraph",
+                "mean length of the last of several paragraphs",
                 ("shorter in its last paragraph", "longer in its last paragraph"),
                 unit="words",
             ),
