@@ -301,7 +301,9 @@ DEFECTS: dict[str, Defect] = {
     ),
     "sentence length evened": Defect(evened, ("rhythm",), "spread|length|corr"),
     "exclamation marks": Defect(some(r"\.(?=\s)", "!", 0.3), ("marks", "register"), "exclam", 1),
-    "marks doubled": Defect(some(r"([!?.])(?=\s)", r"\1\1", 0.5), ("marks",), "stop|marks|excl|quest|ellipsis"),
+    "marks doubled": Defect(
+        some(r"([!?.])(?=\s)", r"\1\1", 0.5), ("marks",), "stop|marks|repeated|excl|quest|ellipsis"
+    ),
     "questions inserted": Defect(
         some(r"\. ", ". Who knew? ", 0.15), ("register", "marks", "keyness", "discourse"), "."
     ),

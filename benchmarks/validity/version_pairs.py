@@ -112,6 +112,10 @@ CHAINS = {
 }
 
 
+LABELS = (((-4, 5), "right"), ((4, -11), "left"), ((8, -3), "left"))
+"""Where the names of the first, second and third model of a chain stand."""
+
+
 def draw(of_answers: dict[str, list[float]], of_stories: dict[str, list[float]], path: Path) -> None:
     """Draw length and lists of answers, length and recurring phrases of stories, with lines between versions."""
     from matplotlib.figure import Figure
@@ -121,13 +125,14 @@ def draw(of_answers: dict[str, list[float]], of_stories: dict[str, list[float]],
     panels[0].set(xlabel="mean words of an answer", ylabel="answers with a list, %")
     panels[1].set(xlabel="mean words of a story", ylabel="recurring phrases per 1,000 words")
     for axes, found, chains in zip(panels, (of_answers, of_stories), CHAINS.values(), strict=True):
+        axes.margins(0.2, 0.1)
         axes.scatter([v[0] for v in found.values()], [v[1] for v in found.values()], color="0.6", s=18)
         for chain, colour in zip(chains, ("#0072b2", "#d55e00", "#009e73"), strict=True):
             points = [(found[m][0], found[m][1]) for m in chain]
             axes.plot(*zip(*points, strict=True), "o-", color=colour)
-            for model, point in zip(chain, points, strict=True):
+            for model, point, (at, side) in zip(chain, points, LABELS, strict=False):
                 short = model.replace("-8x7B-Instruct-v0.1", "").replace("-20250514", "")
-                axes.annotate(short, point, (4, 4), textcoords="offset points", fontsize=8)
+                axes.annotate(short, point, at, textcoords="offset points", fontsize=8, ha=side)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -85,10 +85,12 @@ class Workers:
     prepare, arguments
         A function of a module, called once in each process, and its arguments. The processes ignore Ctrl-C: they are
         killed when the context is left by an exception.
+    preload
+        Other modules that the server imports, where they can be.
     """
 
-    def __init__(self, jobs: int, prepare: Callable[..., None], *arguments: Any) -> None:
-        self.jobs, self._prepare = jobs, (prepare, arguments)
+    def __init__(self, jobs: int, prepare: Callable[..., None], *arguments: Any, preload: Collection[str] = ()) -> None:
+        self.jobs, self._prepare, self._preload = jobs, (prepare, arguments), preload
         self._pools: list[ProcessPoolExecutor] = []
         self._left = ExitStack()
         self._context: BaseContext = get_context("spawn")
@@ -110,7 +112,7 @@ class Workers:
 
         context = get_context("forkserver")
         if server._forkserver_pid is None:  # type: ignore[attr-defined]
-            context.set_forkserver_preload([self._prepare[0].__module__])
+            context.set_forkserver_preload([self._prepare[0].__module__, *self._preload])
             try:
                 with _held():  # what the server forks inherits that
                     server.ensure_running()

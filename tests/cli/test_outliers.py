@@ -213,7 +213,7 @@ def test_one_odd_document_among_many_is_not_told_from_chance(folder):
     (found,) = json.loads(run(*words, "--json").stdout)
     assert found["documents"] == []
     assert found["fewest"] == 15 == int(np.ceil(60 / (0.1 * 41)))
-    assert "at least 15 must be" in " ".join(run(*words).stdout.split())
+    assert "single out no fewer than 15" in " ".join(run(*words).stdout.split())
 
 
 def test_a_rate_without_sense_is_refused(folder):

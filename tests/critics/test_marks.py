@@ -17,7 +17,8 @@ from .measured import measured
 
 KINDS = {
     "—": "em dash", "--": "em dash", "–": "en dash", "-": "hyphen", "---": "mark of layout", ";": "semicolon",
-    "...": "ellipsis", "..": "full stop full stop", "…": "ellipsis",
+    "...": "ellipsis", "..": "repeated mark", "!!!": "repeated mark",
+    "?!": "question mark exclamation mark", "…": "ellipsis",
     '"': "straight quotation mark", "“": "curly quotation mark",
     "'": "single quotation mark", "’": "single quotation mark", "(": "parenthesis", "#": "mark of layout", "7": "digit",
     "€": "other symbol", "A": "capital", "AB": "capital among capitals " * 2, "東": "letter without case",

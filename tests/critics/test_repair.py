@@ -171,6 +171,6 @@ def test_sections_ranks_by_repair_and_says_which(posterior):
     assert {text.ids[i] for i in scores.ranked(True)[:2]} == {"x:4", "x:18"}
     assert scores.table()["oddity"].to_pylist() == pytest.approx(scores.oddity.tolist())
     note = critic.explain(text.slice(3, 4)).note
-    assert note.endswith("nats if summary stood before motivation")
+    assert note.endswith(" nats more likely if summary stood before motivation")
     batches = critic.score(text, batch_size=7)
     np.testing.assert_allclose(batches.oddity, scores.oddity, rtol=1e-9)

@@ -9,6 +9,7 @@ from scipy import sparse, stats
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp, softmax
 
+import momus
 from momus import Corpus
 from momus.errors import FittingError, UsageError
 from momus.text.tokens import get_tokenizer
@@ -225,6 +226,17 @@ def test_broken_company_is_found():
     ]
     assert shown[0].rows[0][4] != 0
     assert critic.explain(corpus(1, 4)).steps
+
+
+def test_a_comparison_tells_how_much_the_start_of_the_fit_matters():
+    fit, real, other = (corpus(30, seed) for seed in (1, 2, 3))
+    found = momus.compare(real, {"g": other}, fit=fit, critics=[Topics(n_topics=3, steps=20)], permutations=99)
+    differences = []
+    for seed in range(3):
+        critic = Topics(n_topics=3, steps=20, seed=seed).fit(fit)
+        differences.append([np.mean(critic.score(side).rows["distance"][:, 0]) for side in (other, real)])
+    one = next(v for v in found.verdicts if v.statistic == "distance")
+    assert one.refit_spread == pytest.approx(np.std([a - b for a, b in differences], ddof=1), rel=1e-6)
 
 
 def test_mean_posterior_drops_the_trace():

@@ -18,7 +18,6 @@ NOT_RUN = {
     "gpu.md": 1,
     "install.md": 2,
     "languages.md": 1,
-    "large.md": 2,
     "models-in-critics.md": 1,
     "quickstart.md": 1,
     "models.md": 5,

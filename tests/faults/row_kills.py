@@ -79,8 +79,9 @@ def contents(folder):
 
 
 def finished(folder):
-    """How many parts are finished."""
-    return len(list((folder / "out").rglob("records/*.json")))
+    """How many parts are finished; folders may vanish meanwhile."""
+    walk = os.walk(folder / "out")
+    return sum(name.endswith(".json") for place, _, names in walk if place.endswith("records") for name in names)
 
 
 def descendants(number):
@@ -127,6 +128,15 @@ def alive(number):
         return False
 
 
+def killed(process):
+    """Kill a process; whether it was there."""
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def gone(process):
     """Check that a worker of a killed driver ends by itself."""
     deadline = time.monotonic() + 20
@@ -168,6 +178,8 @@ def main(what, alone, drivers, workers, seed, folder):
         time.sleep(rng.uniform(0, 0.03 if what == "score" or i % 2 else 1.0))
         left = descendants(number)
         os.kill(number, signal.SIGKILL)
+        if i % 2:  # its workers at the same moment, too; otherwise they end by themselves
+            met["workers"] += sum(map(killed, left))
         met["drivers"] += not ended(number)
         kill = f"kill {i} of a driver of {processes}"
         assert ended(forked(work, folder, processes, resume=True)), kill

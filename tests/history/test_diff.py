@@ -54,7 +54,7 @@ def test_a_run_against_itself_has_no_change_at_all(runs):
         assert a.low <= 0 <= a.high
         assert a.finding == "not told apart"
     assert not any(o.appeared or o.vanished for o in found.pairs[0].outliers)
-    assert "generated text model: the same in both runs" in text(on_terminal(diff_blocks(found)))
+    assert "The same in both runs: generated text model." in text(on_terminal(diff_blocks(found)))
 
 
 def test_distances_are_those_of_the_ranks_of_both_models(runs):

@@ -119,7 +119,7 @@ def test_the_spread_over_refits_stands_in_the_cell():
     cell = Cell.of([row("mauve", "opt", 3.0, difference=0.3, effect=0.6, band=0.2, refit_spread=0.05)])
     assert cell_text(cell).startswith("3.0±0.5")
     assert bands(cell.row) == "3.0±0.5 human bands"
-    assert "refits" in " ".join(legend(answer_of(comparison([cell.row]))))
+    assert "over fits" in " ".join(legend(answer_of(comparison([cell.row]))))
 
 
 def test_there_is_no_direction_where_texts_are_not_told_apart():

@@ -186,7 +186,7 @@ def test_same_data_give_the_same_page_of_bounded_size():
     page = render(FULL)
     assert page == render(FULL)
     assert len(page) < 1_000_000
-    assert "12 of 300 rows are shown" in page
+    assert "10 of 300 rows are shown" in page
 
 
 def test_missing_values_are_dashes_and_no_p_is_zero():

@@ -21,8 +21,9 @@ from momus.cli.options import (
 )
 from momus.cli.outliers_view import flagged_line
 from momus.cli.printing import echo, print_json, print_view
+from momus.report.format import rounded
 from momus.report.safe import one_line
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,7 +141,7 @@ def filtered_view(filtered: Filtered, keep: Path, drop: Path) -> RenderableType:
     from rich.text import Text
 
     f = filtered
-    share = percentage(f.dropped / f.documents, 1) if f.documents else "none"
+    share = f"{rounded(100 * f.dropped / f.documents)} %" if f.documents else "none"
     parts: list[RenderableType] = [
         Text(f"{f.dropped:,} of {counted(f.documents, 'document')} dropped ({share}) → {one_line(str(drop))}"),
         Text(f"{f.kept:,} kept → {one_line(str(keep))}"),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import MarkedDocument, Step, to_json
-from momus.report.format import number, p_value
+from momus.report.format import number, p_value, rounded
 from momus.report.safe import one_line
 from momus.report.sentences import axes
 from momus.text.counting import counted
@@ -131,7 +131,9 @@ def beginning(steps: Sequence[Step]) -> str:
 
 
 def _clipped(text: str) -> str:
-    return one_line(" ".join(text[: 4 * SNIPPET].split()), SNIPPET)
+    """The first words of a text; a cut is between words."""
+    line = one_line(" ".join(text[: 4 * SNIPPET].split()), SNIPPET)
+    return f"{line.rpartition(' ')[0] or line} …" if line.endswith("…") else line
 
 
 def several_view(corpora: Sequence[SeveralCorpus], top: int) -> RenderableType:
@@ -165,8 +167,8 @@ def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
             odder = c.reference or "real text"
             return f"{len(c.documents):,} of {of} are odder than {odder} (false-discovery rate {c.fdr:g})"
         return (
-            f"none of {of} is odd enough; at a false-discovery rate of {c.fdr:g} and with {c.calibrating:,} "
-            f"{_documents(c.reference)} to calibrate, at least {c.fewest:,} must be"
+            f"none of {of} is odd enough: at a false-discovery rate of {c.fdr:g}, {c.calibrating:,} "
+            f"{_documents(c.reference)} can single out no fewer than {c.fewest:,}"
         )
 
     reference = corpora[0].reference if corpora else ""
@@ -202,5 +204,6 @@ def flagged_line(d: Flagged, named: bool = True, reference: str = "") -> Text:
 
     critic, unit = (f" by {one_line(d.critic)}", f" {one_line(d.unit)}") if named else ("", "")
     end, of = "too likely" if d.small else "odd", one_line(reference) or "real text"
-    words = f"  p {d.p:.2g}, {end}{critic}: {number(d.value)}{unit}, {of} {number(d.typical)}"
+    value, typical = rounded(d.value, d.typical), rounded(d.typical, d.value)
+    words = f"  p {d.p:.2g}, {end}{critic}: {value}{unit} ({of}: {typical})"
     return Text(f"  {one_line(d.id)}", style="bold").append(words, style="not bold")

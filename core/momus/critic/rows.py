@@ -155,6 +155,16 @@ def _recolumn(table: Counted, columns: Ints, labels: Sequence[str] | NDArray[np.
     return Counted(moved, labels)
 
 
+def same_entries(one: object, other: object) -> bool:
+    """Whether both are CSR arrays with the same entries in the same order."""
+    if not (isinstance(one, sparse.csr_array) and isinstance(other, sparse.csr_array)):
+        return False
+    if one.shape != other.shape or one.nnz != other.nnz:
+        return False
+    arrays = ((one.indptr, other.indptr), (one.indices, other.indices), (one.data, other.data))
+    return all(np.array_equal(a, b) for a, b in arrays)
+
+
 def stack(parts: Sequence[Rows]) -> Rows:
     """Concatenate the rows of consecutive batches, aligning the columns of counts."""
     counted = [p for p in parts if isinstance(p, Counted)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from momus.critic.powers import PARTS
-from momus.critic.rows import Rows, Summary, take_rows
+from momus.critic.rows import Rows, Summary, place, stack, take_rows
 from momus.numeric.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -229,6 +229,50 @@ class Scores:
             LATENT_PPL: np.column_stack([nll, self.steps[scored]]),
             **{key: take_rows(rows, scored) if len(scored) < len(self) else rows for key, rows in self.rows.items()},
         }
+
+
+def joined(batches: Sequence[Scores]) -> Scores:
+    """Scores of the documents of all batches, in order; summaries are added up.
+
+    A batch without a scored document has no rows: it gets rows of zeros.
+    """
+
+    def column(name: str) -> Any:
+        known = [getattr(batch, name) for batch in batches]
+        shape = next((values.shape[1:] for values in known if values is not None), None)
+        if shape is None:
+            return None
+        nan = (np.full((len(batch), *shape), np.nan) for batch in batches)
+        return np.concatenate([no if values is None else values for values, no in zip(known, nan, strict=True)])
+
+    def rows(key: str) -> Rows:
+        none = np.zeros(0, dtype=np.int64)
+        columns = take_rows(next(batch.rows[key] for batch in batches if key in batch.rows), none)
+        return stack([batch.rows[key] if key in batch.rows else place(columns, none, len(batch)) for batch in batches])
+
+    summary: Summary | None = None
+    for batch in batches:
+        if batch.summary is not None:
+            summary = batch.summary if summary is None else summary + batch.summary
+    words = [pa.nulls(len(batch), pa.string()) if batch.z is None else batch.z for batch in batches]
+    return Scores(
+        batches[0].critic,
+        batches[0].corpus,
+        [i for batch in batches for i in batch.ids],
+        [p for batch in batches for p in batch.prompts],
+        np.concatenate([batch.nll for batch in batches]),
+        np.concatenate([batch.steps for batch in batches]),
+        [r for batch in batches for r in batch.reasons],
+        {key: rows(key) for key in next((list(batch.rows) for batch in batches if batch.rows), [])},
+        summary,
+        column("errors"),
+        [g for batch in batches for g in (batch.groups or [None] * len(batch))]
+        if any(p.groups for p in batches)
+        else (),
+        None if all(batch.z is None for batch in batches) else pa.concat_arrays(words),
+        column("oddity"),
+        column("parts"),
+    )
 
 
 def extreme_rows(values: Floats, rows: Ints, ids: Sequence[str], top: int | None = None) -> Ints:

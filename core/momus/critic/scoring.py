@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import pyarrow as pa
 
 from momus.critic.hooks import OddityMixin, check_fitted, state_names_of, tokenizer_of
 from momus.critic.latents import StateSequences, aggregated, shown_latents
-from momus.critic.powers import PARTS, AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
-from momus.critic.rows import Pooled, Rows, Summary, place, stack, take_rows
-from momus.critic.scores import AGGREGATED, Scores
+from momus.critic.powers import AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.rows import Pooled, place
+from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.critic.splitting import UNSPLIT, unsplit
 from momus.errors import MomusError
+from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -42,11 +44,16 @@ def score(
     if (tokenizer := tokenizer_of(critic)) is not None:
         corpus.tokens(tokenizer)  # tokenise once; slices share the tokens
     scored = []
-    for start, stop in batches(corpus, batch_size):
+    for start, stop in batches(corpus, batch_size) or [(0, 0)]:
         scored.append(_score_batch(critic, corpus.slice(start, stop)))
         if progress is not None:
             progress(stop)
-    return _concatenated(critic, corpus, scored, summarize)
+    groups = corpus.groups if any(g is not None for g in corpus.groups) else ()
+    scores = replace(joined(scored), corpus=corpus.name, ids=corpus.ids, prompts=corpus.prompts, groups=groups)
+    n = projected(critic, scores.reasons)
+    if not (summarize and n and pools_rows(critic)):
+        return scores
+    return replace(scores, summary=Pooled.of_rows({k: r for k, r in scores.rows.items() if k != AGGREGATED}, n))
 
 
 def batches(corpus: Corpus, batch_size: int | None = None) -> list[tuple[int, int]]:
@@ -69,60 +76,54 @@ def batches(corpus: Corpus, batch_size: int | None = None) -> list[tuple[int, in
     return cuts
 
 
-class _BatchScores:
-    """The rows of one batch, all unscored at first."""
-
-    def __init__(self, n: int) -> None:
-        self.nll = np.full(n, np.nan)
-        self.steps = np.zeros(n, dtype=np.int64)
-        self.errors = np.full(n, np.nan)
-        self.oddity = np.full(n, np.nan)
-        self.parts = np.full((n, len(PARTS)), np.nan)
-        self.reasons: list[str | None] = [None] * n
-        self.rows: dict[str, Rows] = {}
-        self.summary: Summary | None = None
-        self.declared: list[str] | None = None
-        """Keys of the rows that the critic declares; None without a document that has latents."""
-        self.z: list[str | None] = [None] * n
-
-
-def _score_batch(critic: Critic[Any], batch: Corpus) -> _BatchScores:
-    scores = _BatchScores(len(batch))
-    scores.reasons = _reasons(critic, batch)
+def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
+    n = len(batch)
+    nll, steps, reasons = np.full(n, np.nan), np.zeros(n, dtype=np.int64), _reasons(critic, batch)
+    unscored = Scores(critic.name, batch.name, batch.ids, batch.prompts, nll, steps, reasons, groups=batch.groups)
     # row numbers of the documents that can be projected; latents and priors have one element for each of these
-    scorable = np.flatnonzero([r is None for r in scores.reasons])
+    scorable = np.flatnonzero([r is None for r in reasons])
     if not len(scorable):
-        return scores
-    projected = batch if len(scorable) == len(batch) else batch.take(scorable)
+        return unscored
+    projected = batch if len(scorable) == n else batch.take(scorable)
     latents = critic.project(projected)
     prior = critic.log_prior(latents)
     _check_shape(critic, len(scorable), len(latents), prior)
-    scores.nll[scorable] = -np.asarray(prior.values, dtype=np.float64)
-    scores.steps[scorable] = prior.steps
-    if prior.errors is not None:
-        scores.errors[scorable] = prior.errors
+    nll[scorable] = -np.asarray(prior.values, dtype=np.float64)
+    steps[scorable] = prior.steps
+    stepless = np.asarray(prior.steps) < 1
     oddity = critic.oddity(latents) if isinstance(critic, OddityMixin) else None
-    if oddity is not None:
-        scores.oddity[scorable] = np.where(np.asarray(prior.steps) < 1, np.nan, oddity)
     decomposed = critic.decompose(projected, latents) if isinstance(critic, DecompositionMixin) else None
-    if decomposed is not None:
-        scores.parts[scorable] = np.where(np.asarray(prior.steps)[:, None] < 1, np.nan, decomposed.columns)
-    for row in scorable[np.asarray(prior.steps) < 1]:
-        scores.reasons[row], scores.nll[row], scores.steps[row] = critic.reporting.stepless, np.nan, 0
-    _check_finite(critic, batch, scores)
+    parts = None if decomposed is None else decomposed.columns
+    for row in scorable[stepless]:
+        reasons[row], nll[row], steps[row] = critic.reporting.stepless, np.nan, 0
+    _check_finite(critic, batch, unscored)
     words = shown_latents(latents, state_names_of(critic))
-    for row, z in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
-        scores.z[row] = z if scores.reasons[row] is None else None
+    z: list[str | None] = [None] * n
+    for row, word in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
+        z[row] = word if reasons[row] is None else None
     rows = dict(critic.sufficient_statistics(latents)) if isinstance(critic, StatisticsMixin) else {}
-    if isinstance(critic, EvidenceMixin) and not pools_rows(critic):
-        scores.summary = critic.summarize(latents)
-    scores.declared = list(rows)
     if isinstance(critic, AggregatedPosteriorMixin):
         rows[AGGREGATED] = critic.aggregated_posterior(latents)
     elif critic.reporting.aggregated and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
-    scores.rows = {key: place(table, scorable, len(batch)) for key, table in rows.items()}
-    return scores
+    return replace(
+        unscored,
+        rows={key: place(table, scorable, n) for key, table in rows.items()},
+        summary=critic.summarize(latents) if isinstance(critic, EvidenceMixin) and not pools_rows(critic) else None,
+        errors=_placed(prior.errors, scorable, n),
+        z=pa.array(z, pa.string()) if any(word is not None for word in z) else None,
+        oddity=_placed(None if oddity is None else np.where(stepless, np.nan, oddity), scorable, n),
+        parts=_placed(None if parts is None else np.where(stepless[:, None], np.nan, parts), scorable, n),
+    )
+
+
+def _placed(values: Any, rows: Ints, n: int) -> Floats | None:
+    """Values of some rows among n, with NaN for the others; None if none is finite."""
+    if values is None or not np.isfinite(values).any():
+        return None
+    column = np.full((n, *np.shape(values)[1:]), np.nan)
+    column[rows] = values
+    return column
 
 
 def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
@@ -150,7 +151,7 @@ def _check_shape(critic: Critic[Any], expected: int, latents: int, prior: LogPri
             )
 
 
-def _check_finite(critic: Critic[Any], batch: Corpus, scores: _BatchScores) -> None:
+def _check_finite(critic: Critic[Any], batch: Corpus, scores: Scores) -> None:
     bad = [i for i, r in enumerate(scores.reasons) if r is None and not np.isfinite(scores.nll[i])]
     if bad:
         raise MomusError(
@@ -168,49 +169,3 @@ def pools_rows(critic: Critic[Any]) -> bool:
 def projected(critic: Critic[Any], reasons: Sequence[str | None]) -> int:
     """Number of documents that have latents: those that are scored, and those without a scored step."""
     return sum(reason is None or reason == critic.reporting.stepless for reason in reasons)
-
-
-def _concatenated(critic: Critic[Any], corpus: Corpus, scored: list[_BatchScores], summarize: bool) -> Scores:
-    """Concatenate the rows of all batches, and add their summaries."""
-    summary: Summary | None = None
-    for batch in scored:
-        if batch.summary is not None:
-            summary = batch.summary if summary is None else summary + batch.summary
-    keys = next((list(b.rows) for b in scored if b.rows), [])
-    rows = {key: _stacked(key, scored) for key in keys}
-    declared = next((b.declared for b in scored if b.declared is not None), None)
-    if summarize and declared is not None and pools_rows(critic):
-        n = projected(critic, [r for b in scored for r in b.reasons])
-        summary = Pooled.of_rows({key: rows[key] for key in declared}, n)
-    scored = scored or [_BatchScores(0)]  # of an empty corpus
-    names = ("nll", "steps", "errors", "oddity", "parts")
-    columns = {name: np.concatenate([getattr(b, name) for b in scored]) for name in names}
-    known = {n: columns[n] if np.isfinite(columns[n]).any() else None for n in ("errors", "oddity", "parts")}
-    return Scores(
-        critic=critic.name,
-        corpus=corpus.name,
-        ids=corpus.ids,
-        prompts=corpus.prompts,
-        nll=columns["nll"],
-        steps=columns["steps"],
-        reasons=[r for b in scored for r in b.reasons],
-        rows=rows,
-        summary=summary,
-        groups=corpus.groups if any(g is not None for g in corpus.groups) else (),
-        z=_words(scored),
-        **known,
-    )
-
-
-def _words(scored: list[_BatchScores]) -> pa.Array | None:
-    """Latents of all rows in a few words; None if no row has any."""
-    words = pa.array([z for b in scored for z in b.z], pa.string())
-    return words if words.null_count < len(words) else None
-
-
-def _stacked(key: str, scored: list[_BatchScores]) -> Rows:
-    """Concatenate the rows of one key; a batch without any scored document gets rows of zeros."""
-    none = np.zeros(0, dtype=np.int64)
-    # no rows, with the columns of a batch that has some
-    columns = take_rows(next(b.rows[key] for b in scored if key in b.rows), none)
-    return stack([b.rows[key] if key in b.rows else place(columns, none, len(b.nll)) for b in scored])

@@ -46,7 +46,7 @@ class Reporting:
         then places it before axes with somewhat larger gaps.
     stepless
         The reason given for documents whose latents have no scored step (M = 0).
-    starts
+    restarts
         Further fits with other seeds that each comparison makes, to tell how much the numbers depend on the start of
         the fit; the critic has a parameter ``seed``.
     aggregated
@@ -61,7 +61,7 @@ class Reporting:
     general: bool = False
     leading: bool = False
     stepless: str = "no scored step"
-    starts: int = 0
+    restarts: int = 0
     aggregated: bool = True
 
 

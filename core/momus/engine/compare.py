@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,8 +19,8 @@ from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
 from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics, left_out_warning
 from momus.engine.crossfit import check_folds
-from momus.engine.in_parts import Scoring, Sources, score_large
-from momus.engine.jobs import Work, outcomes
+from momus.engine.in_parts import LargeScoring
+from momus.engine.jobs import Work, outcomes, processes_of, server_of
 from momus.engine.large import critics_of_rows, large_texts, preview, whole_notes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings, signature_of
 from momus.engine.reuse import Reuse
@@ -178,8 +179,10 @@ def compare(
             folder.begin(resume=resume)
             return folder.work
 
-        sources = Sources(reference, generated, fit, reading)
         if large is None:
+            files = (Path(t) for t in named if isinstance(t, str | Path))
+            size = sum(path.stat().st_size for path in files if path.is_file())
+            stack.enter_context(server_of(chosen, _jobs(chosen, size) if jobs is None else jobs))
             with timed.stage("reading", "whole" if notes else ""):
                 if against is None:
                     texts = read_texts(reference, generated, fit, settings.seed, reading, timed.inner)
@@ -191,32 +194,26 @@ def compare(
                 opened()
             plain = None
         else:
-            check_asked(settings, chosen, preview(large, reading))
-            scoring = Scoring(opened() / ROWS, usable_cores() if jobs is None else jobs, trust, device)
-            texts, plain = score_large(large, selection, sources, settings, scoring, earlier, timed, critics is None)
+            check_asked(settings, chosen, preview(large))
+            workers = usable_cores() if jobs is None else jobs
+            scoring = LargeScoring(large, settings, opened() / ROWS, workers, trust, earlier, timed)
+            texts, plain = scoring.score(selection, fit, critics is None)
         comparison.warnings += [*notes, *texts.warnings, *selection.warnings, *texts.sample_notes]
         if folder is not None:
             write_texts(texts, folder.work)
         stack.enter_context(timed.overall("critic", len(chosen)))
-        work = Work(texts, plain, settings, folder, resume, len(chosen), earlier)
-        jobs = 1 if large is not None else _jobs(chosen, texts) if jobs is None else jobs
-        _run_critics(comparison, selection, work, timed, critics is None, jobs)
-        unadjusted = [v for result in comparison.results for v in result.verdicts]
-        comparison.verdicts = selected(adjust(unadjusted, settings.multiplicity))
-        of_pairs = (
-            settings.multiplicity
-            if settings.multiplicity in ("none", "holm-table", "bh-table")
-            else (f"{settings.multiplicity}-table")
-        )
-        comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], of_pairs)
-        comparison.warnings += [*missing_warnings(comparison.verdicts), *left_out_warnings(comparison.verdicts)]
-        if settings.paired is None:
-            comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
-        comparison.warnings += floor_warnings(comparison.verdicts, settings.multiplicity)
-        comparison.warnings += skewness_warnings(comparison.verdicts)
-        comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
-        few, *others = texts.analysed
-        comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed)
+        selection.critics, warnings = claiming(chosen, texts, critics is None)
+        comparison.warnings += warnings
+        corpora = len(texts.generated) if settings.multiplicity.endswith("-table") else 1
+        family = len(selection.critics) * corpora  # axes that are adjusted together
+        work = Work(texts, plain, settings, folder, resume, family, earlier)
+        size = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
+        jobs = 1 if large is not None else _jobs(chosen, size) if jobs is None else jobs
+        with processes_of(work, selection.critics, jobs) as pool:
+            _run_critics(comparison, selection, work, timed, critics is None, pool)
+            _adjust(comparison, texts, settings)
+            few, *others = texts.analysed
+            comparison.joint = analyse(comparison.axes, comparison.verdicts, few, others, settings, timed, pool)
         if against is not None and real is not None:
             both = compare(
                 real,
@@ -305,15 +302,11 @@ def _run_critics(
     work: Work,
     timed: Timed,
     skip_unfit: bool,
-    jobs: int,
+    pool: ProcessPoolExecutor | None,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
-    critics, warnings = claiming(selection.critics, work.texts, skip_unfit)
-    comparison.warnings += warnings
     absent, unfit = list(selection.absent), dict[str, str]()
-    texts = len(work.texts.generated) if work.settings.multiplicity.endswith("-table") else 1
-    reuse, family = work.reuse, len(critics) * texts  # axes that are adjusted together
-    for critic, outcome in outcomes(critics, replace(work, family=family), timed, jobs):
+    for critic, outcome in outcomes(selection.critics, work, timed, pool):
         if isinstance(outcome, Outcome):
             comparison.add(outcome)
         elif not skip_unfit:
@@ -325,7 +318,7 @@ def _run_critics(
     unfit |= selection.unset
     comparison.warnings += [left_out_warning(unfit)] if unfit else []
     comparison.warnings += absent_warnings(absent)
-    comparison.warnings += reuse.warnings if reuse is not None else []
+    comparison.warnings += work.reuse.warnings if work.reuse is not None else []
     comparison.warnings += critics_warnings(comparison.results)
     if not comparison.results:
         raise FittingError(
@@ -334,10 +327,23 @@ def _run_critics(
         )
 
 
-def _jobs(critics: Sequence[Critic[Any]], texts: Texts) -> int:
-    """One process per core where critics take longer than processes take to start."""
-    characters = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
-    return usable_cores() if len(critics) >= MANY_CRITICS and characters >= MANY_CHARACTERS else 1
+def _adjust(comparison: Comparison, texts: Texts, settings: Settings) -> None:
+    """Adjust the p-values of all critics for each other, and warn of what the table shows."""
+    multiplicity = settings.multiplicity
+    comparison.verdicts = selected(adjust([v for r in comparison.results for v in r.verdicts], multiplicity))
+    of_pairs = multiplicity if multiplicity in ("none", "holm-table", "bh-table") else f"{multiplicity}-table"
+    comparison.pairs = adjust([v for r in comparison.results for v in r.pairs], of_pairs)
+    comparison.warnings += [*missing_warnings(comparison.verdicts), *left_out_warnings(comparison.verdicts)]
+    if settings.paired is None:
+        comparison.warnings += mixed_prompts_warnings(texts.real, texts.generated, comparison.verdicts)
+    comparison.warnings += floor_warnings(comparison.verdicts, multiplicity)
+    comparison.warnings += skewness_warnings(comparison.verdicts)
+    comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
+
+
+def _jobs(critics: Sequence[Critic[Any]], size: int) -> int:
+    """One process per core where critics take longer on a text of this size than processes take to start."""
+    return usable_cores() if len(critics) >= MANY_CRITICS and size >= MANY_CHARACTERS else 1
 
 
 def _seconds(timed: Timed, clock: float) -> dict[str, float]:

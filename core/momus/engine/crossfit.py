@@ -12,8 +12,8 @@ texts come from one source, the mean difference of a fold is 0 for every critic,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +22,7 @@ import pyarrow as pa
 from momus.critic import Counted, Statistic
 from momus.critic.hooks import UnnamedLatentsMixin, device_of, moved, row_unit, settled
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
-from momus.critic.rows import stack
-from momus.critic.scores import AGGREGATED, Scores
+from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.errors import FittingError
 from momus.estimator import clone
 from momus.joint.changes import changed_items, direction_of, path_of, rows_of
@@ -156,46 +155,14 @@ def _by_folds(
 
 
 def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Scores]]) -> Scores:
-    """The scores of all folds, in the order of the corpus, without a summary."""
-    place = rows_of(np.concatenate([rows for rows, _ in parts]), len(corpus))
-    sides = [s for _, s in parts]
+    """The scores of all folds, in the order of the corpus; the critics differ, so that there is no summary."""
     # states of sequences have other numbers in each fit; where latents are aggregated, they are labelled
     unlabelled = () if isinstance(critic, AggregatedPosteriorMixin) else (AGGREGATED,)
-    keys = [k for k in next((s.rows for s in sides if s.rows), {}) if k not in unlabelled]
-
-    def column(of: Callable[[Scores], Any], missing: float) -> Any:
-        known = [of(s) for s in sides]
-        if all(x is None for x in known):
-            return None
-        width = next(np.asarray(x).shape[1:] for x in known if x is not None)
-        return np.concatenate(
-            [np.full((len(s), *width), missing) if x is None else x for s, x in zip(sides, known, strict=True)]
-        )
-
-    whole = Scores(
-        critic.name,
-        corpus.name,
-        [i for s in sides for i in s.ids],
-        [p for s in sides for p in s.prompts],
-        np.concatenate([s.nll for s in sides]),
-        np.concatenate([s.steps for s in sides]),
-        [r for s in sides for r in s.reasons],
-        {
-            key: stack([s.rows[key] for s in sides if key in s.rows])
-            for key in keys
-            if all(key in s.rows for s in sides)
-        },
-        groups=[g for s in sides for g in (s.groups or [None] * len(s))] if any(s.groups for s in sides) else (),
-        z=None if any(s.z is None for s in sides) else pa.concat_arrays([_plain(s.z) for s in sides]),
-        errors=column(lambda s: s.errors, np.nan),
-        oddity=column(lambda s: s.oddity, np.nan),
-        parts=column(lambda s: s.parts, np.nan),
-    )
-    return whole.take(place)
-
-
-def _plain(column: Any) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    sides = [
+        replace(s, summary=None, rows={k: table for k, table in s.rows.items() if k not in unlabelled})
+        for _, s in parts
+    ]
+    return joined(sides).take(rows_of(np.concatenate([rows for rows, _ in parts]), len(corpus)), corpus.name)
 
 
 def versions_of(critic: Critic[Any], texts: Texts, cross: CrossScores, settings: Settings) -> Versions | None:

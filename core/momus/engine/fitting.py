@@ -210,7 +210,7 @@ class FitText:
     warning: str = ""
 
 
-def text_to_fit(fit: TextSource | None, texts: LargeTexts, reading: ReadingOptions, seed: int, timed: Timed) -> FitText:
+def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Timed) -> FitText:
     """Read the text to fit on, or set half of the real text apart.
 
     Raises
@@ -218,8 +218,9 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, reading: ReadingOptio
     MomusError
         It cannot be read, is empty, or cannot be split.
     """
+    reading = texts.reading
     if fit is None:
-        return _split(texts, seed, reading, timed)
+        return _split(texts, seed, timed)
     if isinstance(fit, str | os.PathLike):
         try:
             size = sum(map(size_of, list_inputs([os.fspath(fit)], reading)[0]))
@@ -240,13 +241,13 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, reading: ReadingOptio
     return FitText(corpus.sorted())
 
 
-def _split(texts: LargeTexts, seed: int, reading: ReadingOptions, timed: Timed) -> FitText:
+def _split(texts: LargeTexts, seed: int, timed: Timed) -> FitText:
     """Set half of the real text apart, as `Corpus.split` does."""
     ids: list[str] = []
     prompts: list[str | None] = []
     groups: list[str | None] = []
     filled = 0
-    for corpus in _read(texts.files["real"], reading, timed, "ids of real"):
+    for corpus in _read(texts.files["real"], texts.reading, timed, "ids of real"):
         ids += corpus.ids
         prompts += corpus.prompts
         groups += corpus.groups
@@ -261,7 +262,7 @@ def _split(texts: LargeTexts, seed: int, reading: ReadingOptions, timed: Timed) 
         first = np.sort(np.random.default_rng([seed, len(first)]).choice(first, FIT_DOCUMENTS, replace=False))
         words += f" Critics are fitted on {FIT_DOCUMENTS:,} of the former, drawn by the same seed."
     before, tables = 0, []
-    for corpus in _read(texts.files["real"], reading, timed, "text to fit on"):
+    for corpus in _read(texts.files["real"], texts.reading, timed, "text to fit on"):
         rows = first[(first >= before) & (first < before + len(corpus))] - before
         tables.append(corpus.table.take(pa.array(rows)))
         before += len(corpus)

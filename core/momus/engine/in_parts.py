@@ -7,7 +7,7 @@ documents and wide rows from their files when they are needed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from momus.errors import FittingError, MissingExtraError, MomusError, ReadingErr
 from momus.outputs import copy_folder, delete_folder
 from momus.processes import return_memory
 from momus.progress import Timed, reporting
-from momus.reading import ReadingOptions, TextSource
+from momus.reading import TextSource
 from momus.runs.manifest import ROWS
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_store import StoredText
@@ -43,104 +43,180 @@ FITTED = ".fitted"
 
 
 @dataclass(frozen=True)
-class Sources:
-    """The texts of a comparison as they are given, and how they are read."""
-
-    real: TextSource
-    generated: Mapping[str, TextSource]
-    fit: TextSource | None
-    reading: ReadingOptions
-
-
-@dataclass
-class Scoring:
-    """What it takes to score texts in parts.
+class LargeScoring:
+    """Fits critics, unless texts were scored before, and scores what is not, part by part.
 
     Attributes
     ----------
+    large
+        The texts.
     folder
         Where rows are written, one folder for each text.
     workers
         Number of processes.
     trust
         Folders of critics that may use adapters.
-    device
-        Where critics compute that use a device.
+    reuse
+        An earlier run.
     """
 
+    large: LargeTexts
+    settings: Settings
     folder: Path
-    workers: int = 1
-    trust: Sequence[Path] = ()
-    device: str = "cpu"
+    workers: int
+    trust: Sequence[Path]
+    reuse: Reuse | None
+    timed: Timed
 
+    def score(self, selection: Chosen, fit: TextSource | None, skip_unfit: bool) -> tuple[Texts, Texts | None]:
+        """Score the texts.
 
-def score_large(
-    large: LargeTexts,
-    selection: Chosen,
-    sources: Sources,
-    settings: Settings,
-    scoring: Scoring,
-    reuse: Reuse | None,
-    timed: Timed,
-    skip_unfit: bool,
-) -> tuple[Texts, Texts | None]:
-    """Fit critics, unless texts were scored before, and score what is not.
+        Parameters
+        ----------
+        selection
+            The critics; those that can be are fitted afterwards, and those that cannot see such large texts are left
+            out.
+        fit
+            The text to fit on; None: half of the real one.
+        skip_unfit
+            Whether critics were not named, so that they may be left out.
 
-    Parameters
-    ----------
-    selection
-        The critics; those that can be are fitted afterwards, and those that cannot see such large texts are left out.
-    skip_unfit
-        Whether critics were not named, so that they may be left out.
+        Returns
+        -------
+        The texts scored by parts, and those in memory, for critics that must see them as a whole; None without such.
 
-    Returns
-    -------
-    The texts scored by parts, and the texts in memory, for critics that must see them as a whole; None without such.
-
-    Raises
-    ------
-    MomusError
-        A text cannot be read, or no critic can be fitted.
-    """
-    whole = [c for c in selection.critics if not scored_by_parts(c)]
-    if whole and skip_unfit and large.size > WHOLE:
-        names = ", ".join(c.name for c in whole)
-        selection.warnings.append(
-            f"{names} were left out: they read each text as a whole, and the texts have {large.size >> 20:,} MB "
-            "(--critics NAMES runs them all the same)."
-        )
-        selection.critics[:] = [c for c in selection.critics if scored_by_parts(c)]
-        whole = []
-    critics = [c for c in selection.critics if scored_by_parts(c)]
-    failed: dict[str, MomusError] = {}
-    fit = FitText(Corpus.from_texts([], name="fit"))
-    if not large.rows:
-        fit = text_to_fit(sources.fit, large, sources.reading, settings.seed, timed)
-        failed = _fitted(critics, fit, sources.reading, scoring, reuse, timed, skip_unfit)
-        critics = [c for c in critics if c.name not in failed]
+        Raises
+        ------
+        MomusError
+            A text cannot be read, or no critic can be fitted.
+        """
+        large, seed = self.large, self.settings.seed
+        whole = [c for c in selection.critics if not scored_by_parts(c)]
+        critics = [c for c in selection.critics if scored_by_parts(c)]
+        if whole and skip_unfit and large.size > WHOLE:
+            names = ", ".join(c.name for c in whole)
+            selection.warnings.append(
+                f"{names} were left out: they read each text as a whole, and the texts have {large.size >> 20:,} MB "
+                "(--critics NAMES runs them all the same)."
+            )
+            selection.critics[:], whole = critics, []
+        failed: dict[str, MomusError] = {}
+        text = FitText(Corpus.from_texts([], name="fit"))
+        if not large.rows:
+            text = text_to_fit(fit, large, seed, self.timed)
+            failed = self._fitted(critics, text, skip_unfit)
+            critics = [c for c in critics if c.name not in failed]
+            return_memory()
+            self._settle(critics)
+        stored = self._stored(critics, text)
+        real, *generated = (stored_text.corpus for stored_text in stored)
+        warnings = [text.warning] if text.warning else []
+        split = fit is None and not large.rows
+        texts = Texts(text.corpus, real, list(generated), split, warnings, seed=seed, failed=failed)
+        if large.rows:
+            texts.warnings += _known(stored, critics)
+        with self.timed.stage("checking", "texts"):
+            texts = _checked(texts, stored, text)
+        for stored_text in stored:
+            _ = stored_text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
+            stored_text.forget_sketch()
+        text.corpus.forget_tokens()
+        identifier.cache_clear()
         return_memory()
-        _settle(critics, large, sources.reading, settings.seed, timed)
-    stored = _stored(large, critics, fit, sources.reading, scoring, reuse, timed)
-    real, *generated = (text.corpus for text in stored)
-    warnings = [fit.warning] if fit.warning else []
-    split = sources.fit is None and not large.rows
-    texts = Texts(fit.corpus, real, list(generated), split, warnings, seed=settings.seed, failed=failed)
-    if large.rows:
-        texts.warnings += _known(stored, critics)
-    with timed.stage("checking", "texts"):
-        texts = _checked(texts, stored, fit)
-    for text in stored:
-        _ = text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
-        text.forget_sketch()
-    fit.corpus.forget_tokens()
-    identifier.cache_clear()
-    return_memory()
-    if not whole:
-        return texts, None
-    with timed.stage("reading", "whole texts"):
-        arguments = (sources.real, sources.generated, sources.fit, settings.seed, sources.reading, timed.inner)
-        plain = read_texts(*arguments, check=False)
-    return texts, replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
+        if not whole:
+            return texts, None
+        with self.timed.stage("reading", "whole texts"):
+            others = {name: source for name, source in large.sources.items() if name != "real"}
+            reading, reporter = large.reading, self.timed.inner
+            plain = read_texts(large.sources["real"], others, fit, seed, reading, reporter, check=False)
+        return texts, replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
+
+    def _fitted(self, critics: Sequence[Critic[Any]], fit: FitText, skip_unfit: bool) -> dict[str, MomusError]:
+        """Fit critics; the error of each that cannot be fitted on this text, by name."""
+        failed: dict[str, MomusError] = {}
+        texts = Texts(fit.corpus, fit.corpus, [], False, [])
+        for critic in critics:
+            moved(critic, self.settings.device)
+            if self.reuse is not None and self.reuse.fitted(critic, texts):
+                continue
+            try:
+                with reporting(self.timed.inner), self.timed.stage("fitting", critic.name, len(fit.corpus)):
+                    if fit.path is not None and isinstance(critic, MergeableMixin):
+                        fit_in_parts(critic, fit.path, self.large.reading, self.workers)
+                    else:
+                        critic.fit(fit.corpus)
+            except (FittingError, MissingExtraError) as error:
+                if not skip_unfit:
+                    raise
+                failed[critic.name] = error
+        if len(failed) == len(critics):
+            raise FittingError(
+                "no critic can be fitted on this text: " + " ".join(f"{n}: {e.message}." for n, e in failed.items()),
+                hint="give more real text with --fit",
+            )
+        return failed
+
+    def _settle(self, critics: Sequence[Critic[Any]]) -> None:
+        """Settle what critics read of all texts, from a sample of each; see `SettlingMixin`."""
+        settling = [c for c in critics if isinstance(c, SettlingMixin)]
+        if not settling:
+            return
+        samples = []
+        for name in self.large.sources:
+            with self.timed.stage("reading", f"a sample of {name}"):
+                path, seed = self.large.path(name), self.settings.seed
+                drawn = read_sample(path, ANALYSED, self.large.reading, seed).corpus
+            drawn.name = name
+            samples.append(drawn)
+        for critic in settling:
+            settled(critic, samples)
+
+    def _stored(self, critics: Sequence[Critic[Any]], fit: FitText) -> list[StoredText]:
+        """Score the texts that were not scored before, and open the rows of all."""
+        folders = self._saved(critics)
+        stored = []
+        for name in self.large.sources:
+            if name in self.large.rows:
+                stored.append(StoredText(self.large.rows[name], name))
+                continue
+            out = self.folder / _safe(name)
+            if name == "real" and self.reuse is not None and not out.exists():
+                rows = self.reuse.folder.path / ROWS / "real"
+                if RowFolder(rows).holds_rows():  # scored again if anything that they depend on has changed
+                    copy_folder(rows, out, linked=True)
+            try:
+                self._score(name, folders, out, resume=True)
+            except OtherPlanError:
+                self._score(name, folders, out, resume=False)
+            stored.append(StoredText(out, name, fit.keep if name == "real" else None))
+        if (self.folder / FITTED).exists():
+            delete_folder(self.folder / FITTED)  # the rows of each text hold the critics, too
+        return stored
+
+    def _saved(self, critics: Sequence[Critic[Any]]) -> list[Path]:
+        """Folders of the fitted critics, from which processes load them."""
+        if self.large.rows:
+            rows = RowFolder(next(iter(self.large.rows.values())))
+            return [rows.critic(c.name) for c in critics]
+        for critic in critics:
+            critic.save(self.folder / FITTED / critic.name)
+        return [self.folder / FITTED / critic.name for critic in critics]
+
+    def _score(self, name: str, critics: Sequence[Path], out: Path, resume: bool) -> None:
+        """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""
+        with self.timed.stage("scoring", name) as advance:
+            score_parts(
+                critics,
+                [self.large.path(name)],
+                out,
+                workers=self.workers,
+                resume=resume,
+                overwrite=not resume,
+                reading=self.large.reading,
+                device=self.settings.device,
+                trust=[*self.trust, *critics],
+                progress=lambda state: advance(state.documents),
+            )
 
 
 def _known(stored: Sequence[StoredText], critics: Sequence[Critic[Any]]) -> list[str]:
@@ -165,124 +241,6 @@ def _checked(texts: Texts, stored: Sequence[StoredText], fit: FitText) -> Texts:
     except ReadingError as error:
         note = f"Texts were not checked for copies and languages: {error.message}."
         return replace(texts, warnings=[*texts.warnings, note])
-
-
-def _fitted(
-    critics: Sequence[Critic[Any]],
-    fit: FitText,
-    reading: ReadingOptions,
-    scoring: Scoring,
-    reuse: Reuse | None,
-    timed: Timed,
-    skip_unfit: bool,
-) -> dict[str, MomusError]:
-    """Fit critics; the error of each that cannot be fitted on this text, by name."""
-    failed: dict[str, MomusError] = {}
-    for critic in critics:
-        moved(critic, scoring.device)
-        if reuse is not None and reuse.fitted(critic, Texts(fit.corpus, fit.corpus, [], False, [])):
-            continue
-        try:
-            with reporting(timed.inner), timed.stage("fitting", critic.name, len(fit.corpus)):
-                if fit.path is not None and isinstance(critic, MergeableMixin):
-                    fit_in_parts(critic, fit.path, reading, scoring.workers)
-                else:
-                    critic.fit(fit.corpus)
-        except (FittingError, MissingExtraError) as error:
-            if not skip_unfit:
-                raise
-            failed[critic.name] = error
-    if len(failed) == len(critics):
-        raise FittingError(
-            "no critic can be fitted on this text: " + " ".join(f"{n}: {e.message}." for n, e in failed.items()),
-            hint="give more real text with --fit",
-        )
-    return failed
-
-
-def _settle(
-    critics: Sequence[Critic[Any]], texts: LargeTexts, reading: ReadingOptions, seed: int, timed: Timed
-) -> None:
-    """Settle what critics read of all texts, from a sample of each; see `SettlingMixin`."""
-    settling = [c for c in critics if isinstance(c, SettlingMixin)]
-    if not settling:
-        return
-    samples = []
-    for name, path in texts.paths.items():
-        with timed.stage("reading", f"a sample of {name}"):
-            drawn = read_sample(path, ANALYSED, reading, seed).corpus
-        drawn.name = name
-        samples.append(drawn)
-    for critic in settling:
-        settled(critic, samples)
-
-
-def _stored(
-    large: LargeTexts,
-    critics: Sequence[Critic[Any]],
-    fit: FitText,
-    reading: ReadingOptions,
-    scoring: Scoring,
-    reuse: Reuse | None,
-    timed: Timed,
-) -> list[StoredText]:
-    """Score the texts that were not scored before, and open the rows of all."""
-    folders = _saved(critics, large, scoring)
-    stored = []
-    for name in ("real", *(n for n in {**large.paths, **large.rows} if n != "real")):
-        if name in large.rows:
-            stored.append(StoredText(large.rows[name], name))
-            continue
-        out = scoring.folder / _safe(name)
-        if name == "real" and reuse is not None and not out.exists():
-            _linked(reuse.folder.path / ROWS / "real", out)
-        _score(large.paths[name], name, folders, out, reading, scoring, timed)
-        stored.append(StoredText(out, name, fit.keep if name == "real" else None))
-    if (scoring.folder / FITTED).exists():
-        delete_folder(scoring.folder / FITTED)  # the rows of each text hold the critics, too
-    return stored
-
-
-def _linked(rows: Path, out: Path) -> None:
-    """Give a run the rows of an earlier one; they are scored again if anything that they depend on has changed."""
-    if RowFolder(rows).holds_rows():
-        copy_folder(rows, out, linked=True)
-
-
-def _saved(critics: Sequence[Critic[Any]], large: LargeTexts, scoring: Scoring) -> list[Path]:
-    """Folders of the fitted critics, from which processes load them."""
-    if large.rows:
-        folder = RowFolder(next(iter(large.rows.values())))
-        return [folder.critic(c.name) for c in critics]
-    for critic in critics:
-        critic.save(scoring.folder / FITTED / critic.name)
-    return [scoring.folder / FITTED / critic.name for critic in critics]
-
-
-def _score(
-    path: str, name: str, critics: Sequence[Path], out: Path, reading: ReadingOptions, scoring: Scoring, timed: Timed
-) -> None:
-    """Score a text; parts that are finished are kept, unless critics or texts have changed."""
-
-    def run(resume: bool) -> None:
-        with timed.stage("scoring", name) as advance:
-            score_parts(
-                critics,
-                [path],
-                out,
-                workers=scoring.workers,
-                resume=resume,
-                overwrite=not resume,
-                reading=reading,
-                device=scoring.device,
-                trust=[*scoring.trust, *critics],
-                progress=lambda state: advance(state.documents),
-            )
-
-    try:
-        run(resume=True)
-    except OtherPlanError:
-        run(resume=False)
 
 
 def _safe(name: str) -> str:

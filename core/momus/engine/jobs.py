@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from momus.engine.large import scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import run_critic
 from momus.errors import FittingError, MissingExtraError, UsageError
-from momus.processes import pool_of, return_memory
+from momus.processes import Workers, pool_of, return_memory
 from momus.progress import Silent, Timed
 from momus.runs.folder import RunFolder
 from momus.runs.result import Outcome
@@ -64,17 +65,16 @@ class _Done:
     warnings: list[str]
 
 
-def outcomes(
-    critics: Sequence[Critic[Any]], work: Work, timed: Timed, jobs: int = 1
-) -> Iterator[tuple[Critic[Any], Outcome | Failure]]:
-    """Run critics; yield each with its outcome, in the order given.
+def server_of(critics: Sequence[Critic[Any]], jobs: int) -> AbstractContextManager[object]:
+    """Begin to import critics in a server of processes; those of the context then start with what it has imported."""
+    if jobs == 1 or len(critics) < 2:
+        return nullcontext()
+    return Workers(jobs, _start, preload=sorted({type(c).__module__ for c in critics} | {"scipy.stats"}))
 
-    Parameters
-    ----------
-    timed
-        Seconds of stages are added up over the processes.
-    jobs
-        Processes; with several, outcomes come when all critics have ended, and the critics given stay unfitted.
+
+@contextmanager
+def processes_of(work: Work, critics: Sequence[Critic[Any]], jobs: int) -> Iterator[ProcessPoolExecutor | None]:
+    """The processes of a comparison; None where this process does all the work.
 
     Raises
     ------
@@ -82,6 +82,26 @@ def outcomes(
         A critic cannot be sent to another process.
     """
     if jobs == 1 or len(critics) < 2:
+        yield None
+        return
+    _check_sent(critics)
+    with pool_of(min(jobs, len(critics)), _start, work) as pool:
+        yield pool
+
+
+def outcomes(
+    critics: Sequence[Critic[Any]], work: Work, timed: Timed, pool: ProcessPoolExecutor | None = None
+) -> Iterator[tuple[Critic[Any], Outcome | Failure]]:
+    """Run critics; yield each with its outcome, in the order given.
+
+    Parameters
+    ----------
+    timed
+        Seconds of stages are added up over the processes.
+    pool
+        `processes_of` the work: outcomes come when all critics have ended, and the critics given stay unfitted.
+    """
+    if pool is None:
         for critic in critics:
             with timed.item(critic.name):
                 outcome = work.run(critic, timed)
@@ -90,13 +110,8 @@ def outcomes(
             yield critic, outcome
         work.texts.forget_rows()
         return
-    _check_sent(critics)
     by_number: dict[int, Outcome | Failure] = {}
-    jobs = min(jobs, len(critics))
-    with (
-        pool_of(jobs, _start, work) as pool,
-        timed.inner.stage(f"critics in {jobs} processes", len(critics)) as advance,
-    ):
+    with timed.inner.stage("critics in several processes", len(critics)) as advance:
         # encoders and topic models take longest, so they begin first
         order = sorted(range(len(critics)), key=lambda k: not isinstance(critics[k], DeviceMixin))
         futures: dict[Future[_Done], int] = {pool.submit(_run, critics[k]): k for k in order}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,26 +47,37 @@ def scored_by_parts(critic: Critic[Any]) -> bool:
     return row_unit(critic) == "document"
 
 
-@dataclass
+@dataclass(frozen=True)
 class LargeTexts:
     """The texts of a comparison as files, or as rows that were scored before.
 
     Attributes
     ----------
+    sources
+        By name, all texts as they were given, the real one first.
+    reading
+        How files are read.
     files
         By name, the files of each text that is to be scored.
     rows
         By name, the folder of rows of each text that was scored before.
     """
 
-    paths: Mapping[str, str] = field(default_factory=dict)
-    files: Mapping[str, Sequence[InputFile]] = field(default_factory=dict)
-    rows: Mapping[str, Path] = field(default_factory=dict)
+    sources: Mapping[str, TextSource]
+    reading: ReadingOptions
+    files: Mapping[str, Sequence[InputFile]]
+    rows: Mapping[str, Path]
 
     @property
     def size(self) -> int:
         """Bytes of the files, those of compressed ones as they may be unpacked."""
         return sum(size_of(f) for listed in self.files.values() for f in listed)
+
+    def path(self, name: str) -> str:
+        """The path of a text that is to be scored."""
+        source = self.sources[name]
+        assert isinstance(source, str | os.PathLike)
+        return os.fspath(source)
 
 
 def size_of(file: InputFile) -> int:
@@ -94,7 +105,7 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
         if rows:
             raise
         return None  # a stream, an address, a log: read whole; what is wrong with it is said there
-    texts = LargeTexts({n: str(p) for n, p in paths.items()}, files, rows)
+    texts = LargeTexts(sources, reading, files, rows)
     return texts if rows or texts.size > LARGE else None
 
 
@@ -121,19 +132,18 @@ def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], read
     ]
 
 
-def preview(texts: LargeTexts, reading: ReadingOptions) -> Texts:
+def preview(texts: LargeTexts) -> Texts:
     """The first documents of each text, which options are checked on."""
-    corpora: dict[str, Corpus] = {}
-    for name in ("real", *(n for n in {**texts.paths, **texts.rows} if n != "real")):
+    corpora: list[Corpus] = []
+    for name in texts.sources:
         if name in texts.rows:
             few = StoredText(texts.rows[name], name).corpus
-            corpora[name] = few.subset(np.arange(min(PREVIEW, len(few))))
+            corpora.append(few.subset(np.arange(min(PREVIEW, len(few)))))
         else:
-            file = texts.files[name][0]
-            file, parts = cut(file, PREVIEW, PART_BYTES, reading.encoding)
-            corpora[name] = read_part(file, parts[0], reading) if parts else Corpus.from_texts([])
-        corpora[name].name = name
-    real, *generated = corpora.values()
+            file, parts = cut(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading.encoding)
+            corpora.append(read_part(file, parts[0], texts.reading) if parts else Corpus.from_texts([]))
+        corpora[-1].name = name
+    real, *generated = corpora
     return Texts(real, real, generated, False, [])
 
 

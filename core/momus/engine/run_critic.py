@@ -102,7 +102,7 @@ def run_critic(
     scored = _scored(critic, texts, timed, folder, reuse) if cross is None else cross.scored
     axis = axis_of(critic, _sampled(scored, texts))
     result = _result(critic, texts, scored, axis, settings, timed, signature, family, cross)
-    if settings.refits or (critic.reporting.starts and not texts.in_parts and cross is None):
+    if settings.refits or (critic.reporting.restarts and not texts.in_parts and cross is None):
         spread = _refitted(critic, texts, scored, settings, timed)
         result = replace(
             result,
@@ -321,7 +321,7 @@ def _refitted(
             for name, value in differences(fitted, sides[0], side).items():
                 spread.setdefault((side.corpus, name), []).append(value)
 
-    refits = settings.refits or critic.reporting.starts
+    refits = settings.refits or critic.reporting.restarts
     if not settings.refits:
         add(critic, scored)
     for k in range(refits):

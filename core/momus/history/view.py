@@ -33,6 +33,8 @@ ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "�
 STATUS = {"passed": "passed", "failed": "FAILED", "not decided": "CANNOT DECIDE"}
 INPUTS = {"version": "version of Momus", "fitted text": "text that critics are fitted on"}
 """Kinds of inputs that are called by other names than in the data."""
+ROUNDING = 1e-12
+"""Changes below this are errors of floating-point sums."""
 LONG = 2000
 """Characters of a message that are kept."""
 JUNIT = marked("JUnit XML of a gate", b'name="momus gate"')
@@ -43,19 +45,20 @@ def run_name(path: str) -> str:
     return PurePath(path).name or path
 
 
-def signed(value: float) -> str:
-    """A number with its sign.
+def signed(value: float, digits: int = 3) -> str:
+    """A number with its sign; what rounding alone leaves is 0.
 
-    >>> signed(0.5), signed(-0.25), signed(0.0)
-    ('+0.5', '−0.25', '0')
+    >>> signed(0.5), signed(-0.25), signed(1e-17), signed(0.193, 2)
+    ('+0.5', '−0.25', '0', '+0.19')
     """
-    text = number(float(f"{abs(value):.3g}"))
-    return text if value == 0 else f"{'+' if value > 0 else '−'}{text}"
+    if abs(value) < ROUNDING:
+        return "0"
+    return f"{'+' if value > 0 else '−'}{number(float(f'{abs(value):.{digits}g}'))}"
 
 
-def interval(low: float, high: float) -> str:
+def interval(low: float, high: float, digits: int = 3) -> str:
     """An interval of signed numbers."""
-    return f"[{signed(low)}, {signed(high)}]"
+    return f"[{signed(low, digits)}, {signed(high, digits)}]"
 
 
 def input_line(change: InputChange) -> str:
@@ -92,7 +95,7 @@ def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     lines = []
     if pair.overall is not None:
         o = pair.overall
-        span = f"{signed(o.change)} human bands on average, interval {interval(o.low, o.high)}"
+        span = f"{signed(o.change, 2)} human bands on average, interval {interval(o.low, o.high, 2)}"
         says = {
             "farther": f"{later} is farther from real text than {earlier}",
             "nearer": f"{later} is nearer to real text than {earlier}",
@@ -104,7 +107,7 @@ def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
         if axes:
             lines.append(f"{words} {joined(axes)}.")
     if not any(c.finding != "not told apart" for c in pair.axes):
-        lines.append("No single axis changed significantly.")
+        lines.append("No single axis changed significantly." if pair.axes else "No axis can be compared.")
     return lines
 
 
@@ -128,7 +131,7 @@ def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     notes += [f"{critic} is not compared: {why}." for critic, why in pair.not_compared.items()]
     wider = [c.axis for c in pair.axes if c.from_errors]
     if wider:
-        notes.append(f"From the standard errors of both verdicts alone, which makes intervals wider: {joined(wider)}.")
+        notes.append(f"Intervals rest on the standard errors of both runs, and are wider, for {joined(wider)}.")
     if any(not c.band for c in pair.axes):
         notes.append("* no human band: in units of the effect.")
     compared = "prompt by prompt" if pair.matched else "all documents, since runs and real text share no prompts"
@@ -142,9 +145,9 @@ def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
 
 def diff_blocks(diff: RunDiff) -> list[Block]:
     """Sentences, a table of axes, outliers, and inputs that differ."""
-    title = f"{run_name(diff.before)} → {run_name(diff.after)}"
     blocks = []
     for pair in diff.pairs:
+        title = f"{run_name(diff.before)} → {run_name(diff.after)}"
         if len(diff.pairs) > 1 or pair.before != pair.after:
             title = f"{title}: {pair.before} → {pair.after}"
         blocks.append(Block(title, [("", s) for s in diff_sentences(diff, pair)]))
@@ -156,7 +159,8 @@ def diff_blocks(diff: RunDiff) -> list[Block]:
     # generated texts are expected to differ; those that are the same are named
     changed = {i.name for i in diff.inputs if i.kind == "generated text"}
     lines = [input_line(i) for i in diff.inputs if i.kind != "generated text"]
-    lines += [f"generated text {p.after}: the same in both runs" for p in diff.pairs if p.after not in changed]
+    same = [p.after for p in diff.pairs if p.after not in changed]
+    blocks += [Block(notes=[f"The same in both runs: generated text {joined(same)}."])] if same else []
     return [*blocks, *([Block("Inputs that differ", [("", line) for line in lines])] if lines else [])]
 
 

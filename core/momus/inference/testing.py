@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -129,6 +130,11 @@ def compare_rows(
         tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p}, headline)
         results |= {chosen[k]: result for k, result in tested.items()}
     return [results[i] for i in range(len(statistics))]
+
+
+def compare_one(statistic: Statistic, real: Rows, generated: Rows, **options: Any) -> TestResult:
+    """`compare_rows` of one statistic."""
+    return compare_rows([statistic], {statistic.rows: real}, {statistic.rows: generated}, **options)[0]
 
 
 def _samples(real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None) -> Samples:

@@ -15,8 +15,8 @@ from momus.inference.pooling import NARROW, Rows
 from momus.inference.relabelling import FIRST, Budget
 from momus.inference.result import NAN, TestResult
 from momus.inference.samples import Samples, taken
-from momus.inference.testing import compare_rows
-from momus.joint.axes import Axis, Covariate, covariate, units_of
+from momus.inference.testing import compare_one
+from momus.joint.axes import Axis, Covariate, covariate, few_resamples, units_of
 from momus.joint.share_left import Relabelled, joint, relabelled
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
@@ -105,7 +105,8 @@ class Sides:
     confidence: float = 0.95
     _bins: dict[tuple[str, ...], tuple[Ints, Ints]] = field(default_factory=dict)
     _within: dict[tuple[bytes, ...], Binned] = field(default_factory=dict)
-    _plain: dict[tuple[str, bytes], tuple[Samples, Relabelled]] = field(default_factory=dict)
+    _samples: dict[tuple[int | bytes, ...], Samples] = field(default_factory=dict)
+    _plain: dict[tuple[str, bytes, bytes], Relabelled] = field(default_factory=dict)
 
     @classmethod
     def of(cls, real: Corpus, generated: Corpus, settings: Settings | None = None) -> Sides:
@@ -183,17 +184,7 @@ class Sides:
         self, row: AdjustedRow, axis: Axis, masks: Sequence[Bools], design: Design, settings: Settings, family: int
     ) -> AdjustedRow:
         sides = self._rows(axis, masks)
-        (result,) = compare_rows(
-            [axis.statistic],
-            {axis.statistic.rows: sides[0]},
-            {axis.statistic.rows: sides[1]},
-            design=design,
-            permutations=settings.permutations,
-            resamples=min(settings.resamples, 199),
-            confidence=settings.confidence,
-            family=family,
-            seed=settings.seed,
-        )
+        result = compare_one(axis.statistic, *sides, design=design, family=family, **few_resamples(settings))
         return replace(row, p=result.p, permutations=result.method.permutations, result=result)
 
     def _codes(self, covariates: Sequence[Covariate]) -> tuple[Ints, Ints]:
@@ -217,17 +208,20 @@ class Sides:
         return taken(axis.rows[self.real], real), taken(axis.rows[self.generated], generated)
 
     def _unadjusted(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Samples, Relabelled]:
-        """The difference of the same documents without bins."""
-        key = axis.critic, b"".join(m.tobytes() for m in masks)
-        if key not in self._plain:
+        """The difference of the same documents without bins; axes that share tables share the samples."""
+        scored = masks[0].tobytes(), masks[1].tobytes()
+        tables = id(axis.rows[self.real]), id(axis.rows[self.generated]), *scored
+        if tables not in self._samples:
             design = (
                 Design.documents(int(masks[0].sum()), int(masks[1].sum()))
                 if self.units is None
                 else Design.clusters(self.units[0][masks[0]], self.units[1][masks[1]])
             )
-            samples = Samples.of(*self._rows(axis, masks), design)
-            self._plain[key] = samples, relabelled(axis.statistic, samples, PLAIN, self.seed)
-        return self._plain[key]
+            self._samples[tables] = Samples.of(*self._rows(axis, masks), design)
+        samples, key = self._samples[tables], (axis.critic, *scored)
+        if key not in self._plain:
+            self._plain[key] = relabelled(axis.statistic, samples, PLAIN, self.seed)
+        return samples, self._plain[key]
 
 
 def adjusted_verdicts(

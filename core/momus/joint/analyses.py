@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from momus.files import plain
-from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
-from momus.joint.attribution import Attribution, alarms_of, attribution
+from momus.joint.adjusted import AdjustedRow, Sides, adjusted_verdicts
+from momus.joint.attribution import Attribution, alarms_of, attribution_of
 from momus.joint.axes import Axis
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
@@ -56,8 +58,9 @@ def analyse(
     generated: Sequence[Corpus],
     settings: Settings,
     timed: Timed,
+    pool: Executor | None = None,
 ) -> Joint:
-    """Analyse the headline rows of all critics of documents together.
+    """Analyse the headline rows of all critics of documents together, in the processes of a pool if there is one.
 
     Raises
     ------
@@ -73,32 +76,41 @@ def analyse(
         subgroups = [
             s for by in settings.subgroups for c in generated for s in subgroup_effects(axes, by, real, c, settings)
         ]
-    attributions = []
+    tasks: dict[str, Callable[[], Any]] = {}
+    if len(generated) > 1:
+        tasks["ranks"] = _ranking(axes, verdicts, [real, *generated], settings)
     for corpus in generated:
         alarms = alarms_of(verdicts, corpus.name)
         if len(alarms) > 1:
-            with timed.stage("all axes", f"attribution of {corpus.name}"):
-                attributions.append(attribution(axes, real, corpus, alarms, settings))
-    ranking = None
-    if len(generated) > 1:
-        with timed.stage("all axes", "ranks"):
-            ranking = _ranking(axes, verdicts, real, generated, settings)
-    return Joint(ranking, tuple(attributions), tuple(adjusted), tuple(subgroups))
+            sides = Sides.of(real, corpus, settings)
+            tasks[f"attribution of {corpus.name}"] = partial(attribution_of, axes, sides, alarms)
+    results = dict(zip(tasks, _all_of(tasks, timed, pool), strict=True))
+    ranking = results.pop("ranks", None)
+    return Joint(ranking, tuple(results.values()), tuple(adjusted), tuple(subgroups))
+
+
+def _all_of(tasks: Mapping[str, Callable[[], Any]], timed: Timed, pool: Executor | None) -> Iterator[Any]:
+    """What each task returns, in order."""
+    begun = {name: pool.submit(task) for name, task in tasks.items()} if pool is not None else {}
+    for name, task in tasks.items():
+        with timed.stage("all axes", name):
+            yield begun[name].result() if begun else task()
 
 
 def _ranking(
-    axes: Sequence[Axis], verdicts: Sequence[Verdict], real: Corpus, generated: Sequence[Corpus], settings: Settings
-) -> Ranking:
-    corpora = [real, *generated]
+    axes: Sequence[Axis], verdicts: Sequence[Verdict], corpora: Sequence[Corpus], settings: Settings
+) -> Callable[[], Ranking]:
+    """The task of ranking all corpora after the first by their distance from it."""
     of_row = {(v.critic, v.generated): v.band or 0.0 for v in verdicts if v.headline}
-    bands = {axis.critic: [of_row.get((axis.critic, c.name), 0.0) for c in generated] for axis in axes}
-    return ranks(
+    names = [c.name for c in corpora]
+    return partial(
+        ranks,
         axes,
-        real.name,
-        [c.name for c in generated],
+        names[0],
+        names[1:],
         {c.name: c.prompts for c in corpora},
         {c.name: c.groups for c in corpora},
-        bands,
+        {axis.critic: [of_row.get((axis.critic, name), 0.0) for name in names[1:]] for axis in axes},
         settings.confidence,
         seed=settings.seed,
     )

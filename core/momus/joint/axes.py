@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from momus.critic import Counted, Statistic
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
-from momus.critic.rows import aligned, place
+from momus.critic.rows import aligned, place, same_entries
 from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import UsageError
 from momus.inference.adjustment import Column
@@ -20,6 +20,7 @@ from momus.inference.matching import design_of
 from momus.inference.pooling import Rows
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
+from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import all_statistics
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ class Axis:
     scored: Mapping[str, Bools]
     values: Mapping[str, Floats]
     per_step: bool = False
+
+    def sharing(self, axes: Iterable[Axis]) -> Axis:
+        """The axis with the tables of the first of some axes that are equal, as where both count words."""
+        for other in axes:
+            if all(same_entries(rows, other.rows.get(name)) for name, rows in self.rows.items()):
+                return replace(self, rows=other.rows)
+        return self
 
     def take(self, samples: Mapping[str, Ints | None]) -> Axis:
         """Select documents of each corpus by number; None: all."""
@@ -216,3 +224,13 @@ def _numbers(side: Sequence[str | None]) -> Floats | None:
         return np.array([np.nan if value is None else float(value) for value in side])
     except ValueError:
         return None
+
+
+def few_resamples(settings: Settings) -> dict[str, Any]:
+    """What a test by itself takes of settings, with at most 199 resamples."""
+    return {
+        "permutations": settings.permutations,
+        "resamples": min(settings.resamples, 199),
+        "confidence": settings.confidence,
+        "seed": settings.seed,
+    }

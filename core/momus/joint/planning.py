@@ -39,9 +39,6 @@ class Pilot:
         Level of the pilot's family.
     """
 
-    critic: str
-    name: str
-    generated: str
     effect_kind: str
     error: float
     freedom: float
@@ -101,7 +98,7 @@ def power_at(pilot: Pilot, factor: float, difference: float, level: float) -> fl
     Values: P(T > t₁₋ₐ/₂ − δ/se) for Student's T, where se ∝ 1/√factor. Distances: a normal approximation in which the
     detectable distance is ∝ 1/√factor, and its ratio at other levels and powers is that of normal quantiles.
 
-    >>> pilot = Pilot("a", "a", "g", "hedges_g", 0.1, 198.0, None, (200, 200), (200, 200), "documents", 1, 0.05)
+    >>> pilot = Pilot("hedges_g", 0.1, 198.0, None, (200, 200), (200, 200), "documents", 1, 0.05)
     >>> round(power_at(pilot, 1.0, 0.2801 + 0.0025, 0.05), 2)
     0.8
     """
@@ -218,21 +215,8 @@ def pilot_of(v: Verdict) -> Pilot | str:
     units = (m.block * m.units_real or v.n_real, m.block * m.units_generated or v.n_generated)
     if min(units) < 1:
         return "it has no units"
-    sizes = v.n_real, v.n_generated
-    return Pilot(
-        v.critic,
-        v.axis,
-        v.generated,
-        v.effect_kind,
-        error,
-        freedom,
-        detectable,
-        sizes,
-        units,
-        "groups" if m.grouped else m.design,
-        m.rows,
-        v.alpha,
-    )
+    sizes, design = (v.n_real, v.n_generated), "groups" if m.grouped else m.design
+    return Pilot(v.effect_kind, error, freedom, detectable, sizes, units, design, m.rows, v.alpha)
 
 
 def _effect_per_difference(v: Verdict) -> float | None:

@@ -14,8 +14,8 @@ from momus.errors import UsageError
 from momus.inference.adjustment import bin_codes, quantile_codes
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
-from momus.inference.testing import compare_rows
-from momus.joint.axes import Axis, Covariate, covariate, units_of
+from momus.inference.testing import compare_one
+from momus.joint.axes import Axis, Covariate, covariate, few_resamples, units_of
 from momus.joint.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -191,22 +191,11 @@ def _tested(
     )
     paired = None if settings.paired is not False else False
     design = design_of(prompts[0], prompts[1], paired, groups=(groups[0], groups[1]))
-    key = axis.statistic.rows
-    sides = [axis.rows[c.name][rows] for c, rows in zip(corpora, members, strict=True)]
+    sides = (axis.rows[c.name][rows] for c, rows in zip(corpora, members, strict=True))
     try:
-        (result,) = compare_rows(
-            [axis.statistic],
-            {key: sides[0]},
-            {key: sides[1]},
-            design=design,
-            permutations=settings.permutations,
-            resamples=min(settings.resamples, 199),
-            confidence=settings.confidence,
-            seed=settings.seed,
-        )
+        return compare_one(axis.statistic, *sides, design=design, **few_resamples(settings))
     except ValueError:  # the statistic is not finite on these documents
         return None
-    return result
 
 
 def _rows_of_means(axis: Axis, names: tuple[str, str]) -> tuple[tuple[Floats, Floats] | None, Tested]:

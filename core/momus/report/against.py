@@ -13,7 +13,7 @@ from momus.joint.analyses import Joint
 from momus.joint.versions import Against, Direction, Item, Path, of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.blocks import Block
-from momus.report.format import number, p_value
+from momus.report.format import number, p_value, rounded
 from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, covariate_names, subgroup_cells
 from momus.report.safe import one_line
 from momus.report.sentences import axes, says_what, size
@@ -61,7 +61,7 @@ def _direction(d: Direction, reference: str) -> str:
     a, b = sorted((d.new_under_old, d.old_under_new))
     return (
         f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
-        f"({number(a)} against {number(b)} {d.unit})."
+        f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
     )
 
 
@@ -222,7 +222,7 @@ def path_words(p: Path, against: Against) -> str:
 
 
 def _value(p: Path, x: float) -> str:
-    return percentage(x) if p.share else number(x)
+    return f"{rounded(100 * x, *(100 * v for v in p.values))} %" if p.share else rounded(x, *p.values)
 
 
 def spark(values: Sequence[float]) -> str:

@@ -156,7 +156,10 @@ def _chosen(answer: Answer, corpus: str | None) -> str:
         return names[0]
     if corpus not in names:
         what = "no text is named" if corpus is None else f"no generated text is called {corpus!r}"
-        raise UsageError(f"{what}, and the run has {', '.join(map(repr, names))}", hint="name one of them")
+        raise UsageError(
+            f"{what}, and the run has {', '.join(map(repr, names))}",
+            hint="name one of them, on the command line with --text",
+        )
     return corpus
 
 

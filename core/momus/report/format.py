@@ -42,7 +42,7 @@ def rounded(value: float | None, *others: float | None) -> str:
         texts = [_digits(x, digits) for x in (value, *(o for o in others if o is not None and o != value))]
         if len(set(texts)) == len(texts):
             break
-    return texts[0]
+    return texts[0].replace("-", "−") if value < 0 else texts[0]
 
 
 def _digits(value: float, digits: int) -> str:

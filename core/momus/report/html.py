@@ -19,7 +19,7 @@ from momus.report.words import statistic_name
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-SHOWN_ROWS = 12
+SHOWN_ROWS = 10
 """Largest number of rows that a page shows of a table."""
 
 
@@ -47,7 +47,8 @@ def render_page(
         "script": Markup(code),
         "script_digest": digest(code),
     }
-    return environment(corpora).get_template(template).render(**assets, **values)
+    page = environment(corpora).get_template(template).render(**assets, **values)
+    return page.replace("</td>\n", "</td>")  # a large table has many cells
 
 
 def asset(name: str) -> str:
@@ -68,7 +69,7 @@ def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
     jinja = Environment(
         loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    jinja.filters |= {"number": number, "p": p_value, "clean": clean, "anchor": anchor}
+    jinja.filters |= {"number": number, "p": p_value, "clean": clean, "said": said, "anchor": anchor}
     jinja.globals |= {
         "statistic_name": statistic_name,
         "picture": lambda item: Markup(draw(item, corpora)),
@@ -78,6 +79,11 @@ def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
         "shown": SHOWN_ROWS,
     }
     return jinja
+
+
+def said(sentence: str) -> str:
+    """Clean a sentence of ours, whose numbers keep their per cent signs on one line."""
+    return clean(sentence, 900).replace(" %", "\u00a0%")
 
 
 def numeric_columns(table: Table) -> list[bool]:

@@ -14,7 +14,7 @@ from momus.joint.analyses import Joint
 from momus.joint.attribution import Attribution
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.joint.subgroups import Subgroups
-from momus.report.format import number, p_value
+from momus.report.format import number, p_value, rounded
 from momus.text.counting import percentage
 from momus.verdicts.verdict import Verdict
 
@@ -84,8 +84,9 @@ def nearest(ranking: Ranking) -> list[str]:
     n = ranking.counted
     over = "on 1 axis" if n == 1 else f"over {n} axes"
     return [
-        f"Nearest to real text {over}: {first.model!r}, {number(first.distance)} human bands on average "
-        f"(interval {number(first.low)} to {number(first.high)}; bootstrap share {chance(first)}; {sure})."
+        f"Nearest to real text {over}: {first.model!r}, {rounded(first.distance)} human bands on average "
+        f"(interval {rounded(first.low, first.high)} to {rounded(first.high, first.low)}; bootstrap share "
+        f"{chance(first)}; {sure})."
     ]
 
 
@@ -130,8 +131,8 @@ def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:
     hedge = f" (controlling for {', '.join(mutual)} would remove it as well)" if mutual else ""
     return (
         f"{attribution.generated!r}: controlling for {axes.get(by, by)} removes {count(len(gone))} of {count(alarms)} "
-        f"differences: {names}{hedge}. Which of them causes the others this does not say: the axis that is measured "
-        "best removes most."
+        f"differences: {names}{hedge}. This does not say which causes which: the axis that is measured best "
+        "removes most."
     )
 
 

@@ -137,13 +137,11 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
 def footnotes(verdicts: list[Verdict], multiplicity: str) -> list[str]:
     """Notes below a table: what the band is, what the adjustment holds, and the smallest possible p."""
     sources = {v.band_source for v in speaking(verdicts) if v.gap is not None}
-    groups = max((v.band_groups for v in verdicts), default=0)
+    groups = max((v.band_groups for v in verdicts if v.band_source == "groups"), default=0)
     bands = [
         f"÷ band (human band): 95 % of pairs of groups of real text lie no farther apart than 1 ({groups} groups)."
         if "groups" in sources
         else "",
-        "* default band, since the real text has no groups: how far groups of other human texts lie apart."
-        if "default" in sources
-        else "",
+        "* default band: how far groups of other human texts lie apart." if "default" in sources else "",
     ]
     return [*bands, families(verdicts, multiplicity), floors(verdicts, multiplicity)]

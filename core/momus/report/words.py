@@ -43,9 +43,9 @@ def band(v: Verdict) -> str:
     """Say where the human band of a row comes from."""
     if v.band is None:
         return "no human band is known"
-    span = "" if v.band_low is None else f", {number(v.band_low)} to {number(v.band_high)}"
+    span = "" if v.band_low is None or v.band_high is None else f", {v.band_low:.2g} to {v.band_high:.2g}"
     source = f" (from {v.band_groups} groups of real text)" if v.band_source == "groups" else ""
-    return f"human band {number(v.band)}{span}{source}"
+    return f"band {v.band:.2g}{span}{source}"
 
 
 def effective(v: Verdict) -> str:

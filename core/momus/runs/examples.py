@@ -110,7 +110,8 @@ def find_references(
     scored = np.flatnonzero(scores[0].scored)
     if row_unit(critic) != "document" or not len(scored):
         return []
-    prompts = dict(zip(texts[1].ids, texts[1].prompts, strict=True))
+    listed = {outlier.id for outlier in outliers}
+    prompts = {i: p for i, p in zip(texts[1].ids, texts[1].prompts, strict=True) if i in listed}
     human = _Humans(critic, texts[0], scores[0], scored, scores[0].outlying(critic.sequence))
     return [Example(replace(outlier, steps=()), *human.beside(prompts[outlier.id])) for outlier in outliers]
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from scipy import sparse
 
 from momus.critic import Counted, Pooled, Rows
-from momus.critic.rows import Summary
+from momus.critic.rows import Summary, same_entries
 from momus.critic.scores import Scores
 from momus.files import plain
 from momus.numeric.types import Floats
@@ -130,14 +130,9 @@ def _counts(rows: Counted) -> tuple[pa.Array, pa.Array]:
 
 
 def _equal(one: Counted, other: Counted) -> bool:
-    a, b = one.matrix, other.matrix
-    if a.shape != b.shape or a.nnz != b.nnz or not all(np.array_equal(x, y) for x, y in _arrays(a, b)):
+    if not same_entries(one.matrix, other.matrix):
         return False
     return one.labels is other.labels or list(one.labels) == list(other.labels)
-
-
-def _arrays(a: sparse.csr_array, b: sparse.csr_array) -> list[tuple[Any, Any]]:
-    return [(a.indptr, b.indptr), (a.indices, b.indices), (a.data, b.data)]
 
 
 def stored_column(schema: pa.Schema, critic: str, key: str) -> str:

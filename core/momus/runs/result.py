@@ -186,7 +186,7 @@ class Comparison:
         self.results.append(outcome.result)
         self.scores |= {(outcome.result.name, s.corpus): s for s in outcome.scores}
         self.warnings += [outcome.warning] if outcome.warning else []
-        self.axes += [outcome.axis] if outcome.axis else []
+        self.axes += [outcome.axis.sharing(self.axes)] if outcome.axis else []
 
     def rows(self) -> list[dict[str, Any]]:
         """Verdicts as dicts."""

@@ -102,7 +102,7 @@ class Verdict:
         given, or where there is no interval.
     refit_spread
         Standard deviation of the difference over fits of the critic, on bootstrap resamples of the fitted text or from
-        other starts (`Reporting.starts`).
+        other starts (`Reporting.restarts`).
     mde
         Minimum detectable difference: 80 % power at the level α/m of a table with m headline rows.
     method

@@ -156,9 +156,8 @@ def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> Mar
     for before, after, text in zip(path[:-1], path[1:], texts, strict=True):
         p = float(critic.transitions_[before, after])
         best = int(critic.transitions_[before].argmax())
-        expected = (
-            f"likeliest after {sources[before]}: {targets[best]} ({percentage(critic.transitions_[before, best], 0)})"
-        )
+        usual = percentage(critic.transitions_[before, best], 0)
+        expected = f"usual after {sources[before]}: {targets[best]}, {usual}"
         marked = p < UNLIKELY
         steps.append(
             Step(targets[after], clipped(text, 240), -float(np.log(p)), marked, expected if marked else f"P = {p:.2g}")
@@ -184,4 +183,4 @@ def repaired(critic: ChainCritic, document: Corpus, explained: MarkedDocument) -
         if kind == LESS
         else f"with another section {after}"
     )
-    return replace(explained, note=f"likelier by {gain:.1f} nats {what}")
+    return replace(explained, note=f"{gain:.{0 if gain >= 10 else 1}f} nats more likely {what}")

@@ -79,6 +79,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
             "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
         },
         limits="It reads function words and marks of the first and last sentence: whether an ending fits stays unseen.",
+        layout=("breaks",),
     )
     min_documents = 10
 
@@ -230,7 +231,9 @@ def _recurring(name: str, real: Pooled, generated: Pooled) -> Table:
     openings = recurring(real, generated, name, SHOWN)
     texts = generated.examples if isinstance(generated, Exampled) else {}
     example = {r.text: next((text for _, text in texts.get(f"{name}:{r.text}", ())), "") for r in openings}
-    named = [Overused(r.text, r.real, r.generated, example[r.text]) for r in openings if r.overused][:NAMED]
+    sizes = (abs(r.generated - r.real) / 100 for r in openings)  # on the scale of the statistic
+    pairs = zip(openings, sizes, strict=True)
+    named = [Overused(r.text, r.real, r.generated, example[r.text], h) for r, h in pairs if r.overused][:NAMED]
     overuse = Overuse(f"over-used {what}", "% of documents", named, f"recurring_{name}") if named else None
     columns = (what, "real, % of documents", "generated %", "in generated text")
     rows = [(*r[:3], example[r.text]) for r in openings]

@@ -5,6 +5,7 @@ Pooled counts are float arrays (B, V), one row per resample; each row is ranked 
 
 from __future__ import annotations
 
+from collections import deque
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +17,10 @@ from momus.numeric.types import Floats, Ints
 BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
 LARGEST_SHORT = (1 << 16) - 1
+KEPT: deque[tuple[Floats, int, Floats]] = deque(maxlen=8)
+"""Ranked rows, numbers of ranks, and shares that `shares_up_to` gave last: several distances ask for the same."""
+KEPT_CELLS = 1 << 18
+"""Largest table that is kept: 2 MB."""
 
 
 def log_normalizer(exponent: float, types: int | None = None) -> float:
@@ -98,8 +103,13 @@ def exponents(ordered: Floats, truncated: bool = False) -> Floats:
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:
     """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
+    for rows, number, shares in tuple(KEPT):
+        if rows is ordered and number == ranks:
+            return shares
     head = ordered[:, :ranks] if ranks else ordered
     cumulated: Floats = np.cumsum(head, axis=1) / ordered.sum(axis=1, keepdims=True)
+    if ordered.size <= KEPT_CELLS:
+        KEPT.append((ordered, ranks, cumulated))
     return cumulated
 
 
@@ -130,9 +140,14 @@ def ks_given_law(ordered: Floats, exponent: float, types: int | None = None, ran
     Beyond a row's number of types its distribution is 1 and the gap only shrinks.
     """
     shares = shares_up_to(ordered, ranks)
-    law = law_shares(np.array([exponent]), shares.shape[1], None if types is None else np.array([types]))
-    gap: Floats = np.abs(shares - law).max(axis=1)
+    gap: Floats = np.abs(shares - _law(exponent, shares.shape[1], types)).max(axis=1)
     return gap
+
+
+@lru_cache(maxsize=4)
+def _law(exponent: float, n: int, types: int | None) -> Floats:
+    """`law_shares` of one law, (1, n)."""
+    return law_shares(np.array([exponent]), n, None if types is None else np.array([types]))
 
 
 def ks_own_law(ordered: Floats, ranks: int = 10_000, truncated: bool = False) -> Floats:

@@ -71,6 +71,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
             "posterior_entropy": ("less varied in layout", "more varied in layout"),
         },
         limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
+        layout=("breaks",),
         stepless="no block of text",
     )
 

@@ -24,6 +24,7 @@ CLASSES: tuple[tuple[str, str], ...] = (
     ("ellipsis", "…⋯"),
     ("question mark", "?？¿؟"),
     ("exclamation mark", "!！¡"),
+    ("repeated mark", ""),
     ("straight quotation mark", '"'),
     ("curly quotation mark", "“”„‟«»‹›「」『』"),
     ("single quotation mark", ""),
@@ -104,7 +105,8 @@ def _kind(character: str) -> int:
 def classes_of(text: str) -> NDArray[np.uint8]:
     """The class of every character in its place, uint8 (len(text),); `OUTSIDE` for those that do not count.
 
-    Two hyphens in a row are one em dash, more of them one mark of layout, and three dots or more one ellipsis.
+    Two hyphens in a row are one em dash, more of them one mark of layout, and three dots or more one ellipsis. A stop,
+    comma, question or exclamation mark that is repeated is one repeated mark.
 
     >>> [NAMES[c] for c in classes_of("It's--").tolist() if c != OUTSIDE][2:]
     ['inner apostrophe', 'small letter', 'em dash']
@@ -124,6 +126,8 @@ def classes_of(text: str) -> NDArray[np.uint8]:
     codes[capital & neighbours] = CAPITALS
     _join_runs(points, codes, ord("-"), 2, CODE["em dash"])
     _join_runs(points, codes, ord("-"), 3, CODE["mark of layout"])
+    for mark in ".,?!":
+        _join_runs(points, codes, ord(mark), 2, CODE["repeated mark"])
     _join_runs(points, codes, ord("."), 3, CODE["ellipsis"])
     return codes
 

@@ -52,8 +52,9 @@ PRESENT: dict[str, tuple[int, ...]] = {
     "quotation marks": QUOTES,
     **{
         f"{name}s": (CODE[name],)
-        for name in ("semicolon", "colon", "digit", "question mark", "exclamation mark", "other symbol")
+        for name in ("semicolon", "colon", "digit", "question mark", "exclamation mark", "repeated mark")
     },
+    "other symbols": (CODE["other symbol"],),
     "em dashes": (CODE["em dash"],),
     "parentheses": (CODE["parenthesis"],),
     "marks of layout": (CODE["mark of layout"],),
@@ -196,7 +197,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
                 columns,
                 rows,
                 note="Sorted by the factor between the two texts. Two hyphens in a row are an em dash, three dots an "
-                "ellipsis.",
+                "ellipsis; !! or ,, is one repeated mark.",
             )
         ]
 

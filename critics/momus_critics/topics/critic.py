@@ -102,7 +102,7 @@ class Topics(
     )
     reporting = Reporting(
         headline="distance",
-        starts=2,
+        restarts=2,
         directions={
             "latent_nll": ("more probable in topics", "less probable in topics"),
             "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),

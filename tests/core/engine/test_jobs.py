@@ -10,7 +10,7 @@ import pytest
 
 from momus import Corpus, compare
 from momus.critic.registry import make_critics
-from momus.engine.jobs import Work, outcomes
+from momus.engine.jobs import Work, outcomes, processes_of
 from momus.errors import FittingError, UsageError
 from momus.progress import Silent, Timed
 from momus.runs.result import Outcome
@@ -40,7 +40,8 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
             jobs=jobs,
             permutations=199,
         )
-        found[jobs] = [(v.critic, v.statistic, v.generated, v.p, v.real_value, v.difference) for v in run.verdicts]
+        rows = [(v.critic, v.statistic, v.generated, v.p, v.real_value, v.difference) for v in run.verdicts]
+        found[jobs] = rows, run.joint.to_json()
         assert [r.name for r in run.results] == ["unigram", "length", "type-token"]
         assert run.signature["seconds"]["testing"] > 0
     assert found[1] == found[2]
@@ -66,7 +67,8 @@ def test_a_critic_that_cannot_be_fitted_is_told_from_the_others() -> None:
     critics = make_critics(["taylor", "length"], {})
     settings = Settings(permutations=99, device="cpu")
     work = Work(texts, None, settings, None, False, 2, None)
-    found = {c.name: o for c, o in outcomes(critics, work, Timed(Silent()), jobs=2)}
+    with processes_of(work, critics, jobs=2) as pool:
+        found = {c.name: o for c, o in outcomes(critics, work, Timed(Silent()), pool)}
     assert list(found) == ["taylor", "length"]
     assert isinstance(found["taylor"], FittingError)
     assert "tokens of running text" in found["taylor"].message

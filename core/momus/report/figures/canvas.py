@@ -16,6 +16,8 @@ Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
 FONT = 12
 """Size of the type, in units of the sheet."""
+RIM = 0.75
+"""Half the width of the line around a hollow marker."""
 
 
 def colour(name: str) -> str:
@@ -141,16 +143,31 @@ class Canvas:
     ) -> None:
         """A marker, named as in matplotlib: ``o D s ^ v P X < >``."""
         self.add(
-            "path", _title(title), d=outline(place, kind, radius), fill=colour(stroke if filled else "paper"),
-            stroke=colour(stroke), stroke_width=1.5, opacity=opacity,
+            "path", _title(title), d=outline(place, kind, radius + RIM * filled),
+            fill=colour(stroke if filled else "paper"), stroke=None if filled else colour(stroke),
+            stroke_width=None if filled else 2 * RIM, opacity=opacity,
+        )  # fmt: skip
+
+    def marks(
+        self, places: Iterable[Point], kind: str, fill: str, radius: float = 3.4, opacity: str | None = None
+    ) -> None:
+        """Markers of one look, as one element."""
+        if kind in _CORNERS:
+            self.add("path", d="".join(outline(p, kind, radius) for p in places), fill=colour(fill), opacity=opacity)
+            return
+        # a line of no length with round caps is a disc
+        dots = "".join(f"M{fixed(x)} {fixed(y)}h0" for x, y in places)
+        self.add(
+            "path", d=dots, stroke=colour(fill), stroke_width=2 * radius, stroke_linecap="round", opacity=opacity
         )  # fmt: skip
 
     def svg(self, label: str = "", role: str = "img") -> str:
         """The whole sheet; without a label it is hidden from screen readers, which then need its numbers beside it."""
         named = f'role="{role}" aria-label="{escape(clean(label, 200))}"' if label else 'aria-hidden="true"'
         size = f'viewBox="0 0 {fixed(self.width)} {fixed(self.height)}" style="width:{fixed(self.width)}px"'
-        type_ = f'font-size="{FONT}" fill="{colour("ink")}"'
-        return f"<svg {size} {type_} {named}>{''.join(self.elements)}</svg>"
+        content = "".join(self.elements)
+        type_ = f' font-size="{FONT}" fill="{colour("ink")}"' if "<text" in content else ""
+        return f"<svg {size}{type_} {named}>{content}</svg>"
 
 
 def _title(words: str) -> str:

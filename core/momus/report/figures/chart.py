@@ -9,7 +9,7 @@ from itertools import pairwise
 from textwrap import wrap
 
 from momus.evidence import Axis, Chart, Series
-from momus.report.figures.canvas import Canvas, Point, colour, line_through, outline
+from momus.report.figures.canvas import Canvas, Point, colour, line_through
 from momus.report.figures.palette import LABEL, MARKERS, Look, entries, look_of
 from momus.report.figures.scales import Scale
 from momus.report.safe import clean
@@ -75,15 +75,17 @@ def _fits(value: float, scale: Scale) -> bool:
 def _frame(canvas: Canvas, chart: Chart, below: Sequence[str], x: Scale, y: Scale) -> None:
     bottom, right = y.start, x.end
     canvas.lines([((LEFT, y(value)), (right, y(value))) for value, _ in y.ticks], "grid", 0.7)
-    for value, text in y.ticks:
-        canvas.text((LEFT - 6, y(value) + 4), text, "end")
+    with canvas.group(text_anchor="end"):
+        for value, text in y.ticks:
+            canvas.text((LEFT - 6, y(value) + 4), text)
     canvas.lines([((x(value), bottom), (x(value), bottom + 4)) for value, _ in x.ticks], "line")
     free = -math.inf
-    for value, text in x.ticks:
-        half = LETTER * len(text) / 2
-        if x(value) - half > free:  # ticks of logarithms crowd
-            canvas.text((x(value), bottom + 17), text, "middle")
-            free = x(value) + half + 2
+    with canvas.group(text_anchor="middle"):
+        for value, text in x.ticks:
+            half = LETTER * len(text) / 2
+            if x(value) - half > free:  # ticks of logarithms crowd
+                canvas.text((x(value), bottom + 17), text)
+                free = x(value) + half + 2
     canvas.line((LEFT, bottom), (right, bottom), "line")
     for i, line in enumerate(below):
         canvas.text(((LEFT + right) / 2, bottom + 36 + LINE * i), line, "middle")
@@ -105,18 +107,15 @@ def _draw(
             canvas.rect((left, min(b, base)), (wide, abs(b - base)), look.colour, 0.7)
     elif series.style == "points":
         radius = 2.2 if len(placed) > MANY else 3.4
-        with canvas.group(fill=colour(look.colour), opacity=".7"):
-            for place in dict.fromkeys((float(round(a)), float(round(b))) for a, b in placed):
-                canvas.add("path", d=outline(place, look.marker or MARKERS[series.role], radius))
+        places = dict.fromkeys((float(round(a)), float(round(b))) for a, b in placed)
+        canvas.marks(places, look.marker or MARKERS[series.role], look.colour, radius, ".7")
     else:
         path = _steps(placed) if series.style == "steps" else placed
         thick = 2.4 if series.role == "real" else 1.7
         canvas.path(line_through(path), look.colour, thick, look.dashes)
         if look.marker:
             step = max(1, len(placed) // MARKED)
-            with canvas.group(fill=colour(look.colour)):
-                for place in placed[i * step // max(n, 1) :: step]:
-                    canvas.add("path", d=outline(place, look.marker, 3.4))
+            canvas.marks(placed[i * step // max(n, 1) :: step], look.marker, look.colour)
 
 
 def _steps(points: list[Point]) -> list[Point]:

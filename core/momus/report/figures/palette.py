@@ -28,6 +28,7 @@ COLOURS = {
     "corpus-1": "#a81ee8",
     "corpus-2": "#5c0f1d",
     "corpus-3": "#13042c",
+    "corpus-4": "#908460",
     "soft": "#57606a",
     "panel": "#f4f2ee",
     "accent": "#8a3324",
@@ -53,6 +54,7 @@ DARK = {
     "corpus-1": "#a44df5",
     "corpus-2": "#f2e63d",
     "corpus-3": "#e02a6b",
+    "corpus-4": "#c0fca8",
     "soft": "#a9b1b9",
     "panel": "#1e2226",
     "accent": "#f0a58f",
@@ -72,10 +74,10 @@ LINE_STYLES: dict[str, tuple[float, ...]] = {
 }
 """Dashes by role: lengths of lines and gaps, in points; none for a solid line."""
 MARKERS = {"real": "o", "generated": "D", "fitted": "s", "reference": "^"}
-HUES = 4
-"""Number of colours of corpora; a fifth corpus has the colour of the first and another marker."""
+HUES = 5
+"""Number of colours of corpora; a sixth corpus has the colour of the first and another marker."""
 CORPUS_MARKERS = ("D", "s", "^", "v", "P", "X", "<", ">")
-CORPUS_DASHES: tuple[tuple[float, ...], ...] = ((5, 2), (1.5, 1.5), (6, 1.5, 1.5, 1.5), (9, 3))
+CORPUS_DASHES: tuple[tuple[float, ...], ...] = ((5, 2), (1.5, 1.5), (6, 1.5, 1.5, 1.5), (9, 3), (1.5, 4))
 
 
 @dataclass(frozen=True)

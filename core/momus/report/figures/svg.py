@@ -50,10 +50,11 @@ def heatmap_svg(item: Heatmap) -> Canvas:
     else:
         _picture(canvas, values, limit, (left, top, width, height))
     step = max(1, -(-len(rows) // SMALL_MATRIX)), max(1, -(-len(columns) // SMALL_MATRIX))
-    for i in range(0, len(rows), step[0]):
-        canvas.text((left - 5, top + cell * (i + 0.5) + 4), rows[i], "end", 11.5, clip=LABEL)
-    for j in range(0, len(columns), step[1]):
-        canvas.text((left + cell * (j + 0.5) + 4, top + height + 12), columns[j], "end", 11.5, turn=-45, clip=LABEL)
+    with canvas.group(text_anchor="end", font_size=11.5):
+        for i in range(0, len(rows), step[0]):
+            canvas.text((left - 5, top + cell * (i + 0.5) + 4), rows[i], clip=LABEL)
+        for j in range(0, len(columns), step[1]):
+            canvas.text((left + cell * (j + 0.5) + 4, top + height + 12), columns[j], turn=-45, clip=LABEL)
     canvas.text((left + width / 2, canvas.height - 4), item.column_label, "middle")
     if item.row_label:
         canvas.text((11, top + height / 2), item.row_label, "middle", turn=-90, clip=40)
@@ -84,17 +85,15 @@ def _cells(canvas: Canvas, item: Heatmap, values: Floats, limit: float, corner: 
     rows, columns = values.shape
     strengths = np.minimum(np.abs(values) / limit, 1.0)
     written = max(rows, columns) <= WRITTEN
-    # two groups of squares, so that each square needs no colour; NaN is in neither
-    for name, held in (("plus", values > 0), ("minus", values < 0)):
-        with canvas.group(fill=colour(name)):
-            for i, j in np.argwhere(held & (strengths > 0.004)):
-                words = f"{clean(item.rows[i], LABEL)}, {clean(item.columns[j], LABEL)}: {values[i, j]:.3g}"
-                canvas.add(
-                    "path",
-                    "" if written else f"<title>{escape(words)}</title>",
-                    d=f"M{fixed(left + CELL * j)} {fixed(top + CELL * i)}h26v26h-26z",
-                    fill_opacity=f"{0.85 * strengths[i, j]:.2f}",
-                )
+    squares: dict[tuple[str, str, str], str] = {}  # squares of one look and title, as one path; NaN is in none
+    for i, j in np.argwhere(strengths > 0.004):
+        words = f"{clean(item.rows[i], LABEL)}, {clean(item.columns[j], LABEL)}: {values[i, j]:.3g}"
+        opacity = f"{round(34 * strengths[i, j]) / 40:g}" if written else f"{0.85 * strengths[i, j]:.2f}"
+        look = "plus" if values[i, j] > 0 else "minus", opacity, "" if written else f"<title>{escape(words)}</title>"
+        square = f"M{fixed(left + CELL * j)} {fixed(top + CELL * i)}h26v26h-26z"
+        squares[look] = squares.get(look, "") + square
+    for (name, opacity, title), d in squares.items():
+        canvas.add("path", title, d=d, fill=colour(name), fill_opacity=opacity)
     with canvas.group(text_anchor="middle", font_size=9, fill=colour("ink")):
         for (i, j), value in np.ndenumerate(values):
             missing = not np.isfinite(value)
