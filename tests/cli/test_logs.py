@@ -65,7 +65,7 @@ def test_references_of_a_log_and_all_turns(momus, texts):
     output = compare(
         momus, "--real", "x=lm-eval:samples_qa.jsonl#target", "-g", "chat=chats.jsonl", "--turns", "all", "--out", "run"
     )
-    assert "log: real: lm-evaluation-harness" in " ".join(output.split())
+    assert "logs: real: lm-evaluation-harness" in " ".join(output.split())
     code, output = momus("compare", "-r", "refs.jsonl", "-g", "a=chats.jsonl", "--turns", "none", "-c", "length")
     assert code == 2
     assert "unknown turns 'none'" in output

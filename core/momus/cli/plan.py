@@ -9,6 +9,7 @@ import typer
 
 from momus.cli.options import comma_separated
 from momus.cli.printing import echo, print_view
+from momus.report.format import text_table
 from momus.text.counting import percentage
 
 if TYPE_CHECKING:
@@ -78,25 +79,19 @@ def _write(out: Path, plans: Sequence[Plan]) -> None:
 
 def plan_view(plans: Sequence[Plan]) -> RenderableType:
     """A table of plans: what the pilot had, what is aimed at, and what is needed."""
-    from rich.table import Table
+    from rich.console import Group
     from rich.text import Text
 
-    table = Table(caption=_caption(plans), caption_justify="left", highlight=False)
-    for column in ("axis", "generated", "pilot documents", "units"):
-        table.add_column(column)
-    table.add_column("to detect")
-    table.add_column("documents needed")
-    table.add_column("units needed")
+    rows = []
     for p in plans:
-        cells = [p.name, p.generated]
         if p.pilot is None:
-            cells += ["–", "–", "–", p.reason, ""]
-        else:
-            cells += [_two(p.pilot.n), f"{_two(p.pilot.units)} {p.pilot.design}"]
-            aimed = f"{p.difference:.3g} {_unit(p.pilot.effect_kind)}" if p.difference > 0 else "–"
-            cells += [aimed, p.reason, ""] if p.reason else [aimed, _needed(p), _two(p.units())]
-        table.add_row(*map(Text, cells))
-    return table
+            rows.append((p.name, p.generated, "–", "–", "–", p.reason, ""))
+            continue
+        aimed = f"{p.difference:.3g} {_unit(p.pilot.effect_kind)}" if p.difference > 0 else "–"
+        needed = (p.reason, "") if p.reason else (_needed(p), _two(p.units()))
+        rows.append((p.name, p.generated, _two(p.pilot.n), f"{_two(p.pilot.units)} {p.pilot.design}", aimed, *needed))
+    heads = ("axis", "generated", "pilot documents", "units", "to detect", "documents needed", "units needed")
+    return Group(text_table(heads, rows, "l"), Text(_caption(plans), style="dim"))
 
 
 def _needed(p: Plan) -> str:

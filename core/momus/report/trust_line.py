@@ -108,7 +108,8 @@ def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
 
 
 def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
-    """What the logs say that texts were read from: harness, task, model, temperature; one item per text."""
+    """What the logs say that texts were read from: harness, task, model, temperature, text by text."""
+    texts, whole = [], True
     for corpus in corpora:
         logs = corpus.get("origin", {}).get("logs", ())
         if not logs or corpus["role"] == "fit":
@@ -122,8 +123,10 @@ def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
             f"temperature {heat}" if heat is not None else "",
             f"and {counted(len(logs) - 1, 'log')} more" if len(logs) > 1 else "",
         )
-        whole = all("status" not in log for log in logs)
-        yield TrustItem("log", f"{corpus['name']}: {', '.join(filter(None, names))}", whole)
+        whole = whole and all("status" not in log for log in logs)
+        texts.append(f"{corpus['name']}: {', '.join(filter(None, names))}")
+    if texts:
+        yield TrustItem("logs", "; ".join(texts), whole)
 
 
 def _languages(languages: list[dict[str, Any]]) -> Iterator[TrustItem]:

@@ -213,6 +213,7 @@ def _frame(axes: Axes, rows: Rows) -> None:
     axes.set_axisbelow(True)
     label, scale = rows.label, rows.scale
     if scale is None:
+        label = label.replace(" (", "\n(", 1)  # in a column, one line would reach beyond the figure
         axes.set_xlim(left=min([0.0, *(d.low for d in rows.dots if d.low is not None)]))
     else:
         axes.axvspan(0, 1, color=COLOURS["band"], linewidth=0, zorder=0)

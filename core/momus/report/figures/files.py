@@ -143,7 +143,7 @@ def papers(comparison: Comparison, width: float, csv_as_is: bool = False) -> Ite
     corpora = sum(len(a.cells) for a in answer.axes) / max(axes, 1)
     figures = [("overview", overview_rows(answer), 0.75 + axes * max(0.17, 0.07 * corpora))]
     if ranking is not None and ranking.of(ALL_AXES):
-        figures.append(("ranks", ranks_rows(ranking), 0.7 + 0.22 * len(ranking.of(ALL_AXES))))
+        figures.append(("ranks", ranks_rows(ranking), 0.85 + 0.22 * len(ranking.of(ALL_AXES))))
     if any(v.headline and detectable(v) for v in comparison.verdicts):
         figures.append(("power", power_rows(comparison.verdicts), 0.75 + 0.17 * axes))
     for name, rows, height in figures:
