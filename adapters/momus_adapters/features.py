@@ -19,7 +19,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.tokens import Tokenizer, get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
-from momus_adapters.saved.objects import resolve
+from momus_adapters.saved import resolve
 
 Features = str | Callable[..., Any]
 BAG = "momus_adapters.features:BagOfWords"
@@ -120,7 +120,7 @@ class FeatureReader(ComponentsMixin):
 
     def fit_reader(self, real: Corpus) -> Callable[[Corpus], Any]:
         """Fit the features on real text if they are an `Estimator`, and return them."""
-        features: Any = make_features(self.features, self.feature_options)
+        features: Any = self.new_features()
         if isinstance(features, Estimator):
             learner: Any = features
             learner.fit(real)
@@ -130,13 +130,11 @@ class FeatureReader(ComponentsMixin):
     def reader(self) -> Callable[[Corpus], Any]:
         """The fitted features, or those that the parameters name."""
         fitted = getattr(self, "features_", None)
-        return fitted if fitted is not None else make_features(self.features, self.feature_options)
+        return fitted if fitted is not None else self.new_features()
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted features that saved ones are read into."""
-        if attribute == "features_":
-            return make_features(self.features, self.feature_options)  # type: ignore[return-value]
-        return super().component(attribute)
+    def new_features(self) -> Callable[[Corpus], Any]:
+        """The unfitted features."""
+        return make_features(self.features, self.feature_options)
 
 
 def usable_of(features: Callable[[Corpus], Any], real: Corpus, least: int) -> Corpus:

@@ -24,7 +24,7 @@ from momus.numeric.ragged import offsets_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.outputs import replacing
 from momus.reading import read_corpus
-from momus.sequences.levels import discount, interpolated
+from momus.sequences.ngram import discount, interpolated
 from momus.text.tokens import get_tokenizer
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"

@@ -33,7 +33,7 @@ from momus.outputs import replacing
 from momus.progress import default_reporter, reporting, stage
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
-from momus_adapters.language_models.causal import CausalNetwork
+from momus_adapters.language_models.transformers import CausalNetwork
 
 TEMPERATURE = 0.85
 SAVE_EVERY = 60.0

@@ -11,8 +11,7 @@ import numpy as np
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Ints
-from momus.sequences.levels import Level
-from momus.sequences.ngram import NGramModel
+from momus.sequences.ngram import Level, NGramModel
 
 
 @dataclass(frozen=True)

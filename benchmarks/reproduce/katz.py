@@ -8,8 +8,7 @@ import numpy as np
 
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.sequences.levels import Level, discount
-from momus.sequences.ngram import NGramModel
+from momus.sequences.ngram import Level, NGramModel, discount
 
 
 class Katz(NGramModel):

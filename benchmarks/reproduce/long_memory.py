@@ -146,7 +146,7 @@ def ngram(unfitted: Callable[[], NGramModel]) -> Callable[[WikiText, Options], W
 def grammar(text: WikiText, options: Options) -> Written:
     """Sentences of a grammar that is read off dependency parses of the training text, without headings."""
     from momus_adapters.corpora.treebank import ESCAPED, write_treebank
-    from momus_critics.pcfg import Rules, read_trees
+    from momus_critics.pcfg.grammar import Rules, read_trees
 
     path = options.folder / "treebank.mrg"
     begun = time.process_time()

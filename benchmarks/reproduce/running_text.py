@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.numeric.types import Floats, Ints
-from momus.sequences.levels import Level
+from momus.sequences.ngram import Level
 
 if TYPE_CHECKING:
     from momus.sequences.ngram import NGramModel

@@ -13,7 +13,7 @@ from momus.errors import FittingError, UsageError
 from momus.numeric.types import Ints
 from momus.progress import stage
 from momus.sequences import Sequences
-from momus_adapters.language_models.causal import CausalNetwork
+from momus_adapters.language_models.transformers import CausalNetwork
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -11,7 +11,7 @@ from random import Random
 from typing import Generic, TypeVar
 
 from momus.errors import FittingError
-from momus_critics.pcfg import Rules
+from momus_critics.pcfg.grammar import Rules
 
 T = TypeVar("T")
 Expansion = tuple[str, str] | tuple[str]

@@ -16,8 +16,7 @@ import numpy as np
 import torch
 
 from momus.sequences import Sequences
-from momus_adapters.language_models.causal import batches, pieces
-from momus_adapters.language_models.transformers import TransformersLM
+from momus_adapters.language_models.transformers import TransformersLM, batches, pieces
 
 
 def untrained(folder: str, layers: int, width: int, words: int) -> None:

@@ -144,7 +144,7 @@ def of_laws(critic: RunningTextCritic[Any], fit: Corpus) -> Iterator[tuple[str, 
                     of_law.append(float("nan"))
             values[law.name].append(of_law)
     for name, found in values.items():
-        spread = of_values(np.array(found)[None], TOKENS)
+        spread = of_values(np.array(found)[None])
         if spread is not None and spread.value > 0 and spread.groups >= LEAST_GROUPS:
             yield name, "", spread
 

@@ -31,11 +31,8 @@ from momus.critic.statistic import mean
 from momus.inference import axis_test
 from momus.numeric.types import Floats
 from momus.verdicts.judge import judge
-from momus_critics.passages import Passages
-from momus_critics.passages.critic import LEAST
+from momus_critics.passages import LEAST, Passages
 from momus_critics.passages.pieces import corpus_pieces
-from momus_critics.passages.places import PlaceFeatures
-from momus_critics.passages.tfidf import WordPairs
 from momus_critics.passages.typed import TypedSections
 
 STATISTICS = (
@@ -70,9 +67,7 @@ def by_places(split: Split) -> Callable[[Corpus], Floats]:
     """Fit the features of place alone; what is returned gives misplacement."""
     unfitted = Passages()
     pieces, offsets = corpus_pieces(running(split.fit), unfitted.piece_length)
-    embedder, places = unfitted.component("embedder_"), unfitted.component("places_")
-    assert isinstance(embedder, WordPairs)
-    assert isinstance(places, PlaceFeatures)
+    embedder, places = unfitted.new_embedder(), unfitted.new_places()
     places.fit(embedder.fit(pieces).embed(pieces), offsets)
 
     def rows(corpus: Corpus) -> Floats:

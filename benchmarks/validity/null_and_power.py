@@ -31,10 +31,9 @@ from studies import SIZES, SPLITS, STUDIES, Study
 from momus import MomusError
 from momus.calibration import Plan, calibrate
 from momus.calibration.cells import Cell
-from momus.calibration.page import p_value_chart, power_chart, specificity
 from momus.calibration.plan import NULL, parse_sizes
 from momus.calibration.rates import Rate, curves, detectable, family_wise, rate
-from momus.calibration.view import on_axis, rate_text, strength_text
+from momus.calibration.view import on_axis, p_value_chart, power_chart, rate_text, specificity, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.progress import default_reporter

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from grouped_texts import ALONE, CHAPTERS, KINDS, OF_A_GROUP, SILENT, Kind, Pool, first_chapters, passages, pool_of
 
-from momus.calibration.judges import LawJudge
+from momus.calibration.cells import LawJudge
 from momus.calibration.plan import Units
 from momus.calibration.rates import Rate
 from momus.critic import RunningTextCritic

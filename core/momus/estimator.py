@@ -94,7 +94,7 @@ def parametrized(cls: type[T]) -> type[T]:
 
 
 class ComponentsMixin:
-    """An estimator whose fitted attributes include estimators."""
+    """An estimator whose fitted attributes include estimators: ``new_process`` makes that of ``process_``, unfitted."""
 
     def component(self, attribute: str) -> Estimator:
         """Make the unfitted object that a fitted attribute holds, into which a saved state is read.
@@ -104,7 +104,11 @@ class ComponentsMixin:
         NotFittedError
             This class has no such component.
         """
-        raise NotFittedError(f"{type(self).__name__} has no component {attribute!r}")
+        make = getattr(self, f"new_{attribute.removesuffix('_')}", None)
+        if make is None:
+            raise NotFittedError(f"{type(self).__name__} has no component {attribute!r}")
+        unfitted: Estimator = make()
+        return unfitted
 
 
 E = TypeVar("E", bound=Estimator)

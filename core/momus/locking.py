@@ -158,10 +158,10 @@ def try_lock(file: int) -> bool:
     return True
 
 
-def is_on_disk(file: int, path: Path, *, follow_links: bool = False) -> bool:
+def is_on_disk(file: int, path: Path) -> bool:
     """Whether an open file is the one that the path names now: nobody has deleted or replaced it."""
     try:
-        return os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=follow_links))
+        return os.path.samestat(os.fstat(file), os.stat(path, follow_symlinks=False))
     except OSError:
         return False
 

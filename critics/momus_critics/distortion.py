@@ -135,7 +135,6 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
                 "error",
                 "mean of log p_M − log p_L",
                 ("rarer under the model", "likelier under the model"),
-                effect="hedges_g",
                 unit="nats per document",
             ),
         )

@@ -7,23 +7,11 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Critic,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    StateSequences,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Critic, LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, StateSequences, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
 from momus.critic.statistic import entropy, shares
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -97,15 +85,7 @@ def effective_number(pooled: Floats) -> Floats:
 
 @parametrized
 class Mauve(
-    Critic[StateSequences],
-    StatisticsMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    ComponentsMixin,
-    DeviceMixin,
-    NotesMixin,
-    ScriptsMixin,
-    UnnamedLatentsMixin,
+    Critic[StateSequences], PowersMixin, ComponentsMixin, DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
 ):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
@@ -155,17 +135,15 @@ class Mauve(
     clusterings: Annotated[int, Range(1, 1000)] = 5
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the embedder."""
-        if attribute != "embedder_":
-            return super().component(attribute)
+    def new_embedder(self) -> Any:
+        """The unfitted embedder."""
         return make_embedder(self.embedder, self.options, {"dimensions": 50})
 
     def fit(self, real: Corpus) -> Self:
         """Cluster the features of real text by k-means, along their principal directions."""
         from sklearn.cluster import KMeans
 
-        embedder: Any = self.component("embedder_")
+        embedder = self.new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(_texts(real))
         x = self.embedder_.embed(_texts(real))
@@ -228,16 +206,14 @@ class Mauve(
     def statistics(self) -> Sequence[Statistic]:
         """1 − MAUVE, and the effective number of regions, which is low if a generator covers few of them."""
         return (
-            Statistic("mauve_gap", "regions", "distance", gap, label="1 − MAUVE"),
-            Statistic(
+            Statistic.distance("mauve_gap", "regions", gap, "1 − MAUVE"),
+            Statistic.value(
                 "effective_regions",
                 "regions",
-                "value",
                 effective_number,
+                "effective number of kinds of text",
+                ("narrower in kinds of text", "wider in kinds of text"),
                 scale="log",
-                effect="log_ratio",
-                label="effective number of kinds of text",
-                direction=("narrower in kinds of text", "wider in kinds of text"),
             ),
         )
 

@@ -8,19 +8,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import (
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-    resource,
-)
+from momus.critic import LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, Statistic, TokenCritic, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin
 from momus.critic.statistic import kolmogorov_smirnov
@@ -52,7 +40,7 @@ class ScoredTexts:
 
 
 @parametrized
-class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, ExplanationMixin, DeviceMixin, NotesMixin):
+class Perplexity(TokenCritic[ScoredTexts], PowersMixin, DeviceMixin, NotesMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
     With ``scorer = "ngram"``, P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is an
@@ -155,7 +143,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
     def statistics(self) -> Sequence[Statistic]:
         """Kolmogorov–Smirnov distance between the distributions of surprisal."""
         label = "Kolmogorov–Smirnov distance of surprisal"
-        return (Statistic("surprisal_ks", "surprisal", "distance", kolmogorov_smirnov, label=label),)
+        return (Statistic.distance("surprisal_ks", "surprisal", kolmogorov_smirnov, label),)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distributions of surprisal."""
@@ -185,9 +173,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Expla
 
     def notes(self) -> list[Note]:
         """The language model."""
-        return [
-            Note(f"P_c: {self.order}-gram model of the real text" if self.scorer == "ngram" else f"P_c: {self.opened_}")
-        ]
+        return [Note(f"P_c: {f'{self.order}-gram model of the real text' if self.scorer == 'ngram' else self.opened_}")]
 
 
 def _counted(critic: Perplexity, ngrams: Ints) -> NGramText:

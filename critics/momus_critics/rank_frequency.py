@@ -8,20 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-)
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
@@ -40,7 +27,7 @@ POINTS = 120
 
 
 @parametrized
-class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class RankFrequency(CountingCritic[TokenStates]):
     """z is the rank of each token; P_c(k) = k^(−s) / ζ(s), s by maximum likelihood on real text.
 
     The latent rank of a word is its rank in the real text; the j-th new word of a document gets the j-th rank after the
@@ -128,17 +115,13 @@ class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, E
             types=len(self.vocabulary_) if self.truncated else None,
             ranks=self.ranks,
         )
-        ranked = partial(Statistic, rows="words", prepare=zipf.ranked)
+        distance = partial(zipf.ks_ranked, ranks=self.ranks)
+        exponent = partial(zipf.exponents, truncated=self.truncated)
+        ranked = partial(Statistic.value, rows="words", prepare=zipf.ranked)
         return (
-            ranked(
-                "ks",
-                kind="distance",
-                function=partial(zipf.ks_ranked, ranks=self.ranks),
-                label="Kolmogorov–Smirnov distance of ranks",
-            ),
+            Statistic.distance("ks", "words", distance, "Kolmogorov–Smirnov distance of ranks", prepare=zipf.ranked),
             ranked(
                 "ks_real_law",
-                kind="value",
                 function=real_law,
                 label="KS distance to the law of real text",
                 direction=("closer to real text's law", "further from real text's law"),
@@ -146,7 +129,6 @@ class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, E
             ),
             ranked(
                 "ks_own_law",
-                kind="value",
                 function=own_law,
                 label="KS distance to the text's own law",
                 direction=("closer to Zipf's law", "further from Zipf's law"),
@@ -154,8 +136,7 @@ class RankFrequency(MergeableMixin, TokenCritic[TokenStates], StatisticsMixin, E
             ),
             ranked(
                 "exponent",
-                kind="value",
-                function=partial(zipf.exponents, truncated=self.truncated),
+                function=exponent,
                 label="Zipf exponent",
                 direction=("less dominated by common words", "more dominated by common words"),
             ),

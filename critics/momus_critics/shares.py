@@ -9,21 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-)
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import LanguageMixin, NotesMixin
 from momus.estimator import parametrized
@@ -89,7 +75,7 @@ class TokenCounts:
         return self.hits / self.tokens
 
 
-class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class TokenShare(CountingCritic[TokenCounts]):
     """z is the number of a document's tokens of one kind; P_c(z) is beta-binomial given the number of tokens.
 
     The beta-binomial is fitted by maximum likelihood; real and generated text are compared by the Kolmogorov–Smirnov
@@ -158,7 +144,6 @@ class TokenShare(MergeableMixin, TokenCritic[TokenCounts], StatisticsMixin, Evid
                 "share",
                 f"mean share of {self.kind}",
                 (f"poorer in {self.kind}", f"richer in {self.kind}"),
-                effect="hedges_g",
             ),
         )
 

@@ -9,20 +9,7 @@ from typing import Annotated, Self
 import numpy as np
 from scipy.special import gammaln, pdtr, xlogy
 
-from momus.critic import (
-    Counted,
-    Counts,
-    EvidenceMixin,
-    ExplanationMixin,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-)
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
@@ -60,7 +47,7 @@ class Growth:
 
 
 @parametrized
-class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMixin, ExplanationMixin):
+class TypeToken(CountingCritic[Growth]):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
@@ -156,24 +143,16 @@ class TypeToken(MergeableMixin, TokenCritic[Growth], StatisticsMixin, EvidenceMi
                 (f"less varied in {words}", f"more varied in {words}"),
                 format="share",
             ),
-            Statistic(
+            Statistic.value(
                 "beta",
                 "growth",
-                "value",
                 poisson.betas,
-                label="exponent β of types against tokens",
-                direction=(f"slower to add new {words}", f"faster to add new {words}"),
+                "exponent β of types against tokens",
+                (f"slower to add new {words}", f"faster to add new {words}"),
                 decides=False,
             ),
-            Statistic(
-                "alpha",
-                "growth",
-                "value",
-                poisson.alphas,
-                scale="log",
-                effect="log_ratio",
-                label="factor α of types against tokens",
-                decides=False,
+            Statistic.value(
+                "alpha", "growth", poisson.alphas, "factor α of types against tokens", scale="log", decides=False
             ),
         )
 

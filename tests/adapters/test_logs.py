@@ -358,10 +358,17 @@ def test_inspect_without_its_package_names_the_extra(monkeypatch):
         read_corpus(f"inspect:{EXPLAIN}")
 
 
-def test_secrets_of_a_log_are_hidden(tmp_path):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "pretrained=m,api_key=sk-hidden",
+        {"pretrained": "m", "client": {"env": ["OPENAI_API_KEY=hidden"]}, "extra": "--header 'x-api-key: hidden'"},
+    ],
+)
+def test_secrets_of_a_log_are_hidden(arguments, tmp_path):
     shutil.copy(EXPLAIN, tmp_path)
     date = EXPLAIN.name[-32:-6]
-    config = {"model_args": "pretrained=m,api_key=sk-hidden", "gen_kwargs": {"url": "https://u:pw-hidden@host/v1"}}
+    config = {"model_args": arguments, "gen_kwargs": {"url": "https://u:pw-hidden@host/v1"}}
     (tmp_path / f"results_{date}.json").write_text(json.dumps({"model_name": "m", "config": config}))
     corpus = read_corpus(f"lm-eval:{tmp_path / EXPLAIN.name}")
     assert "hidden" not in json.dumps(corpus.origin.logs)

@@ -15,8 +15,7 @@ from scipy.special import gammaln
 
 from momus.errors import UsageError
 from momus.sequences import Sequences
-from momus.sequences.levels import Level
-from momus.sequences.ngram import NGramModel
+from momus.sequences.ngram import Level, NGramModel
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 

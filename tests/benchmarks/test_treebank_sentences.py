@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from treebank_sentences import SentenceSampler
 
 from momus.errors import FittingError
-from momus_critics.pcfg import Grammar, Rules, parse_trees
+from momus_critics.pcfg.grammar import Grammar, Rules, parse_trees
 
 RECURSIVE = "(S (A a) (S (A a) (B b))) (S (A a) (B b)) (S (A a) (B c)) (S (B b) (A a))"
 

@@ -25,7 +25,7 @@ def run(tmp_path_factory):
     out = tmp_path_factory.mktemp("plan") / "run"
     momus.compare(
         texts(60, 40), {"g": texts(60, 36), "h": texts(60, 40)}, fit=texts(80, 40), out=out, permutations=199,
-        critics=["length", "type-token", "unigram", "stopword-share", "symbol-share"],
+        critics=["length", "type-token", "unigram", "stopword-share", "symbol-share", "keyness"],
     )  # fmt: skip
     return out
 
@@ -48,6 +48,11 @@ def test_every_headline_row_has_a_line_and_the_figure_is_valid(run, tmp_path):
     assert tops == sorted(set(tops))
     ids = [e.get("id") for e in root.iter() if e.get("id")]
     assert len(ids) == len(set(ids))
+
+
+def test_no_number_of_documents_is_given_where_the_value_grows_with_them(run):
+    done = called(run, "--critics", "keyness", "--difference", 20)
+    assert "value grows with the documents" in " ".join(done.output.replace("│", " ").split())
 
 
 def test_only_the_axes_asked_for(run):

@@ -11,8 +11,7 @@ from momus import Corpus
 from momus.errors import FittingError, UsageError
 from momus_adapters.gensim_lda import critic_of
 from momus_critics.code_mixing import CodeMixing
-from momus_critics.code_mixing.evidence import decode
-from momus_critics.code_mixing.lda import Sampling, Tokens, effective_sizes, minka, sample
+from momus_critics.code_mixing.lda import Sampling, Tokens, decode, effective_sizes, minka, sample
 
 PHI = np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.2, 0.3, 0.4]])
 ALPHA = np.array([0.4, 0.7])

@@ -9,8 +9,7 @@ from momus import Corpus
 from momus.controls import DEFECTS
 from momus.errors import FittingError
 from momus.text.tokens import get_tokenizer
-from momus_critics.consistency import Consistency, model
-from momus_critics.consistency.evidence import odd_words
+from momus_critics.consistency import Consistency, model, odd_words
 from momus_critics.consistency.model import SectionVectors
 
 

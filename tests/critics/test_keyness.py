@@ -9,7 +9,7 @@ from scipy import stats
 
 from momus import Corpus
 from momus.controls import DEFECTS
-from momus.controls.sentences import PHRASES
+from momus.controls.wording import PHRASES
 from momus.critic.hooks import settled
 from momus.critic.rows import align
 from momus.verdicts.judge import judge

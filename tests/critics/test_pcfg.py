@@ -10,7 +10,8 @@ from momus import Corpus
 from momus.conformance import check_critic
 from momus.errors import MomusError
 from momus_critics.passages.pieces import sentences
-from momus_critics.pcfg import Grammar, Pcfg, Rules, parse_trees, read_trees
+from momus_critics.pcfg import Pcfg
+from momus_critics.pcfg.grammar import Grammar, Rules, parse_trees, read_trees
 
 SUBJECTS, VERBS, OBJECTS = ["cat", "dog", "bird"], ["sees", "likes", "hears"], ["mouse", "tree", "house"]
 

@@ -10,9 +10,8 @@ from momus.critic.hooks import settled
 from momus.text.titles import frequent_titles, normalize_title
 from momus_critics.chains import posterior as joint
 from momus_critics.chains import transitions as chain
-from momus_critics.sections.critic import Sections
-from momus_critics.sections.features import contrasted
-from momus_critics.sections.posterior import LinearPosterior, regress
+from momus_critics.sections import Sections
+from momus_critics.sections.posterior import LinearPosterior, contrasted, regress
 
 
 def random_batch(seed: int, k: int = 3, lengths=(1, 4, 2)):

@@ -8,9 +8,7 @@ from momus.conformance import check_critic
 from momus.controls import DEFECTS
 from momus.critic.hooks import missing_params
 from momus.verdicts.judge import judge
-from momus_critics.templates import Templates
-from momus_critics.templates.critic import TAGS
-from momus_critics.templates.evidence import LENGTH
+from momus_critics.templates import LENGTH, TAGS, Templates
 
 pytest.importorskip("spacy")
 from momus_adapters.tagging import SpacyTagger

@@ -16,6 +16,7 @@ from momus.calibration.plan import Plan
 from momus.cli.app import app
 from momus.errors import MomusError, StoreError, UsageError
 from momus.history.rules import read_rules
+from momus.runs.folder import RunFolder
 from momus.schema import SEAL, seal
 from momus_people.answers import Answers, read_answers
 from momus_people.protocol import Protocol
@@ -94,11 +95,51 @@ def test_sizes_beyond_memory_are_refused_at_once():
         Plan(sizes=[(10**9, 10**9)], replacement=True).check(100)
 
 
-def test_a_filter_names_its_outputs(texts):
-    words = ["filter", texts, texts / "gen.jsonl", "-r", texts / "real.jsonl", "--kept", "", "--dropped", "d.jsonl"]
+def refusal(*words):
     error = CliRunner().invoke(app, [str(w) for w in words]).exception
     assert isinstance(error, MomusError)
-    assert "--kept" in error.message
+    return f"{error.message} {error.hint}"
+
+
+def test_an_unfinished_run_is_told_alike_by_all_who_meet_it(texts, tmp_path):
+    run = RunFolder(tmp_path / "run")
+    run.open_for_writing()
+    run.begin(resume=False)
+    run.release()
+    compare = ("compare", "-r", texts / "real.jsonl", "-g", f"g={texts / 'gen.jsonl'}", "-c", "length", "--quiet")
+    for words in (("show", run.path), ("gate", run.path, "--max", 9), (*compare, "--out", run.path)):
+        told = refusal(*words)
+        assert "run holds an unfinished run" in told
+        assert "repeat its command with --resume" in told
+    few = ("--permutations", 99, "--resamples", 99)
+    assert CliRunner().invoke(app, [str(w) for w in (*compare, *few, "--out", run.path, "--resume")]).exit_code == 0
+    assert "holds a run already" in refusal(*compare, "--out", run.path)
+
+
+def test_folders_that_are_no_runs_or_no_texts_are_named(texts, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for words in (
+        ("fit", "length", "-f", texts / "fit.jsonl", "-o", "critic"),
+        ("score", "critic", texts / "real.jsonl", "-o", "rows", "--quiet", "--jobs", 1),
+    ):
+        assert CliRunner().invoke(app, [str(w) for w in words]).exit_code == 0
+    assert "rows: rows of scores, not a run give it to `momus compare`" in refusal("show", "rows")
+    assert "critic: fitted critic, not a run" in refusal("show", "critic")
+    compare = ("compare", "-g", f"g={texts / 'gen.jsonl'}", "--no-out")
+    assert "critic: a folder of Momus (fitted critic)" in refusal(*compare, "-r", "critic")
+
+
+@pytest.mark.parametrize(
+    "words", [("-c", "length", "-c", "unigram"), ("--seed", "1", "--seed=2"), ("-r", "a", "--real", "b")]
+)
+def test_an_option_with_one_value_is_given_once(words):
+    told = refusal("compare", "-g", "g=c", *words)
+    assert "is given 2 times" in told
+
+
+def test_a_filter_names_its_outputs(texts):
+    real, made = texts / "real.jsonl", texts / "gen.jsonl"
+    assert "--kept" in refusal("filter", texts, made, "-r", real, "--kept", "", "--dropped", "d.jsonl")
 
 
 def finished(process, seconds=120):

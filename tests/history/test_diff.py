@@ -12,6 +12,7 @@ import momus
 from momus import Corpus
 from momus.cli.app import app
 from momus.errors import StoreError, UsageError
+from momus.files import plain
 from momus.history.diff import diff_runs
 from momus.history.kept import KeptRun
 from momus.history.view import diff_blocks, diff_json, diff_sentences, in_markdown, on_terminal
@@ -99,7 +100,7 @@ def test_the_statistic_that_leads_is_compared(runs):
     for a in (forth, back):
         assert (a.statistic, a.from_errors) == ("mean_length", True)
     assert forth.after == pytest.approx(abs(leading.effect))
-    assert forth.in_bands(forth.after) == pytest.approx(leading.gap)
+    assert forth.after / forth.band == pytest.approx(leading.gap)
     words = axis(diff_runs(runs.folder / "near", runs.folder / "long"), "unigram")
     assert (words.statistic, words.from_errors) == ("tvd", False)
 
@@ -208,7 +209,7 @@ def test_terminal_fits_80_columns_and_markdown_and_json_agree(runs):
     assert "▲ farther" in shown
     assert "long is farther from real text than near" in " ".join(shown.split())
     assert "▲ farther" in in_markdown(diff_blocks(found))
-    content = json.loads(json.dumps(diff_json(found), allow_nan=False))
+    content = json.loads(json.dumps(plain(diff_json(found)), allow_nan=False))
     assert content["pairs"][0]["axes"][0]["finding"] == "farther"
 
 

@@ -11,7 +11,6 @@ from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats
 from momus.sequences import SequenceScores
-from momus.sequences.interfaces import Advance
 from momus.text.tokens import get_tokenizer
 from momus.version import extra
 
@@ -63,13 +62,9 @@ class KenlmScorer:
         scores = self._model.full_scores(" ".join(tokens), bos=begin, eos=end)
         return np.asarray([s[0] for s in scores], dtype=np.float64) * float(np.log(10))
 
-    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """log p of each word and of the end of each text, in nats; the parameter ``tokens`` defines words."""
-        rows = []
-        for i, text in enumerate(texts):
-            rows.append(self.log_probabilities(self._words(text)))
-            if progress is not None:
-                progress(i + 1)
+        rows = [self.log_probabilities(self._words(text)) for text in texts]
         values = np.concatenate(rows) if rows else np.zeros(0)
         return SequenceScores(values, offsets_of([len(r) for r in rows]))
 

@@ -27,7 +27,6 @@ from momus.limits import Limits, size_text
 from momus.numeric.ragged import offsets_of
 from momus.redact import HIDDEN, has_secret, redacted
 from momus.sequences import Decoding, Generated, Request, SequenceScores
-from momus.sequences.interfaces import Advance
 from momus.text.counting import counted
 from momus_adapters.language_models.connections import Answer, Connections, TooLarge, TooLate
 
@@ -200,7 +199,7 @@ class OpenAIServer:
         except TooLate:
             raise Failed(f"the answer took longer than {counted(limits.answer_seconds, 'second')}") from None
 
-    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """log p of each of the server's tokens except the first of each text, in nats.
 
         Uses ``echo`` with ``logprobs``, which vLLM and llama.cpp support but many public servers do not.
@@ -210,11 +209,7 @@ class OpenAIServer:
         UsageError
             The server does not send log-probabilities of prompts.
         """
-        rows: list[np.ndarray] = []
-        for i, row in enumerate(self._concurrently(texts, self._score_one)):
-            rows.append(row)
-            if progress is not None:
-                progress(i + 1)
+        rows: list[np.ndarray] = [*self._concurrently(texts, self._score_one)]
         values = np.concatenate(rows) if rows else np.zeros(0)
         return SequenceScores(values, offsets_of([len(r) for r in rows]))
 

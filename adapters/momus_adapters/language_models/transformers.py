@@ -1,4 +1,4 @@
-"""Causal language models through ``transformers``: log p of texts, and sampled texts.
+"""Causal language models through ``transformers``: log p of texts, and sampled texts, by windows and caches.
 
 A model is any local folder, hub name or GGUF file that ``AutoModelForCausalLM`` reads. Documents longer than the
 model's window are scored in overlapping windows and generated with a sliding context.
@@ -7,14 +7,212 @@ model's window are scored in overlapping windows and generated with a sliding co
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import inspect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momus.errors import UsageError
-from momus.sequences import Sequences
-from momus_adapters.language_models.causal import CausalNetwork
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Ints
+from momus.sequences import Sequences, SequenceScores, StepModel
 from momus_adapters.transformers.encoder import load, quiet
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+TOKENS = 16_384  # maximum tokens per batch
+# maximum size of a batch's logits; on a CPU, more would only miss the cache
+LOGITS = {"cpu": 1 << 22, "other": 1 << 27}
+
+
+class CausalNetwork(StepModel):
+    """A network with the interface of the causal language models of ``transformers``, over token ids.
+
+    Every sequence begins with a begin symbol, which is not scored, and ends with an end symbol, which is. In sequences
+    longer than the window, each token after the first window is scored given at least half a window before it.
+
+    Parameters
+    ----------
+    network
+        Called with ``input_ids`` (B, T), it returns ``logits`` (B, T, V); for sampling, also called with
+        ``attention_mask``, ``past_key_values`` and ``use_cache``.
+    size
+        V.
+    begin, end
+        Ids of the symbols.
+    window
+        Maximum number of ids that the network reads at once.
+    """
+
+    def __init__(
+        self, network: Any, *, name: str, size: int, begin: int, end: int, window: int, device: str, batch: int
+    ) -> None:
+        self.network, self.name, self.size, self.begin, self.end = network, name, size, begin, end
+        self.window, self.device, self.batch = window, device, batch
+        self._takes_positions = "position_ids" in inspect.signature(network.forward).parameters
+
+    @property
+    def budget(self) -> int:
+        """Maximum number of tokens per scored batch, padding included."""
+        return max(1, min(TOKENS, LOGITS.get(self.device, LOGITS["other"]) // self.size))
+
+    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
+        """log p of each token and of the end symbol, in nats.
+
+        Raises
+        ------
+        UsageError
+            The model returns non-finite numbers (in half precision, for example).
+        """
+        import torch
+
+        offsets = offsets_of(sequences.lengths + 1)
+        out = np.zeros(int(offsets[-1]))
+        todo = pieces(sequences.lengths + 1, self.window)
+        with torch.inference_mode():
+            for batch in batches(todo, self.budget):
+                inputs, targets = self._inputs(sequences, batch)
+                logits = self.network(input_ids=inputs, use_cache=False).logits
+                values = _log_p(logits, targets, temperature).double().cpu().numpy()
+                # values[i, j] is log p of id start + j of piece i; only scored … stop belongs to the piece
+                for row, piece in zip(values, batch, strict=True):
+                    a = offsets[piece.sequence] + piece.scored
+                    out[a : a + piece.stop - piece.scored] = row[piece.scored - piece.start : piece.stop - piece.start]
+        if not np.isfinite(out).all():
+            raise UsageError(f"{self.name} returns log-probabilities that are not finite", hint="use precision float32")
+        return SequenceScores(out, offsets)
+
+    def _inputs(self, sequences: Sequences, batch: Sequence[Piece]) -> tuple[Tensor, Tensor]:
+        """Inputs and targets (the inputs shifted by one), int64 (B, T), padded at the end with the end symbol."""
+        import torch
+
+        width = max(p.stop - p.start for p in batch)
+        rows = np.full((len(batch), width + 1), self.end, dtype=np.int64)
+        for row, piece in zip(rows, batch, strict=True):
+            framed = np.concatenate([[self.begin], sequences[piece.sequence], [self.end]])
+            row[: piece.stop - piece.start + 1] = framed[piece.start : piece.stop + 1]
+        whole = torch.from_numpy(rows).to(self.device)
+        return whole[:, :-1], whole[:, 1:]
+
+    def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
+        """Read the begin symbol and each prompt."""
+        rows = [self._recent(np.concatenate([[self.begin], prompts[i]])) for i in range(len(prompts))]
+        return self._read(rows)
+
+    def _recent(self, ids: np.ndarray) -> np.ndarray:
+        """The context, cut to its last half window once it fills the window."""
+        return ids if len(ids) < self.window else ids[-(self.window // 2) :]
+
+    def _read(self, rows: Sequence[np.ndarray]) -> tuple[_State, Tensor]:
+        import torch
+
+        contexts = Sequences.of(rows)  # padded on the left, (B, T): the last column is the latest token of every row
+        ids = torch.from_numpy(contexts.padded(self.end, left=True)).to(self.device)
+        ones = Sequences(np.ones_like(contexts.ids), contexts.offsets)
+        mask = torch.from_numpy(ones.padded(0, left=True)).to(self.device)
+        state = _State(None, ids, mask)
+        return state, self._forward(state, ids)
+
+    def _forward(self, state: _State, ids: Tensor) -> Tensor:
+        import torch
+
+        positions = {"position_ids": (state.mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]}
+        with torch.no_grad():
+            out = self.network(
+                input_ids=ids,
+                attention_mask=state.mask,
+                past_key_values=state.cache,
+                use_cache=True,
+                logits_to_keep=1,
+                **(positions if self._takes_positions else {}),
+            )
+        state.cache = out.past_key_values
+        logits: Tensor = out.logits[:, -1].float()
+        return logits
+
+    def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+        """Read one more token; once a context is full, every full one is cut to its last half window and read again."""
+        import torch
+
+        state.ids = torch.cat([state.ids, tokens[:, None]], dim=1)
+        state.mask = torch.cat([state.mask, torch.ones_like(state.mask[:, :1])], dim=1)
+        if int(state.mask.sum(dim=1).max()) < self.window:
+            return state, self._forward(state, tokens[:, None])
+        lengths = state.mask.sum(dim=1).tolist()
+        ids = state.ids.cpu().numpy()
+        return self._read([self._recent(row[len(row) - n :]) for row, n in zip(ids, lengths, strict=True)])
+
+    def select(self, state: Any, rows: Tensor) -> Any:
+        """Keep these rows; the state that is passed in is modified."""
+        state.cache.batch_select_indices(rows)
+        state.ids, state.mask = state.ids[rows], state.mask[rows]
+        return state
+
+
+@dataclass
+class _State:
+    cache: Any
+    ids: Tensor
+    mask: Tensor
+
+
+def _log_p(logits: Tensor, targets: Tensor, temperature: float) -> Tensor:
+    """log p of the targets, (B, T), without a second copy of the logits."""
+    import torch
+
+    scaled = logits.float() if temperature == 1.0 else logits.float() / temperature
+    return scaled.gather(2, targets[:, :, None])[:, :, 0] - torch.logsumexp(scaled, dim=2)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One window of a sequence: ``start … stop`` is read, ``scored … stop`` is scored."""
+
+    sequence: int
+    start: int
+    scored: int
+    stop: int
+
+
+def pieces(lengths: Ints, window: int) -> list[Piece]:
+    """Cut sequences into windows: every token is scored once, after the first window given at least half a window.
+
+    >>> import numpy as np
+    >>> [(p.start, p.scored, p.stop) for p in pieces(np.array([10]), 4)]
+    [(0, 0, 4), (2, 4, 6), (4, 6, 8), (6, 8, 10)]
+    """
+    out: list[Piece] = []
+    half = window // 2
+    for i, n in enumerate(lengths.tolist()):
+        stop, scored = min(n, window), 0
+        while True:
+            out.append(Piece(i, max(0, stop - window) if scored else 0, scored, stop))
+            if stop == n:
+                break
+            scored, stop = stop, min(n, stop + window - half)
+    return out
+
+
+def batches(todo: Sequence[Piece], tokens: int) -> Iterator[list[Piece]]:
+    """Batches of pieces, the longest first, of at most ``tokens`` tokens with padding (or a single piece).
+
+    >>> import numpy as np
+    >>> [len(b) for b in batches(pieces(np.array([5, 3, 3, 2]), 8), 6)]
+    [1, 2, 1]
+    """
+    order = sorted(todo, key=lambda p: (p.start - p.stop, p.sequence, p.start))
+    batch: list[Piece] = []
+    for piece in order:
+        if batch and (len(batch) + 1) * (batch[0].stop - batch[0].start) > tokens:  # the first piece is the longest
+            yield batch
+            batch = []
+        batch.append(piece)
+    if batch:
+        yield batch
 
 
 class TransformersLM(CausalNetwork):

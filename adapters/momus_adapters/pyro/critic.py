@@ -25,15 +25,15 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, is_fitted
 from momus.errors import UsageError
-from momus.estimator import Estimator, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.pyro.expectation import Draw, Sampler
 from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
-from momus_adapters.saved.objects import Tensors, save_named
+from momus_adapters.pyro.sampling import Draw, Sampler
+from momus_adapters.saved import Tensors, save_named
 
 Program = str | Callable[..., Any]
 LARGEST = 2**31
@@ -77,7 +77,7 @@ class PyroCritic(
 
     Draws are keyed by a hash of a document's text: a score depends on neither the batch nor the order. There are rules
     for the normal family, gamma, beta, Dirichlet, categorical, Bernoulli, and all distributions with an inverse
-    distribution function (see `momus_adapters.pyro.keyed`). For other families, the guide runs on one document at a
+    distribution function (see `momus_adapters.pyro.sampling`). For other families, the guide runs on one document at a
     time, with a generator seeded by the document's hash: correct, but with B times the calls.
 
     Parameters
@@ -159,11 +159,11 @@ class PyroCritic(
         """The tokenizer of the features, once fitted."""
         return getattr(self.reader(), "tokenizer", None) if is_fitted(self) else None
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that saved arrays are read into."""
-        if attribute in ("parameters_", "weights_", "globals_"):
-            return Tensors()
-        return super().component(attribute)
+    def _new_tensors(self) -> Tensors:
+        """What saved arrays are read into."""
+        return Tensors()
+
+    new_parameters = new_weights = new_globals = _new_tensors
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
@@ -271,7 +271,6 @@ class PyroCritic(
                 f"site_{n}",
                 f"Latent NLL of {n}",
                 ("more predictable", "less predictable"),
-                effect="hedges_g",
                 unit="nats per document",
             )
             for n in several

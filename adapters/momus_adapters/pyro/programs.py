@@ -25,8 +25,7 @@ from torch import Tensor
 from momus.errors import FittingError, MomusError, StoreError, UsageError
 from momus.numeric.types import Floats
 from momus.progress import stage
-from momus_adapters.pyro.keyed import Unkeyed
-from momus_adapters.saved.objects import resolve
+from momus_adapters.saved import resolve
 
 Arrays = dict[str, NDArray[Any]]
 TYPES = {"float64": torch.float64, "float32": torch.float32}
@@ -66,6 +65,10 @@ def numerics(precision: str, device: str) -> Iterator[None]:
             yield
     finally:
         torch.set_default_dtype(before)
+
+
+class Unkeyed(Exception):
+    """A distribution has no rule for drawing by keys."""
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from momus.evidence import Evidence, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.saved.objects import save_named
+from momus_adapters.saved import save_named
 
 Z = TypeVar("Z")
 KINDS = ("full", "tied", "diag", "spherical")

@@ -10,13 +10,12 @@ from momus.critic import resource
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_adapters.saved.estimators import PACKAGE, Rebuilt, SavedEstimator
-from momus_adapters.saved.objects import resolve
+from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, resolve
 
 
 @parametrized
@@ -104,9 +103,9 @@ class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
         except TypeError as error:
             raise UsageError(f"{self.model}: {error}", hint="correct options") from error
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that the saved pipeline is read into."""
-        return SavedEstimator() if attribute == "estimator_" else super().component(attribute)
+    def new_estimator(self) -> SavedEstimator:
+        """What the saved pipeline is read into."""
+        return SavedEstimator()
 
     def _logits(self, texts: list[str]) -> Floats:
         built = resource(Rebuilt, self.estimator_)

@@ -1,4 +1,7 @@
-"""One cell of a calibration: a critic tested against one defect at one strength, over many splits."""
+"""The cells of a calibration: a critic's axis tested on many splits, against one defect at one strength.
+
+Each document is scored once; a judge tests any split of the documents.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,162 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from momus.calibration.judges import SplitJudge
 from momus.calibration.plan import NULL, Units, draw, split
+from momus.critic import Counted, Critic, RunningTextCritic
+from momus.critic.powers import headline_of
+from momus.critic.rows import aligned
+from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
+from momus.errors import MomusError
 from momus.files import write_sealed
-from momus.numeric.types import Bools
+from momus.inference import Design, axis_test
+from momus.inference.pooling import Rows
+from momus.laws import RELABELLINGS, Law
+from momus.numeric.types import Bools, Ints
 from momus.outputs import make_folder, writing
 from momus.schema import read_json
+from momus.text.corpus import Corpus
+from momus.text.running import RunningText
+from momus.text.tokens import TokenTable
+from momus.verdicts.law_test import compare_law
+from momus.verdicts.statistics import tested_statistics
+
+Tested = tuple[float, str, float]
+"""p of an axis, the statistic that leads, and its difference; NaN where the test is undefined."""
+Groups = tuple[Ints, Ints]
+"""The number of the group of each real and of each generated document; documents of one group are consecutive."""
+
+
+class SplitJudge(Protocol):
+    """Tests some real documents against other documents, which may carry a planted defect.
+
+    Attributes
+    ----------
+    statistic
+        Name of the headline statistic, which leads where no other does.
+    usable
+        bool (n,): documents that can be scored both unchanged and planted.
+    repeatable
+        Whether a split may hold a document twice.
+    """
+
+    statistic: str
+    usable: Bools
+    repeatable: bool
+
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
+        """Test two sets of row numbers.
+
+        With ``groups``, documents of a group are dependent, and whole groups are the units of the test.
+        """
+        ...
+
+
+class RowsJudge:
+    """Permutation tests of the family of an axis, for critics of documents."""
+
+    repeatable = True
+
+    def __init__(
+        self, critic: Critic[Any], real: Scores, planted: Scores, permutations: int, wide: int, seed: int
+    ) -> None:
+        self.statistic = headline_of(critic)
+        self.usable = real.scored & planted.scored
+        self._statistics = [s for s in tested_statistics(critic, list(real.rows)) if s.decides]
+        self._options = {"permutations": permutations, "wide": wide, "seed": seed}
+        self._rows = {s.rows: _matrices(real, planted, s.rows) for s in self._statistics}
+
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
+        """Test two sets of documents."""
+        return axis_test(
+            self._statistics,
+            {key: rows[real] for key, (rows, _) in self._rows.items()},
+            {key: rows[generated] for key, (_, rows) in self._rows.items()},
+            design=None if groups is None else Design.clusters(*groups),
+            headline=self.statistic,
+            **self._options,
+        )
+
+
+def _matrices(real: Scores, planted: Scores, key: str) -> tuple[Rows, Rows]:
+    """One row per document of both corpora, with the same columns; rows of unscored documents are zero."""
+    real_rows, planted_rows = (_rows(scores, key) for scores in (real, planted))
+    if isinstance(real_rows, Counted) and isinstance(planted_rows, Counted):
+        a, b = aligned([real_rows, planted_rows])
+        return a.matrix, b.matrix
+    return real_rows, planted_rows
+
+
+def _rows(scores: Scores, key: str) -> Any:
+    if key in (LATENT_NLL, LATENT_PPL):  # (n, 2): NLL and its denominator, documents or steps
+        nll = np.where(scores.scored, scores.nll, 0.0)
+        return np.column_stack([nll, np.ones(len(nll)) if key == LATENT_NLL else scores.steps])
+    return scores.rows[key]
+
+
+class LawJudge:
+    """Tests of a law, for critics of running text: the documents of a side, in the split's random order, are its text.
+
+    The test assumes that groups of text are independent. If documents stood in the order of their sources, groups would
+    differ more than the two sides of a random split do, and the test would hardly ever alarm.
+    """
+
+    repeatable = False  # a text that holds a document twice has too few types
+
+    def __init__(
+        self, critic: RunningTextCritic[Any], law: Law, real: Corpus, planted: Corpus, relabellings: int = RELABELLINGS
+    ) -> None:
+        self.statistic = law.name
+        tokenizer = critic.tokenizer
+        self._law, self._relabellings = law, relabellings
+        self._tables = real.tokens(tokenizer), planted.tokens(tokenizer)
+        self.usable = (self._tables[0].lengths > 0) & (self._tables[1].lengths > 0)
+
+    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
+        """Test two sets of documents."""
+        sides = zip(self._tables, (real, generated), groups or (None, None), strict=True)
+        a, b = (_running_text(*side) for side in sides)
+        try:
+            result = compare_law(self._law, a, b, 0.95, relabellings=self._relabellings)
+        except (MomusError, ValueError):  # a text does not determine the law
+            return float("nan"), self.statistic, float("nan")
+        return result.p, self.statistic, result.difference
+
+
+def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> RunningText:
+    """Concatenate documents, and renumber their words: the vocabulary keeps only words that occur.
+
+    ``groups`` are the numbers of the documents' groups, which are consecutive.
+    """
+    chosen = table.take(rows)
+    used = np.flatnonzero(np.bincount(chosen.ids, minlength=len(table.vocabulary)))
+    code = np.zeros(len(table.vocabulary), dtype=np.int32)  # code[old number] = new number, (V,)
+    code[used] = np.arange(len(used))
+    ends = chosen.offsets[1:]
+    # a group ends with its last document, whose successor has another number
+    group_ends = None if groups is None else ends[np.append(groups[1:] != groups[:-1], True)]
+    return RunningText(code[chosen.ids], [table.vocabulary[i] for i in used], ends, group_ends)
+
+
+def judge_for(
+    critic: Critic[Any],
+    real: tuple[Corpus, Scores | None],
+    planted: tuple[Corpus, Scores | None],
+    permutations: int,
+    wide: int,
+    seed: int,
+) -> SplitJudge:
+    """Build the judge of a fitted critic for a corpus and its planted version."""
+    if isinstance(critic, RunningTextCritic):
+        law = next(s for s in critic.laws() if s.name == headline_of(critic))
+        return LawJudge(critic, law, real[0], planted[0], wide)
+    assert real[1] is not None
+    assert planted[1] is not None
+    return RowsJudge(critic, real[1], planted[1], permutations, wide, seed)
+
 
 MISSING = "the statistic is undefined for texts of this size"
 

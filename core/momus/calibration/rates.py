@@ -10,6 +10,7 @@ import numpy as np
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
+from momus.controls import DEFECTS
 from momus.inference import holm
 from momus.numeric.types import Floats
 
@@ -45,6 +46,11 @@ class Rate:
             return cls(0, 0, float("nan"), float("nan"))
         interval = binomtest(count, n).proportion_ci(confidence, "exact")
         return cls(count, n, float(interval.low), float(interval.high))
+
+
+def on_axis(critic: str, defect: str) -> bool:
+    """Whether a defect lies on the critic's axis."""
+    return defect in DEFECTS and critic in DEFECTS[defect].critics
 
 
 def rate(cell: Cell, alpha: float) -> Rate:

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
-from momus.calibration.rates import curves, detectable, family_wise, rows
-from momus.calibration.view import on_axis
+from momus.calibration.rates import curves, detectable, family_wise, on_axis, rows
 from momus.files import write_json, write_table
 from momus.outputs import write_text, writing
 from momus.runs.folder import REPORT
@@ -59,7 +58,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
     StoreError
         The folder cannot be written.
     """
-    from momus.calibration.page import render_calibration
+    from momus.calibration.view import render_calibration
 
     with writing(folder, "name another folder with --out"):
         rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)

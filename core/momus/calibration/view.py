@@ -1,4 +1,4 @@
-"""Tables of a calibration for the terminal."""
+"""What a reader sees of a calibration: tables for the terminal, and the page with p-values, power and a matrix."""
 
 from __future__ import annotations
 
@@ -6,15 +6,27 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
-from momus.calibration.rates import Curves, Detectable, Rate, curves, detectable, family_wise, rate
+from momus.calibration.rates import (
+    Curves,
+    Detectable,
+    Rate,
+    curves,
+    detectable,
+    family_wise,
+    on_axis,
+    rate,
+)
 from momus.controls import DEFECTS
+from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
 from momus.report.format import number, text_table
+from momus.report.html import render_page
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
 
     from momus.calibration.store import Calibration
 
@@ -46,11 +58,6 @@ def says(alarms: Rate, alpha: float) -> str:
     if alarms.low > alpha:
         return "exceeded"
     return "conservative" if alarms.high < alpha else "kept"
-
-
-def on_axis(critic: str, defect: str) -> bool:
-    """Whether a defect lies on the critic's axis."""
-    return defect in DEFECTS and critic in DEFECTS[defect].critics
 
 
 def null_rows(calibration: Calibration) -> list[tuple[str, int, int, int, str, str]]:
@@ -101,7 +108,7 @@ def power_rows(calibration: Calibration) -> list[tuple[str, str, str, int, int, 
     return rows
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> Table:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> RenderableType:
     cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
     return text_table(heads, cells, align)
 
@@ -154,3 +161,103 @@ def calibration_view(calibration: Calibration) -> RenderableType:
         )
     )
     return Group(*parts)
+
+
+SHOWN = 200
+"""Points of an empirical distribution that a figure shows, at most."""
+
+
+def p_value_chart(cells: Sequence[Cell], name: str) -> Chart:
+    """Plot the distribution of a critic's null p-values at each size against the uniform distribution."""
+    series = [Series("uniform", [0.0, 1.0], [0.0, 1.0], "reference")]
+    roles: tuple[Role, ...] = ("real", "generated", "fitted")
+    for i, cell in enumerate(c for c in cells if c.tested):
+        # the empirical distribution function: y[i] is the share of p-values up to p[i]
+        p = np.sort([v for v in cell.p if v is not None])
+        y = np.arange(1, len(p) + 1) / len(p)
+        if len(p) > SHOWN:
+            shown = np.unique(np.linspace(0, len(p) - 1, SHOWN).astype(int))
+            p, y = p[shown], y[shown]
+        label = f"{cell.n_real:,} | {cell.n_generated:,}"
+        x = np.concatenate([[0.0], p, [1.0]]).tolist()
+        series.append(Series(label, x, np.concatenate([[0.0], y, [1.0]]).tolist(), roles[i % 3], "steps"))
+    axes = Axis("p-value of a null split"), Axis("share of splits")
+    note = "If the test keeps its level, the curve follows the diagonal; a curve above it means too many false alarms."
+    return Chart(name, "p-values of null splits", *axes, series, note)
+
+
+def power_chart(by_defect: dict[str, list[Cell]], critic: str, alpha: float, name: str) -> Chart:
+    """Plot power against strength for each defect; defects on the critic's axis have intervals."""
+    series = []
+    for defect in sorted(by_defect, key=lambda d: not on_axis(critic, d)):
+        tested = [c for c in by_defect[defect] if c.tested]
+        rates = [rate(c, alpha) for c in tested]
+        x, y = [c.strength for c in tested], [r.share for r in rates]
+        if on_axis(critic, defect):
+            band = [r.low for r in rates], [r.high for r in rates]
+            series.append(Series(defect, x, y, "generated", "line", *band))
+        else:
+            series.append(Series(f"({defect})", x, y, "reference"))
+    title = "Power by strength (defects of other axes in brackets)"
+    note = "Bands are 95 % Clopper–Pearson intervals; the value at strength 0 is the false-alarm rate."
+    return Chart(name, title, Axis("strength"), Axis("share of splits with an alarm"), series, note)
+
+
+def specificity(
+    cells: Sequence[Cell], size: tuple[int, int], strength: float, alpha: float, units: str = "documents"
+) -> Heatmap:
+    """Tabulate the alarm rate of each critic for each defect at one strength."""
+    sized = [c for c in cells if (c.n_real, c.n_generated) == size]
+    critics = list(dict.fromkeys(c.critic for c in sized))
+    defects = list(dict.fromkeys(c.defect for c in sized))
+    table = {(c.critic, c.defect): rate(c, alpha) for c in sized if c.defect == NULL or c.strength == strength}
+    values = [[_share(table.get((c, d))) for d in defects] for c in critics]
+    return Heatmap(
+        f"specificity-{size[0]}-{size[1]}-{strength:g}",
+        f"Critics and defects at strength {strength:g}, {size[0]:,} | {size[1]:,} {units}",
+        critics,
+        ["no defect" if d == NULL else d for d in defects],
+        values,
+        "share of splits with an alarm",
+        limit=1.0,
+        note="A critic should alarm only at defects of its axis; several critics should alarm at a defect that changes "
+        "several axes. –: not measured.",
+    )
+
+
+def _share(alarms: Rate | None) -> float | None:
+    return None if alarms is None or not alarms.n else alarms.share
+
+
+def render_calibration(calibration: Calibration) -> str:
+    """Render the page; all text from outside is cleaned and escaped."""
+    plan = calibration.plan
+    null = [c for c in calibration.cells if c.defect == NULL]
+    sizes = list(dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells))
+    by_curve = curves(calibration.cells)
+    heads, smallest, critics = power_heads(calibration), power_rows(calibration), []
+    for i, critic in enumerate(calibration.critics):
+        name = critic["name"]
+        charts = [p_value_chart([c for c in null if c.critic == name], f"p-{i}")]
+        for size in sizes:
+            by_defect = {d: curve for (c, s, d), curve in by_curve.items() if c == name and s == size and d != NULL}
+            if by_defect:
+                charts.append(power_chart(by_defect, name, plan.alpha, f"power-{i}-{size[0]}-{size[1]}"))
+        by_critic = [row[1:] for row in smallest if row[0] == name]
+        critics.append(
+            {**critic, "charts": charts, "table": Table("smallest", "Smallest detectable defect", heads[1:], by_critic)}
+        )
+    strengths = sorted(plan.strengths) if plan.defects else []
+    shown = [strengths[-1], strengths[(len(strengths) - 1) // 2]] if strengths else []  # highest and median
+    matrices = [
+        specificity(calibration.cells, size, s, plan.alpha, plan.units) for size in sizes for s in dict.fromkeys(shown)
+    ]
+    return render_page(
+        "calibration.html.j2",
+        calibration=calibration,
+        null=Table("null", f"False alarms at p ≤ {plan.alpha:g}", null_heads(calibration), null_rows(calibration)),
+        family=family_texts(calibration),
+        critics=critics,
+        matrices=matrices,
+        defects=[DEFECTS[d] for d in plan.defects],
+    )

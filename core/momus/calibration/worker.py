@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from momus.calibration.cells import Cell, CellFolder, Draws, measure
-from momus.calibration.judges import SplitJudge, judge_for
+from momus.calibration.cells import Cell, CellFolder, Draws, SplitJudge, judge_for, measure
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic

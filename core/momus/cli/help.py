@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 from momus.cli.renamed import refuse_old_options
+from momus.errors import UsageError
 
 READING = "Reading files"
 PANELS = {
@@ -49,9 +51,16 @@ class Command(TyperCommand):
         Raises
         ------
         UsageError
-            An option has another name now.
+            An option has another name now, or is given twice although it takes one value.
         """
         refuse_old_options(self.name or "", args)
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for param, times in Counter(order).items():
+            if times > 1 and isinstance(param, TyperOption) and not (param.multiple or param.is_flag or param.count):
+                raise UsageError(
+                    f"{param.opts[0]} is given {times} times, and takes one value",
+                    hint="give it once; names in a list are joined by commas, as in --critics length,unigram",
+                )
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:

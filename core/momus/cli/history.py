@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -150,7 +151,7 @@ def gate(
     from momus.history.gate import LOOKS, gate_run
     from momus.history.gate_rate import GateRate
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
-    from momus.history.view import JUNIT, gate_blocks, gate_json, on_terminal, write_junit
+    from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
     from momus.ownership import check_output
 
     exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
@@ -186,7 +187,7 @@ def gate(
         rate = measured.words
     result = gate_run(looked_at, chosen, registry, rate)
     if as_json:
-        print_json(gate_json(result))
+        print_json({"passed": result.passed, **asdict(result)})
     else:
         print_narrow(on_terminal(gate_blocks(result, whole=False)))
     if junit is not None:
@@ -252,12 +253,12 @@ def history(
     Next: `momus diff` compares two of the runs; `momus gate` decides about one.
     """
     from momus.history.rules import Limit, read_rules
-    from momus.history.timeline import read_timeline, timeline_json, write_history
+    from momus.history.timeline import read_timeline, write_history
 
     chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
     timeline = read_timeline(folder, chosen.max)
     if as_json:
-        print_json(timeline_json(timeline))
+        print_json(asdict(timeline))
     if out is not None or not as_json:
         path = write_history(timeline, out or folder / "history.html")
         echo(f"History: {path} ({len(timeline.runs)} runs)", err=as_json)

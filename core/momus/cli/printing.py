@@ -14,6 +14,7 @@ import typer
 
 from momus.cli.options import Json
 from momus.errors import UsageError
+from momus.files import plain
 from momus.visible import visible
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def print_narrow(view: Any) -> None:
 
 
 def print_json(content: Any) -> None:
-    """Print JSON, in ASCII: names may hold what a terminal must not see."""
-    typer.echo(json.dumps(content, indent=2, allow_nan=False))
+    """Print JSON, in ASCII: names may hold what a terminal must not see; numbers that are not finite are null."""
+    typer.echo(json.dumps(plain(content), indent=2, allow_nan=False))
 
 
 def exclusive(options: Mapping[str, bool]) -> None:

@@ -10,11 +10,10 @@ import re
 import numpy as np
 
 from momus.conformance import corpora
-from momus.conformance.subject import Skip, Subject, same_scores, same_values, worst
+from momus.conformance.subject import Skip, Subject, assert_same, same_values
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import row_unit, tokenizer_of
 from momus.critic.portions import fit_portions, is_mergeable, read_portion
-from momus.critic.scores import Scores
 from momus.errors import MomusError, NotFittedError
 from momus.estimator import Estimator, clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus
@@ -103,7 +102,7 @@ def refitting_forgets(s: Subject) -> None:
     critic = clone(s.critic)
     critic.fit(other)
     critic.fit(s.fit_text)
-    _agree(critic.score(s.held_out), s.scores, "after another fit")
+    assert_same(s.scores, critic.score(s.held_out), "after another fit")
 
 
 def same_seed_same_fit(s: Subject) -> None:
@@ -120,7 +119,7 @@ def same_seed_same_fit(s: Subject) -> None:
     assert first.keys() == second.keys(), "two fits set different attributes"
     for key, value in first.items():
         assert same_values(value, second[key]), f"two fits on the same text differ in {key!r}: seed its random numbers"
-    _agree(again.score(s.held_out), s.scores, "between two fits")
+    assert_same(s.scores, again.score(s.held_out), "between two fits")
 
 
 def merging(s: Subject) -> None:
@@ -163,7 +162,7 @@ def scoring_learns_nothing(s: Subject) -> None:
     critic = s.refitted
     critic.score(_other_text(s))
     critic.score(s.held_out.take(np.arange(0, len(s.held_out), 2)))
-    _agree(critic.score(s.held_out), s.scores, "after scoring other text")
+    assert_same(s.scores, critic.score(s.held_out), "after scoring other text")
     before = fitted_state(s.fitted)
     for key, value in fitted_state(critic).items():
         assert same_values(value, before[key]), f"scoring changes {key!r}"
@@ -185,10 +184,6 @@ def _other_text(s: Subject) -> Corpus:
     if row_unit(s.critic) == "prompt":
         return corpora.answers(240, seed=1)
     return corpora.documents(80, seed=1) if s.corpus is corpora.documents() else s.held_out
-
-
-def _agree(scores: Scores, expected: Scores, when: str) -> None:
-    assert same_scores(scores, expected), f"scores differ {when}: {worst(scores, expected)}"
 
 
 CHECKS = (

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from momus.conformance import corpora
-from momus.conformance.subject import Skip, Subject, same_scores, worst
+from momus.conformance.subject import Skip, Subject, assert_same
 from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic
 from momus.critic.hooks import DeviceMixin, moved, row_unit, scored_units
 from momus.critic.powers import headline_of
@@ -39,11 +39,9 @@ def statistics_are_sound(s: Subject) -> None:
     assert len(set(names)) == len(names), f"two statistics have the same name: {names}"
     for x in statistics:
         assert x.rows in rows, f"statistic {x.name!r} pools rows {x.rows!r}, which do not exist"
-    if not isinstance(s.critic, RunningTextCritic):
-        assert headline_of(s.fitted) in names, f"headline {headline_of(s.fitted)!r} is not one of {names}"
-    else:
+    if isinstance(s.critic, RunningTextCritic):
         names = [v.statistic for v in judge(s.fitted, s.scores, s.scores, permutations=99, resamples=99)]
-        assert headline_of(s.fitted) in names, f"headline {headline_of(s.fitted)!r} is not one of {names}"
+    assert headline_of(s.fitted) in names, f"headline {headline_of(s.fitted)!r} is not one of {names}"
 
 
 def directions_are_phrases(s: Subject) -> None:
@@ -125,8 +123,7 @@ def saved_critics_score_alike(s: Subject) -> None:
         s.fitted.save(folder)
         loaded = type(s.critic).load(folder, trust=True)
         assert loaded.get_params(deep=False) == s.critic.get_params(deep=False), "saving and loading changes parameters"
-        scores = loaded.score(s.held_out)
-        assert same_scores(s.scores, scores), f"scores change after saving and loading: {worst(s.scores, scores)}"
+        assert_same(s.scores, loaded.score(s.held_out), "after saving and loading")
 
 
 def saved_critics_load_in_a_fresh_process(s: Subject) -> None:
@@ -159,16 +156,14 @@ def saved_critics_load_in_a_fresh_process(s: Subject) -> None:
         nll, steps, reasons = json.loads(done.stdout.strip().splitlines()[-1])
     mine = s.fitted.score(sample)
     theirs = Scores(mine.critic, mine.corpus, mine.ids, mine.prompts, np.array(nll, float), np.array(steps), reasons)
-    assert same_scores(mine, theirs), f"scores change in a new process: {worst(mine, theirs)}"
+    assert_same(mine, theirs, "in a new process")
 
 
 def devices_are_respected(s: Subject) -> None:
     """Scoring after ``to("cpu")`` gives the same scores."""
     if not isinstance(s.critic, DeviceMixin):
         raise Skip("the critic uses no device")
-    critic = moved(s.refitted, "cpu")
-    scores = critic.score(s.held_out)
-    assert same_scores(s.scores, scores), f"scores change on the CPU: {worst(s.scores, scores)}"
+    assert_same(s.scores, moved(s.refitted, "cpu").score(s.held_out), "on the CPU")
 
 
 CHECKS = (

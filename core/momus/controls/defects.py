@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from momus.controls.mixing import copy_answers, exchange_sections, mix_languages, mix_topics, mix_words
-from momus.controls.ordering import LOOP, loop, move_ngrams, move_sections, repeat_sections
+from momus.controls.moving import (
+    LOOP,
+    copy_answers,
+    exchange_sections,
+    loop,
+    mix_languages,
+    mix_topics,
+    mix_words,
+    move_ngrams,
+    move_sections,
+    repeat_sections,
+)
 from momus.controls.planting import Defect
-from momus.controls.sentences import even_sentences, one_template, open_with_connectives, stock_phrases
 from momus.controls.wording import (
     COMMON,
     FEWEST_WORDS,
     STOPWORDS,
     cut_short,
     double_symbols,
+    even_sentences,
     inflate_stopwords,
+    one_template,
+    open_with_connectives,
+    stock_phrases,
     swap_pronouns,
     truncate_vocabulary,
 )

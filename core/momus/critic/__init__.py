@@ -4,16 +4,11 @@
 rows, ``momus.critic.tools`` the tools that adapters bring, ``momus.critic.fitted`` the checks of a saved state.
 """
 
-from momus.critic.base import Critic, RunningTextCritic, TokenCritic
+from momus.critic.base import CountingCritic, Critic, RunningTextCritic, TokenCritic
 from momus.critic.hooks import DeviceMixin, NotesMixin
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
 from momus.critic.portions import Counts
-from momus.critic.powers import (
-    EvidenceMixin,
-    ExplanationMixin,
-    MergeableMixin,
-    StatisticsMixin,
-)
+from momus.critic.powers import EvidenceMixin, ExplanationMixin, MergeableMixin, PowersMixin, StatisticsMixin
 from momus.critic.resources import resource
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
@@ -21,6 +16,7 @@ from momus.critic.statistic import Note, Reporting, Statistic
 
 __all__ = [
     "Counted",
+    "CountingCritic",
     "Counts",
     "Critic",
     "DeviceMixin",
@@ -33,6 +29,7 @@ __all__ = [
     "Note",
     "NotesMixin",
     "Pooled",
+    "PowersMixin",
     "Reporting",
     "Rows",
     "RunningTextCritic",

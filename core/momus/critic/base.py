@@ -29,7 +29,7 @@ from momus.critic.hooks import (
     tokenizer_of,
 )
 from momus.critic.latents import StateSequences
-from momus.critic.powers import EvidenceMixin, LawsMixin, MergeableMixin, check_powers
+from momus.critic.powers import EvidenceMixin, LawsMixin, MergeableMixin, PowersMixin, check_powers
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.critic.statistic import Note, Reporting
@@ -262,6 +262,11 @@ class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
     def claims(self) -> Scripts:
         """The scripts of the class; any script of text that is already split."""
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
+
+
+@parametrized
+class CountingCritic(MergeableMixin, TokenCritic[Z], PowersMixin, ABC):
+    """A critic of tokens that is fitted on counts, with statistics, evidence and marked documents."""
 
 
 @parametrized

@@ -123,6 +123,10 @@ class ExplanationMixin(ABC):
         """Mark one document (a corpus of one); None where there is nothing to mark."""
 
 
+class PowersMixin(StatisticsMixin, EvidenceMixin, ExplanationMixin, ABC):
+    """Statistics, evidence and marked documents: the powers that most critics have."""
+
+
 class AggregatedPosteriorMixin(ABC):
     """An aggregated posterior P_agg(z) for latents other than `StateSequences`, or another one for these."""
 

@@ -158,6 +158,19 @@ class Statistic:
     uneven: Literal["squares", "itself"] = "squares"
 
     @classmethod
+    def value(
+        cls, name: str, rows: str, function: Function, label: str, direction: Direction = (), **others: Any
+    ) -> Statistic:
+        """A number of each text; its effect on the log scale is a log ratio, unless another one is given."""
+        others.setdefault("effect", "log_ratio" if others.get("scale") == "log" else "difference")
+        return cls(name, rows, "value", function, label=label, direction=direction, **others)
+
+    @classmethod
+    def distance(cls, name: str, rows: str, function: Function, label: str, **others: Any) -> Statistic:
+        """A distance between two texts."""
+        return cls(name, rows, "distance", function, label=label, **others)
+
+    @classmethod
     def ratio(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals, see `mean`: rows are [numerator, denominator], or [value, 1] for a mean.
 
@@ -168,8 +181,7 @@ class Statistic:
         others
             Further attributes, by name.
         """
-        others.setdefault("effect", "hedges_g")
-        return cls(name, rows, "value", mean, label=label, direction=direction, **others)
+        return cls.value(name, rows, mean, label, direction, **{"effect": "hedges_g", **others})
 
     @classmethod
     def share(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
@@ -179,17 +191,18 @@ class Statistic:
     @classmethod
     def having(cls, name: str, rows: str, what: str) -> Statistic:
         """The share of documents with something; rows are [whether a document has it, 1]."""
-        return cls.share(name, rows, f"documents with {what}", (f"more rarely with {what}", f"more often with {what}"))
+        direction = f"less often with {what}", f"more often with {what}"
+        return cls.share(name, rows, f"documents with {what}", direction, clause=f"{{}} of documents have {what}")
 
     @classmethod
     def relative(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
         """A ratio of two totals that is compared on the log scale, by what factor it differs."""
-        return cls.ratio(name, rows, label, direction, scale="log", effect="log_ratio", **others)
+        return cls.value(name, rows, mean, label, direction, scale="log", **others)
 
     @classmethod
     def ks(cls, rows: str, label: str) -> Statistic:
         """The Kolmogorov–Smirnov distance ``ks`` of rows of counts by number."""
-        return cls("ks", rows, "distance", kolmogorov_smirnov, ties=mean_gap, label=label)
+        return cls.distance("ks", rows, kolmogorov_smirnov, label, ties=mean_gap)
 
     @property
     def wording(self) -> Wording:

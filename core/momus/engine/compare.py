@@ -26,7 +26,7 @@ from momus.engine.provenance import critics_warnings, left_out_warnings, missing
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
 from momus.joint.analyses import analyse
-from momus.joint.versions import Nearer
+from momus.joint.versions import Nearer, of_reference
 from momus.numeric.devices import resolve_device
 from momus.ownership import check_place
 from momus.processes import usable_cores
@@ -339,6 +339,7 @@ def _adjust(comparison: Comparison, texts: Texts, settings: Settings) -> None:
     comparison.warnings += floor_warnings(comparison.verdicts, multiplicity)
     comparison.warnings += skewness_warnings(comparison.verdicts)
     comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
+    comparison.warnings = [of_reference(warning, settings.against) for warning in comparison.warnings]
 
 
 def _jobs(critics: Sequence[Critic[Any]], size: int) -> int:

@@ -193,11 +193,9 @@ def _items(critic: Critic[Any], corpora: Sequence[Corpus], scored: Sequence[Scor
 
 
 def _directions(critic: Critic[Any], cross: CrossScores, alpha: float) -> list[Direction]:
-    directions = []
-    for new, old in zip(cross.scored[1:], cross.reverse, strict=False):
-        d = direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha)
-        directions += [] if d is None else [d]
-    return directions
+    sides = zip(cross.scored[1:], cross.reverse, strict=False)
+    directions = (direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha) for new, old in sides)
+    return [d for d in directions if d is not None]
 
 
 def _paths(critic: Critic[Any], scored: Sequence[Scores]) -> list[Path]:

@@ -221,7 +221,7 @@ class LargeScoring:
 
 def _known(stored: Sequence[StoredText], critics: Sequence[Critic[Any]]) -> list[str]:
     """Warn of texts with documents that critics were fitted on, of which the rows of each part know the number."""
-    known = {t.name: max(sum(int(r["fitted_on"]) for r in t.records(c.name)) for c in critics) for t in stored}
+    known = {t.name: max(t.critics[c.name].fitted_on for c in critics) for t in stored}
     return [
         f"{n:,} of {counted(len(text), 'document')} of {text.name!r} are also in the text that critics are fitted on, "
         "so its scores are too good."

@@ -17,8 +17,9 @@ from momus.critic.registry import load_critic
 from momus.engine.chosen import Chosen
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
+from momus.ownership import kind_of
 from momus.reading import ReadingOptions, TextSource
-from momus.reading.parts import InputFile, cut, list_inputs, read_part
+from momus.reading.parts import InputFile, list_inputs, read_first
 from momus.runs.manifest import ROWS
 from momus.runs.row_folder import RowFolder
 from momus.runs.row_plan import PART_BYTES, Plan
@@ -35,11 +36,24 @@ PREVIEW = 1_000
 
 
 def row_folder(source: object) -> Path | None:
-    """The folder of rows that a text is given as: what ``momus score`` wrote, or the real text of a run; else None."""
+    """The folder of rows that a text is given as: what ``momus score`` wrote, or the real text of a run; else None.
+
+    Raises
+    ------
+    UsageError
+        It is a run without rows, or another folder of Momus.
+    """
     if not isinstance(source, str | os.PathLike):
         return None
     path = Path(source)
-    return next((p for p in (path, path / ROWS / "real") if RowFolder(p).holds_rows()), None)
+    rows = next((p for p in (path, path / ROWS / "real") if RowFolder(p).holds_rows()), None)
+    kind = None if rows is not None else kind_of(path)
+    if kind is not None:
+        raise UsageError(
+            f"{path}: a folder of Momus ({kind.name}) without rows of scores, not a text",
+            hint="give a text, or the folder of rows that `momus score … -o ROWS` wrote",
+        )
+    return rows
 
 
 def scored_by_parts(critic: Critic[Any]) -> bool:
@@ -140,8 +154,7 @@ def preview(texts: LargeTexts) -> Texts:
             few = StoredText(texts.rows[name], name).corpus
             corpora.append(few.subset(np.arange(min(PREVIEW, len(few)))))
         else:
-            file, parts = cut(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading.encoding)
-            corpora.append(read_part(file, parts[0], texts.reading) if parts else Corpus.from_texts([]))
+            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading))
         corpora[-1].name = name
     real, *generated = corpora
     return Texts(real, real, generated, False, [])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.splitting import icu_of
+from momus.joint.versions import of_reference
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, CriticResult
 from momus.runs.stored_corpus import StoredCorpus
@@ -57,16 +58,18 @@ def left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(v.generated for v in verdicts):
         rows = [v for v in verdicts if v.generated == name and v.headline]
-        worst = max(rows, key=lambda v: v.left_out_real + v.left_out_generated, default=None)
-        if worst is not None and worst.left_out_real + worst.left_out_generated:
+        worst = max(rows, key=_left_out, default=None)
+        if worst is not None and _left_out(worst):
             sides = ((worst.left_out_real, "human"), (worst.left_out_generated, "generated"))
             parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
-            alike.setdefault(parts, []).append(repr(name))
-    return [
-        f"{parts} {'has' if parts.startswith('1 ') and ' and ' not in parts else 'have'} no matching partner (same "
-        f"prompt or group) in the comparison with {', '.join(names)}; left out."
-        for parts, names in alike.items()
-    ]
+            has = "has" if _left_out(worst) == 1 else "have"
+            under = f" that {worst.critic!r} can score" if len({_left_out(v) for v in rows}) > 1 else ""
+            alike.setdefault(f"{parts} {has} no matching partner (same prompt or group){under}", []).append(repr(name))
+    return [f"{said} in the comparison with {', '.join(names)}; left out." for said, names in alike.items()]
+
+
+def _left_out(verdict: Verdict) -> int:
+    return verdict.left_out_real + verdict.left_out_generated
 
 
 def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
@@ -96,13 +99,14 @@ def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
 
 
-def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
+def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]], against: str) -> str:
     """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
     names = [texts.real.name, *(c.name for c in texts.generated)]
     layouts = [texts.layouts[name] for name in names if name in texts.layouts]
     differing = {v.critic for v in comparison.verdicts if v.is_finding}
     axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
-    return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
+    said = layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
+    return of_reference(said, against)
 
 
 def signature_of(
@@ -126,7 +130,7 @@ def signature_of(
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
-        "layout": _layout(comparison, texts, critics),
+        "layout": _layout(comparison, texts, critics, settings.against),
         "languages": [
             {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}
             for text in texts.languages.values()

@@ -70,7 +70,7 @@ class Gap:
         if v.effect_low is None or v.effect_high is None:
             return "its effect has no interval"
         if not effect and not v.band:
-            return f"it has no human band; give its limit as {v.critic}.effect"
+            return f"it has no band; give its limit as {v.critic}.effect"
         freedom = v.freedom or NORMAL
         reach = float(t.isf(v.alpha / 2, freedom))
         sides = max(v.effect - v.effect_low, 0.0) / reach, max(v.effect_high - v.effect, 0.0) / reach

@@ -150,5 +150,4 @@ def _pair(before: KeptRun, after: KeptRun, pair: tuple[str, str], confidence: fl
 
 def _size(change: AxisChange) -> tuple[bool, float]:
     """Axes with a band first, the largest change in bands first."""
-    bands = change.in_bands(change.change)
-    return bands is None, -abs(change.change if bands is None else bands)
+    return not change.band, -abs(change.change / (change.band or 1.0))

@@ -74,19 +74,14 @@ class GateRate:
     seconds: float
 
     @property
-    def rate(self) -> float:
-        """Share of splits that failed."""
-        return self.failed / self.splits
-
-    @property
     def words(self) -> str:
         """The rate in a sentence."""
         interval = f"{percentage(self.low)} to {percentage(self.high)}"
         worst = max(self.axes, key=lambda a: self.axes[a], default="")
         most = f", most often on {worst}" if worst else ""
         return (
-            f"By chance, this gate ({self.rules}) fails {percentage(self.rate)} of {self.splits:,} random halves of "
-            f"{self.reference} against each other ({interval}){most}."
+            f"By chance, this gate ({self.rules}) fails {percentage(self.failed / self.splits)} of {self.splits:,} "
+            f"random halves of {self.reference} against each other ({interval}){most}."
         )
 
     def check(self, run: KeptRun, rules: Rules) -> None:

@@ -91,10 +91,6 @@ class AxisChange:
             return "farther"
         return "nearer" if self.high < 0 else "not told apart"
 
-    def in_bands(self, value: float) -> float | None:
-        """A distance, change or limit ÷ human band; None without a band."""
-        return value / self.band if self.band else None
-
 
 @dataclass(frozen=True)
 class CorpusDiff:
@@ -167,9 +163,9 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDi
                 bootstrap.add(drawn)
     freedom = float(max(min(pools.sizes) - 1, 1))
     changes: list[AxisChange] = []
-    counted: list[tuple[Distances, float]] = []
+    counted: list[tuple[Distances, Distances, float]] = []
     for critic, both in bootstraps.items():
-        distances = [b.distances(freedom) for b in both]
+        distances = both[0].distances(freedom), both[1].distances(freedom)
         if not all(np.isfinite(d.deviations).all() for d in distances):
             excluded[critic] = "its statistic does not exist for some resamples"
             continue
@@ -177,7 +173,7 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDi
         headline = both[1].statistic.name
         described = _described(runs, critic, headline, pair, Moves.of(*distances), sizes)
         if described.band:
-            counted.append((_joined(*distances), described.band))
+            counted.append((*distances, described.band))
         leading = _leading(runs, critic, pair)
         if leading != headline:
             with suppress(ValueError):  # a run does not know it well enough
@@ -306,26 +302,11 @@ def _from_errors(
     return _described(runs, critic, statistic, pair, moves, sizes, errors=True)
 
 
-def _joined(before: Distances, after: Distances) -> Distances:
-    """Both runs as two models."""
-    return Distances(
-        np.concatenate([before.estimates, after.estimates]),
-        np.concatenate([before.deviations, after.deviations], axis=1),
-        before.signed,
-        min(before.freedom, after.freedom),
-        np.concatenate([before.shown, after.shown]),
-    )
-
-
-def _overall(counted: Sequence[tuple[Distances, float]], axes: Sequence[AxisChange]) -> AxisChange | None:
+def _overall(counted: Sequence[tuple[Distances, Distances, float]], axes: Sequence[AxisChange]) -> AxisChange | None:
     """The mean over axes of distance ÷ band."""
     if not counted:
         return None
-    mean = average([d for d, _ in counted], np.array([band for _, band in counted]))
-    single = [
-        Distances(mean.estimates[i : i + 1], mean.deviations[:, i : i + 1], False, mean.freedom, mean.shown[i : i + 1])
-        for i in (0, 1)
-    ]
+    one, other, bands = zip(*counted, strict=True)
+    moves = Moves.of(*(average(list(distances), np.array(bands)) for distances in (one, other)))
     sizes = np.array([(a.n_real, a.n_before, a.n_after) for a in axes if a.band]).min(axis=0)
-    names = ALL_AXES, ALL_AXES, "", "bands"
-    return AxisChange.of(names, Moves.of(single[0], single[1]), 1.0, sizes, False)
+    return AxisChange.of((ALL_AXES, ALL_AXES, "", "bands"), moves, 1.0, sizes, False)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from momus.errors import StoreError
-from momus.files import plain
 from momus.history.change import Gap
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import Limit, limit_of
@@ -200,12 +198,6 @@ def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
 def _of_axis(tables: Sequence[Mapping[str, Verdict]], critic: str) -> dict[int, Verdict]:
     """The verdict of a critic in each run that has one, by number of the run."""
     return {i: table[critic] for i, table in enumerate(tables) if critic in table}
-
-
-def timeline_json(timeline: Timeline) -> dict[str, Any]:
-    """All fields."""
-    content: dict[str, Any] = plain(asdict(timeline))
-    return content
 
 
 def write_history(timeline: Timeline, path: Path) -> Path:

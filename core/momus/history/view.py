@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from momus.files import plain
 from momus.history.checks import Check
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
@@ -172,8 +171,7 @@ def diff_json(diff: RunDiff) -> dict[str, Any]:
             if change is not None:
                 del row["moves"]
                 row["finding"] = change.finding
-    shown: dict[str, Any] = plain(content)
-    return shown
+    return content
 
 
 def amount(check: Check, value: float | None) -> str:
@@ -270,12 +268,6 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[Block]:
         Block("", failed if whole else (), CHECK_HEADS, rows, gate_notes(result), "llrrrl"),
         *([Block("Inputs that differ from the baseline", inputs)] if inputs else []),
     ]
-
-
-def gate_json(result: GateResult) -> dict[str, Any]:
-    """All fields, and whether the gate passed."""
-    content: dict[str, Any] = {"passed": result.passed, **plain(asdict(result))}
-    return content
 
 
 def on_terminal(blocks: Sequence[Block]) -> RenderableType:

@@ -43,8 +43,6 @@ class Spread:
         95 % interval.
     groups
         Groups it was estimated from.
-    documents
-        Documents of a group that were compared with others at once; 0 where the number does not matter.
     error
         Standard error of the mean of the groups.
     correlation
@@ -55,7 +53,6 @@ class Spread:
     low: float
     high: float
     groups: int
-    documents: int = 0
     error: float = 0.0
     correlation: float = 0.0
 
@@ -69,7 +66,7 @@ def is_seen(value: float, low: float | None) -> bool:
     return low is not None and low > LEAST * value * (1 + 1e-3)  # the atlas has four digits
 
 
-def between(values: Floats, variances: Floats, freedom: float, documents: int = 0) -> Spread:
+def between(values: Floats, variances: Floats, freedom: float) -> Spread:
     """The spread of K values, each known with an error.
 
     τ² solves Σ (θ − μ)²/(τ² + v) = median of χ² with K − 1 degrees of freedom: the estimator of Paule & Mandel (1982),
@@ -107,7 +104,7 @@ def between(values: Floats, variances: Floats, freedom: float, documents: int = 
     value = PAIR * math.sqrt(tau2)
     error = 1 / math.sqrt(float(weights.sum()))
     low, high = max(PAIR * math.sqrt(low), LEAST * value), PAIR * math.sqrt(high)
-    return Spread(value, low, high, k, documents, error, correlation)
+    return Spread(value, low, high, k, error, correlation)
 
 
 def _solved(values: Floats, variances: Floats, target: float) -> float:
@@ -226,7 +223,7 @@ class Halves:
         return cls(h, groups, np.array(parts))
 
 
-def of_values(values: Floats, documents: int) -> Spread | None:
+def of_values(values: Floats) -> Spread | None:
     """The spread between groups of a value of a half of each, measured for random halves: (splits, groups, 2)."""
     kept = np.isfinite(values).all(axis=(0, 2))
     values = values[:, kept]
@@ -235,7 +232,7 @@ def of_values(values: Floats, documents: int) -> Spread | None:
         return None
     # variance of the mean of both halves, if documents are independent within a group
     error = float(((values[..., 0] - values[..., 1]) ** 2).mean()) / 4
-    return between(values.mean(axis=(0, 2)), np.full(k, error), float(k), documents)
+    return between(values.mean(axis=(0, 2)), np.full(k, error), float(k))
 
 
 def circulant(k: int, pairs: int = PAIRS) -> tuple[Ints, Ints]:
@@ -252,9 +249,7 @@ def circulant(k: int, pairs: int = PAIRS) -> tuple[Ints, Ints]:
     return one, (one + np.repeat(steps, k)) % k
 
 
-def of_distances(
-    distance: Callable[[int, Ints, Ints], Floats], k: int, documents: int, form: Form, seed: Sequence[int]
-) -> Spread:
+def of_distances(distance: Callable[[int, Ints, Ints], Floats], k: int, form: Form, seed: Sequence[int]) -> Spread:
     """The spread of K groups by a distance without sign: the 95 % quantile of that between two groups.
 
     Halves of two groups are farther apart than the groups, and so are both halves of one. What chance adds is taken
@@ -277,16 +272,16 @@ def of_distances(
     defined = np.asarray(np.isfinite(within).all(axis=1))
     kept = np.isfinite(across).all(axis=1) & defined[one] & defined[other]
     if not kept.any():
-        return Spread(0.0, 0.0, 0.0, 0, documents)
+        return Spread(0.0, 0.0, 0.0, 0)
     power = 2.0 if form == "linear" else 1.0
     squares = _Squares(one[kept], other[kept], across[kept] ** power, np.where(defined[:, None], within, 0.0) ** power)
     k, here = int(defined.sum()), float(squares(defined[:, None].astype(np.float64))[0])
     drawn = np.random.default_rng([*seed, 1]).multinomial(k, defined / k, RESAMPLES).T.astype(np.float64)
     error = float(np.nanstd(squares(drawn), ddof=1)) * math.sqrt(k / max(k - 1, 1))
     if not here > 0 or not math.isfinite(error):
-        return Spread(0.0, 0.0, 0.0, k, documents)
+        return Spread(0.0, 0.0, 0.0, k)
     value, low, high = (x ** (1 / power) for x in _positive(here, error, k))
-    return Spread(value, max(low, LEAST * value), high, k, documents)
+    return Spread(value, max(low, LEAST * value), high, k)
 
 
 class _Squares:

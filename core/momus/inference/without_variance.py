@@ -99,7 +99,9 @@ def apart(contrast: Contrast, samples: Samples, p: float, effect: float, levels:
         for i, level in enumerate(levels):
             low, high = separation_interval(real, generated, units, samples.design.together, level)
             shown[i] = (low, high) if p <= 1 - level else (min(low, 0.0), max(high, 0.0))
-    effects = shown if s.effect == "difference" else (NONE, NONE)
+    # both effect sizes that are not on a log scale are multiples of the difference
+    scale = math.nan if s.effect == "log_ratio" else effect / (generated - real)
+    effects = [(low * scale, high * scale) for low, high in shown]
     zero_variance = "share" if math.isfinite(shown[0][0]) else "none"
     return {**numbers((real, generated), effect, p, shown[0], effects), "zero_variance": zero_variance}
 

@@ -16,7 +16,8 @@ from scipy import sparse
 from momus.critic import Counted, Statistic
 from momus.critic.rows import aligned
 from momus.critic.scores import Scores
-from momus.joint.versions import TOPICS, Direction, Item, Path, with_q
+from momus.inference.multiplicity import benjamini_hochberg
+from momus.joint.versions import TOPICS, Direction, Item, Path
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 
@@ -92,24 +93,15 @@ def changed_items(
     shares = [np.asarray(m.sum(axis=0)).ravel() / max(m.shape[0], 1) for m in means]
     p, low, high, enough = _paired(means[0], means[1], alpha) if pairs.prompts else _unpaired(means[0], means[1], alpha)
     chosen = np.flatnonzero(enough & np.array([bool(x) for x in labels]))
-    items = [
-        Item(
-            scores[1].corpus,
-            kind,
-            labels[j],
-            float(shares[0][j]),
-            float(shares[1][j]),
-            float(shares[1][j] - shares[0][j]),
-            float(low[j]),
-            float(high[j]),
-            float(p[j]),
-            1.0,
-            0,
-        )
-        for j in chosen.tolist()
-    ]
+    # of each item: both shares, the change with its interval, p and q
+    columns = [x[chosen] for x in (*shares, shares[1] - shares[0], low, high, p)]
+    table = np.column_stack([*columns, benjamini_hochberg(columns[-1])])
     column = {labels[j]: j for j in chosen.tolist()}
-    tested = sorted(with_q(items), key=lambda i: -abs(i.change))
+    items = [
+        Item(scores[1].corpus, kind, text, a, b, change, least, most, p_, q, len(chosen))
+        for text, (a, b, change, least, most, p_, q) in zip(column, table.tolist(), strict=True)
+    ]
+    tested = sorted(items, key=lambda i: -abs(i.effect))
     kept = tested if kind == TOPICS else [x for came in (True, False) for x in _listed(tested, came, alpha)]
     return [_with_examples(i, column[i.text], pairs, means, (old, new), texts) for i in kept]
 
@@ -156,13 +148,17 @@ def _unpaired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[F
 
 
 def _listed(items: Sequence[Item], came: bool, alpha: float) -> list[Item]:
-    """Significant items of one sign, the largest first; of nested phrases, the longest that changed alike."""
+    """Significant items of one sign, the largest first; of nested phrases, the longest that changed alike.
+
+    Their intervals exclude 0 too: of a phrase of which some documents have more, a sign test may find a change of which
+    the mean tells nothing.
+    """
     chosen: list[Item] = []
     for item in items:
-        if item.q > alpha or (item.change > 0) != came:
+        if item.q > alpha or not (item.low > 0 if came else item.high < 0):
             continue
         inside = [k for k, c in enumerate(chosen) if f" {c.text} " in f" {item.text} "]
-        if any(f" {item.text} " in f" {c.text} " for c in chosen):
+        if any(f" {item.text} " in f" {c.text} " and abs(c.change) >= ALIKE * abs(item.change) for c in chosen):
             continue
         if inside and abs(item.change) >= ALIKE * abs(chosen[inside[0]].change):
             chosen[inside[0]] = item
@@ -186,8 +182,7 @@ def _with_examples(
     values = [np.asarray(t.matrix[:, [column]].toarray()).ravel() for t in tables]
     if not pairs.prompts:
         rows = [int(np.argmax(sign * v if k else -sign * v)) for k, v in enumerate(values)]
-        examples = [passage(texts[k][rows[k]].text, item.text) for k in (0, 1)]
-        return replace(item, old_example=examples[0], new_example=examples[1])
+        return _shown(item, rows, texts)
     d = sign * np.asarray((means[1][:, [column]] - means[0][:, [column]]).toarray()).ravel()
     unit = int(np.argmax(d))
     rows = []
@@ -195,8 +190,26 @@ def _with_examples(
         of_unit = pairs.means[k][[unit], :].indices
         toward = values[k][of_unit] * (sign if k else -sign)
         rows.append(int(of_unit[int(np.argmax(toward))]))
-    examples = [passage(texts[k][rows[k]].text, item.text) for k in (0, 1)]
-    return replace(item, prompt=pairs.prompts[unit], old_example=examples[0], new_example=examples[1])
+    return replace(_shown(item, rows, texts), prompt=pairs.prompts[unit])
+
+
+def _shown(item: Item, rows: Sequence[int], texts: tuple[Corpus, Corpus]) -> Item:
+    """The item with a passage of a document of either text: of a topic, one with the most of its words."""
+    of = densest if item.kind == TOPICS else passage
+    old, new = (of(text[row].text, item.text) for text, row in zip(texts, rows, strict=True))
+    return replace(item, old_example=old, new_example=new)
+
+
+def densest(text: str, words: str) -> str:
+    """The first of the sentences of a text that have the most of some words.
+
+    >>> densest("It rained. The cat sat on a mat. I left.", "cat mat dog")
+    'The cat sat on a mat.'
+    """
+    wanted = set(words.lower().split())
+    sentences = re.split(r"(?<=[.!?])\s+", text)
+    most = max(sentences, key=lambda s: len(wanted & set(re.findall(r"[^\W_]+(?:['’][^\W_]+)*", s.lower()))))
+    return passage(most, "")
 
 
 def passage(text: str, item: str) -> str:
@@ -259,7 +272,7 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
             errors.append(float(np.sqrt(np.sum((x - ratio * w) ** 2)) / w.sum()))
             values.append(ratio)
         documents = [np.where(side.scored, t[:, 0] / t[:, 1], np.nan) for side, t in zip(scored, rows, strict=True)]
-    trend = _trend(scored, documents)
+    z = _trend(scored, documents)
     steps = np.abs(np.diff(values))
     reach = 1.959963984540054
     return Path(
@@ -267,13 +280,13 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
         tuple(values),
         tuple(v - reach * e for v, e in zip(values, errors, strict=True)),
         tuple(v + reach * e for v, e in zip(values, errors, strict=True)),
-        values[-1] >= values[0] if trend is None else trend[0] > 0,
+        values[-1] >= values[0] if z is None else z > 0,
         int(np.argmax(steps)) + 1,
-        None if trend is None else 2 * float(stats.norm.sf(abs(trend[0]))),
+        None if z is None else 2 * float(stats.norm.sf(abs(z))),
     )  # fmt: skip
 
 
-def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> tuple[float] | None:
+def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> float | None:
     """z of Page's test: ranks of the versions within each prompt that all answer; None with fewer than ten."""
     means: list[dict[str, float]] = []
     for side, x in zip(scored, values, strict=True):
@@ -285,7 +298,7 @@ def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> tuple[float] |
     common = sorted(set.intersection(*(set(m) for m in means)))
     if len(common) < 10:
         return None
-    return (page_z(np.array([[m[p] for m in means] for p in common])),)
+    return page_z(np.array([[m[p] for m in means] for p in common]))
 
 
 def page_z(values: Floats) -> float:

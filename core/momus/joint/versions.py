@@ -5,11 +5,13 @@ All of it is kept by critic, as it is found, and put together by `against_of`.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from momus.inference.multiplicity import benjamini_hochberg, holm
+from momus.inference.multiplicity import holm
 from momus.verdicts.table import speaking
 
 if TYPE_CHECKING:
@@ -48,6 +50,12 @@ class Item:
     prompt: str | None = None
     old_example: str = ""
     new_example: str = ""
+
+    @property
+    def effect(self) -> float:
+        """Cohen's h of both shares: 2 arcsin √new − 2 arcsin √old."""
+        old, new = (2 * math.asin(math.sqrt(min(max(share, 0.0), 1.0))) for share in (self.old, self.new))
+        return new - old
 
 
 @dataclass(frozen=True)
@@ -148,7 +156,7 @@ class Against:
     reference, folds
         Name of the reference, and number of folds.
     items
-        What significantly vanished or came, by kind, the largest change first; topics apart.
+        What significantly vanished or came, by kind, the largest effect first; topics apart.
     topics
         All topics, the largest change first.
     directions, paths, nearer
@@ -188,16 +196,17 @@ def against_of(comparison: Comparison) -> Against | None:
     alpha = 1 - float(signature.get("confidence", 0.95))
     of_critics = [r.versions for r in comparison.results if r.versions is not None]
     items = [i for v in of_critics for i in v.items]
-    items.sort(key=lambda i: -abs(i.change))  # stable
+    items.sort(key=lambda i: -abs(i.effect))  # stable
     directions = _adjusted_directions([d for v in of_critics for d in v.directions])
     spoken = {(v.critic, v.generated): v.statistic for v in speaking(comparison.verdicts)}
     names = [c["name"] for c in signature["corpora"] if c["role"] == "generated"]
-    chosen = _chosen_paths([p for v in of_critics for p in v.paths], spoken, names)
+    paths = [replace(p, label=of_reference(p.label, reference)) for v in of_critics for p in v.paths]
+    chosen = _chosen_paths(paths, spoken, names)
     return Against(
         reference,
         int(signature.get("folds", 0)),
         tuple(i for i in items if i.kind != TOPICS and i.q <= alpha),
-        tuple(i for i in items if i.kind == TOPICS),
+        tuple(sorted((i for i in items if i.kind == TOPICS), key=lambda i: -abs(i.change))),
         tuple(sorted(directions, key=lambda d: (d.p_adjusted, -abs(d.difference)))),
         tuple(sorted(_adjusted_paths(chosen), key=lambda p: 1.0 if p.p_adjusted is None else p.p_adjusted)),
         tuple(comparison.joint.nearer),
@@ -232,22 +241,19 @@ def _chosen_paths(paths: Sequence[Path], spoken: Mapping[tuple[str, str], str], 
 
 def _adjusted_paths(paths: Sequence[Path]) -> list[Path]:
     tested = [p for p in paths if p.p is not None]
-    adjusted = dict(zip((p.critic for p in tested), holm([float(p.p or 0.0) for p in tested]), strict=True))
+    adjusted = dict(zip((p.critic for p in tested), holm([float(p.p or 0.0) for p in tested]).tolist(), strict=True))
     return [replace(p, p_adjusted=adjusted.get(p.critic)) for p in paths]
 
 
 def of_reference(text: str, reference: str) -> str:
-    """Words of a critic that speak of real text, of the reference, if that is text of a model.
+    """Words that speak of real text, of the reference, if that is text of a model.
 
     >>> of_reference("copied words, beyond real text", "old"), of_reference("beyond real text", "")
     ('copied words, beyond old', 'beyond real text')
+    >>> of_reference("2 human documents lack it", "old"), of_reference("the real text is shorter", "old")
+    ('2 documents of old lack it', 'old is shorter')
     """
-    return text.replace("real text", reference).replace("human text", reference) if reference else text
-
-
-def with_q(items: Sequence[Item]) -> list[Item]:
-    """Items of one kind with their q."""
-    if not items:
-        return []
-    qs = benjamini_hochberg([i.p for i in items])
-    return [replace(i, q=float(q), tested=len(items)) for i, q in zip(items, qs, strict=True)]
+    if not reference:
+        return text
+    text = re.sub("human (documents?)", lambda match: f"{match[1]} of {reference}", text)
+    return re.sub("(the )?(real|human) text", lambda match: reference, text)

@@ -7,7 +7,6 @@ documents go; a second pass copies the records. Memory grows by some twenty byte
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -253,16 +252,12 @@ class ScoredText:
     @property
     def fitted_on(self) -> dict[str, int]:
         """How many of the documents each critic was fitted on."""
-        return {name: sum(int(r["fitted_on"]) for r in self.text.records(name)) for name in self.measures}
+        return {name: self.text.critics[name].fitted_on for name in self.measures}
 
     @property
     def unscored(self) -> dict[str, dict[str, int]]:
         """How many documents have no score, by critic and reason."""
-        totals: dict[str, Counter[str]] = {name: Counter() for name in self.measures}
-        for name, total in totals.items():
-            for record in self.text.records(name):
-                total.update({str(k): int(v) for k, v in record["unscored"].items()})
-        return {name: dict(total.most_common()) for name, total in totals.items()}
+        return {name: dict(self.text.critics[name].unscored.most_common()) for name in self.measures}
 
     def checked(self) -> Bools:
         """All documents, if no critic was fitted on more than 1 % of them: bool (n,).

@@ -5,12 +5,12 @@ from __future__ import annotations
 import mmap
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from types import TracebackType
 from typing import IO
 
-import numpy as np
 import pyarrow as pa
 
 from momus.errors import ReadingError
@@ -39,74 +39,99 @@ class Builder:
     """
 
     def __init__(self, spill: int = SPILL_BYTES) -> None:
-        self._sink = _Sink(spill)
+        self._spill = spill
         self.rows = 0
-        self._clear()
+        self._batch: list[tuple[str, Row]] = []
+        self._size = 0
+        self._batches: list[pa.RecordBatch] = []  # those that are in memory
+        self._bytes = 0
+        self._file: IO[bytes] | None = None
+        self._writer: pa.ipc.RecordBatchFileWriter | None = None
 
     def __enter__(self) -> Builder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._sink.drop()
-
-    def _clear(self) -> None:
-        self._ids: list[str] = []
-        self._texts: list[str] = []
-        self._titles: list[str | None] = []
-        self._ends: list[int] = [0]
-        self._sectioned: list[bool] = []
-        self._prompts: list[str | None] = []
-        self._problems: list[str | None] = []
-        self._groups: list[str | None] = []
-        self._fields: list[tuple[str, str]] = []  # of all rows; row i has field_ends[i]:field_ends[i + 1]
-        self._field_ends: list[int] = [0]
-        self._size = 0
+        self._drop()
 
     def add(self, id: str, row: Row) -> bool:
         """Append a row under an id; True if it completes a batch."""
-        self._ids.append(id)
-        self._texts.extend(row.texts)
-        self._titles.extend(row.titles)
-        self._ends.append(len(self._texts))
-        self._sectioned.append(row.sectioned)
-        self._prompts.append(row.prompt)
-        self._problems.append(row.problem)
-        self._groups.append(row.group)
-        self._fields.extend(row.fields)
-        self._field_ends.append(len(self._fields))
+        self._batch.append((id, row))
         self._size += sum(map(len, row.texts)) + len(row.prompt or "") + sum(len(v) for _, v in row.fields)
         self.rows += 1
-        if len(self._ids) < BATCH_ROWS and self._size < BATCH_BYTES:
+        if len(self._batch) < BATCH_ROWS and self._size < BATCH_BYTES:
             return False
         self._flush()
         return True
 
     def _flush(self) -> None:
-        if not self._ids:
+        if not self._batch:
             return
-        # sections ends[i]:ends[i + 1] belong to document i of the batch
-        ends = pa.array(np.asarray(self._ends, dtype=np.int32))
+        rows = [row for _, row in self._batch]
+        # the sections, and the fields, of row i of the batch are ends[i]:ends[i + 1] of all of them
+        sections, fields = (_ends(map(len, lists)) for lists in ([r.texts for r in rows], [r.fields for r in rows]))
         columns = [
-            strings(self._ids),
-            pa.ListArray.from_arrays(ends, strings(self._texts, pa.large_string())),
-            pa.ListArray.from_arrays(ends, strings(self._titles)),
-            pa.array(self._sectioned, type=pa.bool_()),
-            strings(self._prompts),
-            strings(self._problems),
-            strings(self._groups),
+            strings([id for id, _ in self._batch]),
+            pa.ListArray.from_arrays(sections, strings([text for r in rows for text in r.texts], pa.large_string())),
+            pa.ListArray.from_arrays(sections, strings([title for r in rows for title in r.titles])),
+            pa.array([r.sectioned for r in rows], type=pa.bool_()),
+            strings([r.prompt for r in rows]),
+            strings([r.problem for r in rows]),
+            strings([r.group for r in rows]),
             pa.MapArray.from_arrays(
-                pa.array(np.asarray(self._field_ends, dtype=np.int32)),
-                strings([name for name, _ in self._fields]),
-                strings([value for _, value in self._fields]),
+                fields,
+                strings([name for r in rows for name, _ in r.fields]),
+                strings([value for r in rows for _, value in r.fields]),
             ),
         ]
-        self._clear()
-        self._sink.write(pa.RecordBatch.from_arrays(columns, schema=SCHEMA))
+        self._batch, self._size = [], 0
+        batch = pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+        self._batches.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes > self._spill:
+            with _writing():
+                self._to_file()
+
+    def _to_file(self) -> None:
+        if self._writer is None:
+            # the file has no name: nobody else can read or truncate it, and nothing remains if the process is killed
+            self._file = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed by `_drop`
+            self._writer = pa.ipc.new_file(pa.PythonFile(self._file, "w"), SCHEMA)
+        for batch in self._batches:
+            self._writer.write_batch(batch)
+        self._batches.clear()
 
     def finish(self) -> pa.Table:
         """Return the table of all rows."""
         self._flush()
-        return self._sink.table()
+        if self._writer is None:
+            return pa.Table.from_batches(self._batches, schema=SCHEMA)
+        with _writing():
+            self._to_file()
+            self._writer.close()
+            self._writer = None
+            assert self._file is not None
+            self._file.flush()
+            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)  # outlives the file object
+            table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
+        self._drop()
+        return table
+
+    def _drop(self) -> None:
+        """Close the temporary file, which deletes it once no table uses it."""
+        if self._writer is not None:
+            with suppress(OSError, pa.ArrowException):
+                self._writer.close()
+            self._writer = None
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+
+
+def _ends(sizes: Iterable[int]) -> pa.Array:
+    """The ends of lists in the order of their items, after a first 0."""
+    return pa.array(list(accumulate(sizes, initial=0)), type=pa.int32())
 
 
 def strings(values: list[str] | list[str | None], type: pa.DataType | None = None) -> pa.Array:
@@ -120,58 +145,6 @@ def strings(values: list[str] | list[str | None], type: pa.DataType | None = Non
         return pa.array(values, type=type)
     except UnicodeEncodeError:
         return pa.array([None if v is None else SURROGATE.sub("\ufffd", v) for v in values], type=type)
-
-
-class _Sink:
-    """Holds record batches in memory, or in a temporary file once they exceed ``spill`` bytes."""
-
-    def __init__(self, spill: int) -> None:
-        self._spill = spill
-        self._batches: list[pa.RecordBatch] = []
-        self._bytes = 0
-        self._file: IO[bytes] | None = None
-        self._writer: pa.ipc.RecordBatchFileWriter | None = None
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._batches.append(batch)
-        self._bytes += batch.nbytes
-        if self._bytes > self._spill:
-            with _writing():
-                self._to_file()
-
-    def _to_file(self) -> None:
-        if self._writer is None:
-            # the file has no name: nobody else can read or truncate it, and nothing remains if the process is killed
-            self._file = tempfile.TemporaryFile(prefix="momus-")  # noqa: SIM115  closed by `drop`
-            self._writer = pa.ipc.new_file(pa.PythonFile(self._file, "w"), SCHEMA)
-        for batch in self._batches:
-            self._writer.write_batch(batch)
-        self._batches.clear()
-
-    def table(self) -> pa.Table:
-        if self._writer is None:
-            return pa.Table.from_batches(self._batches, schema=SCHEMA)
-        with _writing():
-            self._to_file()
-            self._writer.close()
-            self._writer = None
-            assert self._file is not None
-            self._file.flush()
-            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)  # outlives the file object
-            table = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped))).read_all()
-        self.drop()
-        return table
-
-    def drop(self) -> None:
-        """Close the temporary file, which deletes it once no table uses it."""
-        if self._writer is not None:
-            with suppress(OSError, pa.ArrowException):
-                self._writer.close()
-            self._writer = None
-        if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
-            self._file = None
 
 
 @contextmanager

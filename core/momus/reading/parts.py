@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import pairwise
@@ -168,22 +168,38 @@ def cut(file: InputFile, documents: int, size: int, encoding: str) -> tuple[Inpu
     ReadingError
         The file cannot be read.
     """
-    path = Path(file.path)
     with guarded(file.location):
-        parts: list[Part]
-        if file.kind in BY_LINE and codec(encoding) in ONE_BYTE:
-            parts = _cut_lines(path, documents, size)
-        elif file.kind == "parquet":
-            parts = _cut_rows(path, documents, size)
-        else:
-            return replace(file, sha256=file_digest(path)), [None]
-    digests = "".join(part.sha256 for part in parts)
-    return replace(file, sha256=hashlib.sha256(digests.encode("ascii")).hexdigest()), list(parts)
+        parts = _parts(file, documents, size, encoding)
+        if parts is None:
+            return replace(file, sha256=file_digest(Path(file.path))), [None]
+        hashed = list(parts)
+    digests = "".join(part.sha256 for part in hashed)
+    return replace(file, sha256=hashlib.sha256(digests.encode("ascii")).hexdigest()), list(hashed)
 
 
-def _cut_lines(path: Path, documents: int, size: int) -> list[Part]:
+def read_first(file: InputFile, documents: int, size: int, options: ReadingOptions) -> Corpus:
+    """Read the first part of a file as `cut` makes it, without the others.
+
+    Raises
+    ------
+    ReadingError
+        The file cannot be read.
+    """
+    with guarded(file.location):
+        parts = _parts(file, documents, size, options.encoding)
+        part = None if parts is None else next(parts, None)
+    return Corpus.from_texts([]) if parts is not None and part is None else read_part(file, part, options)
+
+
+def _parts(file: InputFile, documents: int, size: int, encoding: str) -> Iterator[Part] | None:
+    """The parts of a file, each hashed when it is asked for; None if it can only be read whole."""
+    if file.kind in BY_LINE and codec(encoding) in ONE_BYTE:
+        return _cut_lines(Path(file.path), documents, size)
+    return _cut_rows(Path(file.path), documents, size) if file.kind == "parquet" else None
+
+
+def _cut_lines(path: Path, documents: int, size: int) -> Iterator[Part]:
     digest = hashlib.sha256()
-    parts: list[Part] = []
     start = before = position = lines = 0  # of the part that is growing: first byte, lines before; then where we are
     with path.open("rb") as file:
         while data := file.read(CHUNK):
@@ -192,16 +208,15 @@ def _cut_lines(path: Path, documents: int, size: int) -> list[Part]:
                 lines += 1
                 if lines - before == documents or end - start >= size:
                     digest.update(memoryview(data)[hashed : end - position])
-                    parts.append(Part(start, end, before, digest.hexdigest()))
+                    yield Part(start, end, before, digest.hexdigest())
                     start, before, hashed, digest = end, lines, end - position, hashlib.sha256()
             digest.update(memoryview(data)[hashed:])
             position += len(data)
     if position > start:
-        parts.append(Part(start, position, before, digest.hexdigest()))
-    return parts
+        yield Part(start, position, before, digest.hexdigest())
 
 
-def _cut_rows(path: Path, documents: int, size: int) -> list[Part]:
+def _cut_rows(path: Path, documents: int, size: int) -> Iterator[Part]:
     """Whole row groups where they are small, and equal stretches of rows of a large one."""
     metadata = pq.read_metadata(path)
     parts: list[Part] = []
@@ -222,7 +237,7 @@ def _cut_rows(path: Path, documents: int, size: int) -> list[Part]:
     if stop > start:
         parts.append(Part(start, stop, start))
     digest = cache(partial(_digest, path, columns=_columns(metadata)))  # pieces of one row group have one digest
-    return [replace(part, sha256=digest(*_bytes_of(metadata, part))) for part in parts]
+    yield from (replace(part, sha256=digest(*_bytes_of(metadata, part))) for part in parts)
 
 
 def _bytes_of(metadata: pq.FileMetaData, part: Part) -> tuple[int, int]:
@@ -277,9 +292,9 @@ def read_gathered(
     """Read a part, see `read_part`, and give what gathered its rows."""
     location = replace(file.location, part=part)
     with guarded(location):
-        changed = file.has_changed(part)
-    if changed:
-        raise location.error("the file was changed while it was read", "start the run again when it is whole", 0)
+        # the bytes of lines are hashed as they are read (`open_lines`)
+        if (part is None or file.kind == "parquet") and file.has_changed(part):
+            raise location.changed()
     with Builder() as builder:
         reading = gather(
             *(builder, file.field, file.items, codec(options.encoding), options.skip_bad_lines),

@@ -154,10 +154,6 @@ fields=[('year', '1603')], answer=0, source='')
             return Row(None, [record], [None])
         if isinstance(record, Problem):
             return Row(None, problem=record.reason)
-        if chat.is_chat(record):
-            return self._row({"messages": record}, "messages")
-        if isinstance(record, list):
-            return self._row({"item": record}, "item")
         if not isinstance(record, Mapping):
             return Row(None, problem=f"record is not an object (found {kind(record)})")
         return self._row(record, name)

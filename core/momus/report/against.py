@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from momus.joint.analyses import Joint
-from momus.joint.versions import Against, Direction, Item, Path, of_reference
+from momus.joint.versions import Against, Direction, Item, Path
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.blocks import Block
-from momus.report.format import number, p_value, rounded
-from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, covariate_names, subgroup_cells
+from momus.report.format import number, p_value, percent, rounded
+from momus.report.joint_words import group_blocks
 from momus.report.safe import one_line
 from momus.report.sentences import axes, says_what, size
 from momus.report.table import overview
@@ -24,6 +24,10 @@ GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
 """Axes whose gap is told in words; things of a kind in one line; characters of a quoted passage; paths that are
 told first."""
 BARS = "▁▂▃▄▅▆▇█"
+SHARES = (
+    "Shares of documents, each prompt counted once; of words and phrases, shares of passages of equal length, since "
+    "long documents have more of everything"
+)
 
 
 def first_sentences(answer: Answer, against: Against) -> list[str]:
@@ -110,33 +114,38 @@ def change_blocks(against: Against, generated: Sequence[str]) -> list[Block]:
     for name in generated:
         for came, word in ((False, "Vanished"), (True, "Came")):
             kinds = against.changed(name, came)
-            lines = [(kind, _things(items, came)) for kind, items in kinds.items()]
+            lines = [(kind, _things(items, came, against.reference)) for kind, items in kinds.items()]
             title = f"{word} from {against.reference} to {name}"
             if lines:
                 blocks.append(Block(title, lines))
-    return blocks
+    return [*blocks[:-1], replace(blocks[-1], notes=[f"{SHARES}."])] if blocks else []
 
 
-def _things(items: Sequence[Item], came: bool) -> str:
+def _things(items: Sequence[Item], came: bool, reference: str) -> str:
     named = "; ".join(
-        f"“{one_line(i.text, 60)}” {percentage(i.old, 0)} → {percentage(i.new, 0)}" for i in items[:THINGS]
+        f"“{one_line(i.text, 60)}” {percent(i.old, i.new)} → {percent(i.new, i.old)}" for i in items[:THINGS]
     )
     first = items[0]
-    here, there = (first.new_example, first.old_example) if came else (first.old_example, first.new_example)
+    sides = [(reference, first.old_example), (first.generated, first.new_example)]
+    quoted = [
+        f"{one_line(name, 40)}{'' if '«' in text else ' begins'}: “{one_line(text, QUOTED)}”"
+        for name, text in (reversed(sides) if came else sides)
+    ]
     prompt = f" (prompt {one_line(first.prompt, 40)})" if first.prompt is not None else ""
-    return f"{named}. As in “{one_line(here, QUOTED)}” where the other has “{one_line(there, QUOTED)}”{prompt}"
+    return f"{named}. {'; '.join(quoted)}{prompt}"
 
 
 def changes_block(against: Against) -> Block:
     """All that vanished or came, as one table."""
-    heads = ("what", "kind", "text", "old", "new", "change", "interval", "q", "passage of old", "passage of new")
+    old = one_line(against.reference, 40)
+    heads = ("what", "kind", "text", old, "new", "change", "interval", "q", f"passage of {old}", "passage of new")
     rows = [
         (
             one_line(i.text, 80),
             i.kind,
             i.generated,
-            percentage(i.old),
-            percentage(i.new),
+            percent(i.old, i.new),
+            percent(i.new, i.old),
             *_change(i),
             p_value(i.q),
             one_line(i.old_example, QUOTED),
@@ -147,8 +156,7 @@ def changes_block(against: Against) -> Block:
     tested = {i.kind: i.tested for i in against.items}
     note = "; ".join(f"{n:,} {kind} tested" for kind, n in tested.items())
     rate = percentage(against.alpha, 0)
-    note += ". Share of documents, each prompt once (of words and phrases: of windows of one length, so that long "
-    note += f"documents do not have more); listed at a false discovery rate of {rate}."
+    note += f". {SHARES}; listed at a false discovery rate of {rate}."
     return Block("Everything that vanished or came", (), heads, rows, [note], "lllr") if rows else Block()
 
 
@@ -161,11 +169,13 @@ def topics_block(against: Against) -> Block:
     if not against.topics:
         return Block()
     several = len({i.generated for i in against.topics}) > 1
-    heads = ("topic", *(("text",) if several else ()), "old %", "new %", "change", "interval", "q")
+    new = "new" if several else one_line(against.topics[0].generated, 40)
+    shares = f"{one_line(against.reference, 40)} %", f"{new} %"
+    heads = ("topic", *(("text",) if several else ()), *shares, "change", "interval", "q")
     rows = []
     for i in against.topics:
-        shares = f"{100 * i.old:.1f}", f"{100 * i.new:.1f}"
-        rows.append((one_line(i.text, 60), *((i.generated,) if several else ()), *shares, *_change(i), p_value(i.q)))
+        values = f"{100 * i.old:.1f}", f"{100 * i.new:.1f}"
+        rows.append((one_line(i.text, 60), *((i.generated,) if several else ()), *values, *_change(i), p_value(i.q)))
     sure = [i for i in against.topics if i.q <= against.alpha]
     lines = [
         (f"topic {one_line(i.text, 40)}", f"{against.reference}: “{one_line(i.old_example, QUOTED)}”; "
@@ -206,23 +216,21 @@ def paths_block(against: Against, every: bool = True) -> Block:
     names = against.versions
     shown = against.paths if every else against.paths[:PATHS]
     lines = [(p.axis, path_words(p, against)) for p in shown]
-    note = f"Trend: Page's test over prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
+    note = f"Trend: Page's test of ranks within prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
     more = "" if len(shown) == len(against.paths) else f"; {len(against.paths) - len(shown)} more with --all"
     return Block(f"From {' to '.join(names)}", lines, notes=[f"{note}{more}."])
 
 
 def path_words(p: Path, against: Against) -> str:
     """The path of one axis in a line."""
-    values = " → ".join(_value(p, v) for v in p.values)
-    unit = f" {p.unit}" if p.unit else ""
-    label = of_reference(p.label, against.reference)
-    return (
-        f"{spark(p.values)} {label} {values}{unit}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
-    )
+    values = " → ".join(version_value(p, v) for v in p.values)
+    what = f"{spark(p.values)} {p.label} {values}{f' {p.unit}' if p.unit else ''}"
+    return f"{what}; {trend(p, against.alpha)}; largest step {step(p, against.versions)}"
 
 
-def _value(p: Path, x: float) -> str:
-    return f"{rounded(100 * x, *(100 * v for v in p.values))} %" if p.share else rounded(x, *p.values)
+def version_value(p: Path, x: float) -> str:
+    """The value of one version of a path."""
+    return percent(x, *p.values) if p.share else rounded(x, *p.values)
 
 
 def spark(values: Sequence[float]) -> str:
@@ -236,35 +244,19 @@ def spark(values: Sequence[float]) -> str:
 
 
 def trend(p: Path, alpha: float) -> str:
-    """Arrow and adjusted p of a trend."""
+    """Arrow and adjusted p of a trend; ``in most prompts`` where the values of all documents go the other way."""
     if p.p_adjusted is None:
         return "–"
-    arrow = ("↑ " if p.rising else "↓ ") if p.p_adjusted <= alpha else ""
-    return f"{arrow}p {'< 0.0001' if p.p_adjusted < 0.0001 else p_value(p.p_adjusted)}"
+    said = f"p {'< 0.0001' if p.p_adjusted < 0.0001 else f'= {p_value(p.p_adjusted)}'}"
+    if p.p_adjusted > alpha:
+        return f"no trend ({said})"
+    mostly = "" if p.rising == (p.values[-1] >= p.values[0]) else " in most prompts"
+    return f"{'↑' if p.rising else '↓'}{mostly} {said}"
 
 
 def step(p: Path, names: Sequence[str]) -> str:
     """The two versions between which a statistic changes most."""
     return f"{names[p.step - 1]} → {names[p.step]}"
-
-
-def group_blocks(joint: Joint) -> list[Block]:
-    """Axes again by subgroup, such as task by task, and among documents that are alike."""
-    blocks = []
-    for by in dict.fromkeys(s.by for s in joint.subgroups):
-        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
-        several = len({c[1] for c in cells}) > 1
-        heads = "axis", *(("text",) if several else ()), by, *SUBGROUPS[3:7]
-        rows = [(c[0], *((c[1],) if several else ()), *c[2:7]) for c in cells]
-        same = [f"{c[0]}{f' of {c[1]}' if several else ''}: {c[7]}" for c in cells if c[7]]
-        notes = [f"Test of the same difference in all: {'; '.join(same)}."]
-        blocks.append(Block(f"By {by}", (), heads, rows, notes, "lllr" if several else "llr"))
-    if joint.adjusted:
-        rows = [adjusted_cells(r) for r in joint.adjusted]
-        blocks.append(
-            Block(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
-        )
-    return blocks
 
 
 def blocks_of(answer: Answer, against: Against, joint: Joint, every: bool = True) -> list[Block]:

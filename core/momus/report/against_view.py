@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from momus.joint.versions import of_reference
-from momus.report.against import blocks_of, first_sentences, step, trend
+from momus.report.against import blocks_of, first_sentences, step, trend, version_value
 from momus.report.answer import answer_of
 from momus.report.blocks import Block, markdown_blocks, terminal_blocks
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
 from momus.report.figures.rows import overview_rows, rows_svg
-from momus.report.format import markdown, number
+from momus.report.format import markdown
 from momus.report.html import render_page
 from momus.report.safe import clean, one_line
-from momus.text.counting import percentage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -107,9 +105,9 @@ def path_svg(path: Path, against: Against) -> str:
     for k, (point, value) in enumerate(zip(points, path.values, strict=True)):
         canvas.line(place(k, path.lows[k]), place(k, path.highs[k]), "ink", 1.2)
         canvas.mark(point, "o", "generated", True, 3.5)
-        shown = percentage(value) if path.share else number(value)
+        shown = version_value(path, value)
         canvas.text((point[0], place(k, path.highs[k])[1] - 6), shown, "middle", 10)
         canvas.text((point[0], height - 10), clean(against.versions[k], 24), "middle", 10)
     moved = f"{trend(path, against.alpha)}, largest step {step(path, against.versions)}"
-    title = f"{path.axis}: {of_reference(path.label, against.reference)}, {moved}"
+    title = f"{path.axis}: {path.label}, {moved}"
     return canvas.svg(clean(title, 200))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from momus.errors import UsageError
 from momus.outputs import edit_text
 from momus.ownership import Kind, check_output
+from momus.report.against import first_sentences as against_sentences
 from momus.report.against import legend as against_legend
 from momus.report.against_view import against_markdown
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
@@ -22,6 +23,7 @@ from momus.report.trust_line import trust_items
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
+    from momus.joint.versions import Against
     from momus.runs.result import Comparison
 
 BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end -->"
@@ -265,23 +267,25 @@ def comparison_json(comparison: Comparison) -> dict[str, Any]:
 
     All values are plain lists, strings and finite numbers; a number that does not exist is None.
     """
+    against = comparison.against
     return {
-        "answer": answer_json(answer_of(comparison)),
+        "answer": answer_json(answer_of(comparison), against),
         "trust": [asdict(item) for item in trust_items(comparison)],
         "verdicts": comparison.rows(),
         "pairs": [v.row() for v in comparison.pairs],
         "parts": {r.name: r.parts.to_json() for r in comparison.results if r.parts is not None},
         "joint": comparison.joint.to_json(),
+        **({} if against is None else {"against": asdict(against)}),
         "warnings": list(comparison.warnings),
         "signature": comparison.signature,
     }
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
+def answer_json(answer: Answer, against: Against | None = None) -> dict[str, Any]:
     """The answer: its sentences, corpora from the nearest to the farthest, and axes by the size of the gap."""
     nearest = answer.nearest
     return {
-        "sentences": first_sentences(answer),
+        "sentences": first_sentences(answer) if against is None else against_sentences(answer, against),
         "nearest": None if nearest is None else nearest.generated,
         "tied": list(answer.tied),
         "corpora": [asdict(c) for c in answer.corpora],

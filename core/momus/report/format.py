@@ -45,6 +45,15 @@ def rounded(value: float | None, *others: float | None) -> str:
     return texts[0].replace("-", "−") if value < 0 else texts[0]
 
 
+def percent(share: float, *others: float) -> str:
+    """A share in percent as `rounded` writes it.
+
+    >>> percent(0.012, 0.0104), percent(0.65, 0.8)
+    ('1.2 %', '65 %')
+    """
+    return f"{rounded(100 * share, *(100 * other for other in others))} %"
+
+
 def _digits(value: float, digits: int) -> str:
     """A number with so many significant digits; those of its whole part are not rounded away."""
     if value == 0:

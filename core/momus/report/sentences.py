@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from momus.joint.versions import of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import number, p_value, rounded, signed_percent
+from momus.report.format import number, p_value, percent, rounded, signed_percent
 from momus.report.joint_words import count
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
@@ -22,7 +23,7 @@ def value(v: Verdict, x: float | None, *others: float | None) -> str:
     """A value of a row as sentences have it, in percent where it is a share, that differs from others of the row."""
     if v.wording.format != "share" or x is None:
         return rounded(x, *others)
-    return f"{rounded(100 * x, *(100 * o for o in others if o is not None))} %"
+    return percent(x, *(o for o in others if o is not None))
 
 
 def label(v: Verdict) -> str:
@@ -45,8 +46,7 @@ def bands(v: Verdict) -> str:
 def worded(v: Verdict, text: str) -> str:
     """Words that speak of human text, of the reference where that is text of a model."""
     name = one_line(v.reference, 40)
-    if v.reference != "real":
-        text = text.replace("real text", name).replace("human text", name)
+    text = of_reference(text, "" if v.reference == "real" else name)
     if v.band_source == OWN:
         text = text.replace("human variation", f"the variation of {name}").replace("human bands", f"bands of {name}")
     return text

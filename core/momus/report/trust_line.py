@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from momus.joint.versions import of_reference
 from momus.text.counting import counted, percentage
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def trust_items(comparison: Comparison) -> list[TrustItem]:
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
     checks: list[dict[str, Any]] = signature["checks"]
-    return [
+    items = [
         _documents(corpora),
         _fitted(signature, corpora, checks),
         _groups(comparison, corpora, checks),
@@ -55,6 +56,8 @@ def trust_items(comparison: Comparison) -> list[TrustItem]:
         *_logs(corpora),
         _unscored(comparison, corpora),
     ]
+    against = str(signature.get("against") or "")
+    return [replace(i, label=of_reference(i.label, against), text=of_reference(i.text, against)) for i in items]
 
 
 def _documents(corpora: list[dict[str, Any]]) -> TrustItem:
@@ -63,10 +66,13 @@ def _documents(corpora: list[dict[str, Any]]) -> TrustItem:
     counts = {c["documents"] for c in others}
     sides = f"{others[0]['documents']:,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
     suffix = " each" if len(others) > 1 else ""
-    return TrustItem("documents", f"{real['documents']:,} real, {sides} generated{suffix}", real["documents"] >= 20)
+    kind = "real" if real["name"] == "real" else f"of {real['name']}"
+    return TrustItem("documents", f"{real['documents']:,} {kind}, {sides} generated{suffix}", real["documents"] >= 20)
 
 
 def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:
+    if signature.get("against"):
+        return TrustItem("critics", f"cross-fitted over {signature['folds']} folds")
     fit = next(c for c in corpora if c["role"] == "fit")
     how = "half of the real text, set apart" if signature["split"] else "the --fit text"
     bad = any(c["warns"] for c in checks if c["kind"] in ("fitted", "leaked"))

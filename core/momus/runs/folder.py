@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,14 @@ RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "document
 PAIRS, JOINT = "pairs.jsonl", "joint.json"
 RESULT, SCORES = "result.json", "scores.parquet"
 
+UNFINISHED = "an unfinished run"
+CONTINUE = "unless it is still running, repeat its command with --resume to finish it"
+INSTEAD = {
+    ownership.CALIBRATION.name: "open its report.html, or run `momus calibrate` again",
+    ownership.ROWS.name: "give it to `momus compare` in place of the text that was scored",
+    ownership.CRITIC.name: "name the run folder that holds it",
+}
+"""What to do with other folders of Momus that are taken for runs."""
 WAIT = 50
 """Tenths of a second to wait for another process that is publishing a run."""
 
@@ -75,9 +83,12 @@ class RunFolder:
         began = [NEXT] if (self.path / NEXT).is_dir() and not any((self.path / NEXT).iterdir()) else []
         if check_folder(self.path, ownership.RUN, leftovers=[LOCK, *began]):
             if not (overwrite or resume):
+                held, how = (
+                    (UNFINISHED, CONTINUE) if self._unfinished() else ("a run already", "update it with --resume")
+                )
                 raise StoreError(
-                    f"{self.path} already holds a run",
-                    hint="resume it with --resume, replace it with --overwrite, or name another folder with --out",
+                    f"{self.path} holds {held}",
+                    hint=f"{how}, replace it with --overwrite, or name another folder with --out",
                 )
             check_strangers(self.path)
         with writing(self.path, "name another --out"):
@@ -119,9 +130,7 @@ class RunFolder:
         """
         folder = self.critic_folder(result.name)
         make_folder(folder)
-        tables = iter(scores)
-        first = next(tables)
-        _write_tables(folder / SCORES, first.schema, chain([first], tables))
+        _write_tables(folder / SCORES, scores)
         if axis is None:
             delete(folder / HEADLINE)
         else:
@@ -169,18 +178,24 @@ class RunFolder:
         try:
             content = read_json(path, dict[str, Any], AGAIN)
         except FileNotFoundError as error:
-            hint = "name a folder that `momus compare --out` wrote"
-            if (self.path / "calibration.json").exists():
-                hint = "this is a calibration: open its report.html, or run `momus calibrate` again"
-            elif (self.path / NEXT).exists():
-                hint = "the run was interrupted: resume it with `momus compare … --resume`"
-            raise StoreError(f"{self.path}: no {RUN} in this folder", hint=hint) from error
+            if self._unfinished():
+                raise StoreError(f"{self.path} holds {UNFINISHED}", hint=CONTINUE) from error
+            kind = ownership.kind_of(self.path)
+            name = kind.name if kind is not None else ""
+            raise StoreError(
+                f"{self.path}: {f'{name}, not a run' if name else f'no {RUN} in this folder'}",
+                hint=INSTEAD.get(name, "name a folder that `momus compare --out` wrote"),
+            ) from error
         check_manifest(self.path)
         record = build(RunRecord, content, str(path), AGAIN)
         wrong = contradiction(record)
         if wrong:
             raise StoreError(f"{path}: {wrong}", hint=AGAIN)
         return dict(record)
+
+    def _unfinished(self) -> bool:
+        """Whether all that the folder holds is a run that was begun."""
+        return (self.path / NEXT).is_dir() and not (self.path / RUN).exists()
 
     def _complete(self) -> None:
         """Finish a publication that was interrupted, or wait for the process that is at it."""
@@ -226,7 +241,7 @@ def _join(paths: Sequence[Path], target: Path) -> None:
     if not paths:
         delete(target)
         return
-    _write_tables(target, pq.read_schema(paths[0]), _row_groups(paths))
+    _write_tables(target, _row_groups(paths))
 
 
 def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
@@ -235,11 +250,15 @@ def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
             yield from map(file.read_row_group, range(file.num_row_groups))
 
 
-def _write_tables(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
-    """Write tables into one file, a row group each."""
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+def _write_tables(path: Path, tables: Iterable[pa.Table]) -> None:
+    """Write tables into one file, a row group each; one is in memory at a time."""
+    with replacing(path) as temporary, ExitStack() as stack:
+        writer = None
         for table in tables:
+            if writer is None:
+                writer = stack.enter_context(pq.ParquetWriter(temporary, table.schema, compression="zstd"))
             writer.write_table(table)
+            del table
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:

@@ -1,4 +1,4 @@
-"""The manifest of a run folder: length, SHA-256 and number of rows of every file, written last and checked first.
+"""The manifest of a run folder: length and SHA-256 of every file, written last and checked first.
 
 A folder whose files do not match its manifest was damaged, edited, or replaced in part; its numbers are not shown.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 from momus.errors import StoreError
 from momus.files import file_digest, write_json
@@ -25,11 +25,10 @@ AGAIN = "run `momus compare` again, with --overwrite for the same folder"
 
 
 class Entry(TypedDict):
-    """Length, SHA-256 and, of tables, number of rows of a file."""
+    """Length and SHA-256 of a file."""
 
     bytes: int
     sha256: str
-    rows: NotRequired[int]
 
 
 class _Manifest(TypedDict):
@@ -41,7 +40,9 @@ class _Manifest(TypedDict):
 
 def write_manifest(folder: Path) -> None:
     """Record every file of a finished run; temporary and derived files are left out."""
-    files = {str(p.relative_to(folder).as_posix()): _entry(p) for p in _files(folder)}
+    files = {
+        p.relative_to(folder).as_posix(): {"bytes": p.stat().st_size, "sha256": file_digest(p)} for p in _files(folder)
+    }
     write_json(folder / MANIFEST, {"format": RUN_FORMAT, "files": dict(sorted(files.items()))})
 
 
@@ -112,21 +113,6 @@ def read_entries(path: Path) -> dict[str, Entry]:
         if not Path(name).parts or Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
             raise StoreError(f"{path}: files.{name!r} is no path inside the folder", hint=AGAIN)
     return files
-
-
-def _entry(path: Path) -> Entry:
-    entry: Entry = {"bytes": path.stat().st_size, "sha256": file_digest(path)}
-    rows = _rows(path)
-    return entry if rows is None else {**entry, "rows": rows}
-
-
-def _rows(path: Path) -> int | None:
-    """Number of rows of a table; None for other files."""
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        return int(pq.read_metadata(path).num_rows)
-    return path.read_bytes().count(b"\n") if path.suffix == ".jsonl" else None
 
 
 def _files(folder: Path) -> Iterable[Path]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -141,10 +142,15 @@ def stored_column(schema: pa.Schema, critic: str, key: str) -> str:
     return _shared(schema).get(column, column)
 
 
-def _shared(schema: pa.Schema) -> dict[str, str]:
+def _shared(schema: pa.Schema) -> Mapping[str, str]:
     """Columns that hold the counts of several critics, by those that they stand for."""
-    text = (schema.metadata or {}).get(SHARED, b"{}")
-    return build(dict[str, str], parse_json(text, PLACE, AGAIN), PLACE, AGAIN)
+    return _parsed((schema.metadata or {}).get(SHARED, b"{}"))
+
+
+@lru_cache
+def _parsed(shared: bytes) -> Mapping[str, str]:
+    """The parsed metadata: all parts of a text mostly have the same."""
+    return build(dict[str, str], parse_json(shared, PLACE, AGAIN), PLACE, AGAIN)
 
 
 def columns_of(schema: pa.Schema, critic: str, key: str) -> list[str]:

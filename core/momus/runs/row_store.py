@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from momus.runs.packing import (
     unpack,
     unpack_sketch,
 )
-from momus.runs.row_folder import AGAIN, RowFolder
+from momus.runs.row_folder import AGAIN, CriticRecord, RowFolder
 from momus.runs.row_plan import Plan
 from momus.runs.stored_corpus import Documents, StoredCorpus
 from momus.runs.sums import KEPT_BYTES, StoredCounts, Sums, size_of
@@ -43,6 +43,43 @@ from momus.text.sketches import TextSketch
 
 FEW = 4
 """Counts are read into memory if documents have at most so many entries each."""
+
+
+@dataclass
+class OfCritic:
+    """What the records of all parts say of a critic.
+
+    Attributes
+    ----------
+    unscored
+        Number of documents without a score, by reason.
+    fitted_on
+        Number of documents that the critic was fitted on.
+    summary
+        The sum of the summaries; None without any.
+    from_rows
+        By name of the counts of the summary that are sums of rows, the key of these.
+    """
+
+    unscored: Counter[str] = field(default_factory=Counter)
+    fitted_on: int = 0
+    summary: Pooled | None = None
+    from_rows: dict[str, str] = field(default_factory=dict)
+
+    def add(self, record: CriticRecord) -> None:
+        """Add what the record of a part says.
+
+        Raises
+        ------
+        ValueError
+            Shapes differ from those of other parts.
+        """
+        self.unscored.update(record["unscored"])
+        self.fitted_on += record["fitted_on"]
+        if record["summary"] is not None:
+            pooled, from_rows = summary_from_json(record["summary"])
+            self.summary = pooled if self.summary is None else self.summary + pooled
+            self.from_rows |= from_rows
 
 
 class StoredText:
@@ -59,6 +96,12 @@ class StoredText:
 
     Attributes
     ----------
+    paths, sizes
+        The rows of each part, and its number of documents.
+    odd
+        The documents that the parts kept since they are odd, by their number in the order of the files.
+    critics
+        What records say of each critic.
     order
         int64 (m,): number of each document in the order of the files; the text is in canonical order.
 
@@ -71,43 +114,45 @@ class StoredText:
     def __init__(self, folder: str | Path, name: str, keep: Bools | None = None) -> None:
         self.folder, self.name = RowFolder(folder), name
         self.plan = Plan.read(self.folder.manifest)
-        records = [self.folder.finished(i, self.plan.belongs(i)) for i in range(len(self.plan))]
-        missing = [i for i, record in enumerate(records) if record is None]
+        self.paths: list[Path] = []
+        self.sizes: list[int] = []
+        self.odd: dict[int, Document] = {}
+        self.critics = {critic: OfCritic() for critic in self.plan.critics}
+        self._add_parts()
+        self._keep = keep
+        self._sums: OrderedDict[tuple[Any, ...], Counted] = OrderedDict()
+
+    def _add_parts(self) -> None:
+        """Read the record of each part, once: what records say is added up, since a comparison may hold many texts."""
+        parts = len(self.plan)
+        records = ((part, self.folder.finished(part, self.plan.belongs(part))) for part in range(parts))
+        missing = []
+        before = 0
+        for part, record in records:
+            if record is None:
+                missing.append(part)
+                continue
+            self.paths.append(self.folder.check_rows(part, record))
+            self.sizes.append(record["documents"])
+            self.odd |= {before + row: document for row, document in record["odd"]}
+            for critic, total in self.critics.items():
+                try:
+                    total.add(record["critics"][critic])
+                except KeyError:
+                    raise StoreError(f"{self.folder.record(part)}: critics.{critic} is missing", hint=AGAIN) from None
+                except ValueError as error:  # shapes that differ
+                    raise StoreError(f"{self.folder.record(part)}: critics.{critic}: {error}", hint=AGAIN) from error
+            before += record["documents"]
         if missing:
             raise StoreError(
-                f"{folder}: {len(missing):,} of {len(records):,} parts are missing or damaged (the first is part "
+                f"{self.folder.path}: {len(missing):,} of {parts:,} parts are missing or damaged (the first is part "
                 f"{missing[0]})",
                 hint="run `momus score … -o … --resume` to the end",
             )
-        self.paths = [self.folder.check_rows(i, record) for i, record in enumerate(records) if record is not None]
-        # what records say of critics is read when it is needed: a comparison may hold many texts
-        self.sizes = [int(r["documents"]) for r in records if r is not None]
-        self._keep = keep
-        self._sums: OrderedDict[tuple[Any, ...], Counted] = OrderedDict()
 
     def __len__(self) -> int:
         """Number of documents, those that do not belong to the text included."""
         return sum(self.sizes)
-
-    def records(self, critic: str) -> Iterator[dict[str, Any]]:
-        """What the record of each part says of a critic.
-
-        Raises
-        ------
-        StoreError
-            A record was changed since the parts were opened, or has nothing of this critic.
-        """
-        for part in range(len(self.plan)):
-            critics = self._record(part)["critics"]
-            if critic not in critics:
-                raise StoreError(f"{self.folder.record(part)}: critics.{critic} is missing", hint=AGAIN)
-            yield critics[critic]
-
-    def _record(self, part: int) -> dict[str, Any]:
-        record = self.folder.finished(part, self.plan.belongs(part))
-        if record is None:
-            raise StoreError(f"{self.folder.record(part)}: changed while it was read", hint=AGAIN)
-        return record
 
     @cached_property
     def schemas(self) -> list[pa.Schema]:
@@ -250,10 +295,6 @@ class StoredText:
                 yield before, rows
             before += size
 
-    def stored(self, critic: str, key: str) -> tuple[str, ...]:
-        """The column of each part with rows of a critic, which critics with the same counts share."""
-        return tuple(stored_column(schema, critic, key) for schema in self.schemas)
-
     def summed(self, critic: str, key: str, units: Ints, size: int, weights: Floats) -> Counted:
         """Weighted sums of counts by unit, in memory that does not grow with the number of documents.
 
@@ -272,7 +313,9 @@ class StoredText:
         -------
         Counts (U, V); numbers as labels are in ascending order.
         """
-        name = (self.stored(critic, key), size, hash(units.tobytes()), hash(weights.tobytes()))
+        # critics with the same counts share a column
+        columns = tuple(stored_column(schema, critic, key) for schema in self.schemas)
+        name = (columns, size, hash(units.tobytes()), hash(weights.tobytes()))
         if name not in self._sums:
             sums = Sums(size)
             for before, rows in self.counts(critic, key):
@@ -284,34 +327,14 @@ class StoredText:
         self._sums.move_to_end(name)
         return self._sums[name]
 
-    @cached_property
-    def odd(self) -> dict[int, Document]:
-        """The documents that the parts kept since they are odd, by their number in the order of the files."""
-        kept: dict[int, Document] = {}
-        before = 0
-        for part, size in enumerate(self.sizes):
-            kept |= {before + row: document for row, document in self._record(part)["odd"]}
-            before += size
-        return kept
-
     def summary(self, critic: str) -> Pooled | None:
         """The summary of the documents of the text; None if it is not a sum over documents (`Pooled`)."""
-        if self._keep is not None:
+        total = self.critics[critic].summary
+        if self._keep is not None or total is None:
             return None
-        total: tuple[Pooled, dict[str, str]] | None = None
-        for record in self.records(critic):
-            content = record["summary"]
-            if content is not None:
-                try:
-                    pooled, from_rows = summary_from_json(content)
-                    total = (pooled, from_rows) if total is None else (total[0] + pooled, total[1] | from_rows)
-                except (ValueError, KeyError) as error:  # shapes that differ
-                    raise StoreError(f"{self.folder.path}: summaries of {critic!r}: {error}", hint=AGAIN) from error
-        if total is None:
-            return None
-        pooled, from_rows = total
-        counts = {n: StoredCounts(self, critic, key, self.order).total() for n, key in from_rows.items()}
-        return replace(pooled, counts={**pooled.counts, **counts})
+        rows = self.critics[critic].from_rows
+        counts = {n: StoredCounts(self, critic, key, self.order).total() for n, key in rows.items()}
+        return replace(total, counts={**total.counts, **counts})
 
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:

@@ -1,16 +1,29 @@
-"""Decoding methods, and sampling of single tokens."""
+"""Decoding methods: sampling of single tokens, ancestral sampling, temperature, the nucleus, and beam sampling.
+
+Random numbers depend only on a sequence's seed and the position in it. The result therefore depends on neither the
+batch nor the order, except for ties within the rounding of a model's logits: a few tokens per million in single
+precision.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from momus.errors import UsageError
+from momus.numeric.draws import hashed
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Bools, Floats, Ints
+from momus.sequences.types import Sequences
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from momus.sequences.model import StepModel
+
 
 Method = Literal["ancestral", "temperature", "nucleus", "beam-sampling"]
 
@@ -190,3 +203,155 @@ def _gumbel(bits: Tensor) -> Tensor:
 
     uniform: Tensor = unit(bits)
     return -(-uniform.log()).log()
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Sampled sequences.
+
+    Attributes
+    ----------
+    sequences
+        The tokens, without begin and end symbols.
+    finished
+        bool (n,): whether the end symbol was sampled.
+    log_probabilities
+        float64 (n,): log p under the model at temperature 1, in nats, including a sampled end symbol.
+    """
+
+    sequences: Sequences
+    finished: Bools
+    log_probabilities: Floats
+
+
+def document_seeds(seed: int, stop: int, start: int = 0) -> list[int]:
+    """The seeds of the documents ``start`` … ``stop`` − 1, up to 63 bits each, whatever the number of documents.
+
+    >>> document_seeds(0, 3)[1:] == document_seeds(0, 3, start=1)
+    True
+    """
+    seeds = hashed(seed, np.arange(start, stop)) & 0x7FFFFFFFFFFFFFFF
+    return [int(s) for s in seeds.tolist()]
+
+
+def sample(model: StepModel, prompts: Sequences | None, decoding: Decoding, seeds: Sequence[int]) -> Drawn:
+    """Sample one sequence per seed.
+
+    Parameters
+    ----------
+    prompts
+        The beginning of each sequence, which the result does not repeat; None for empty prompts.
+    seeds
+        n integers of up to 63 bits.
+
+    Returns
+    -------
+    Drawn
+        n sequences, in the order of the seeds.
+    """
+    import torch
+
+    beginnings = Sequences.of([[]] * len(seeds)) if prompts is None else prompts
+    keys = torch.tensor(list(seeds), dtype=torch.int64, device=model.device)
+    with torch.inference_mode():
+        if decoding.method == "beam-sampling":
+            return _beams(model, beginnings, decoding, keys)
+        return _plain(model, beginnings, decoding, keys)
+
+
+def _plain(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tensor) -> Drawn:
+    """Sample token by token: ancestral, temperature and nucleus."""
+    import torch
+
+    n = len(prompts)
+    state, logits = model.start(prompts)
+    alive = torch.arange(n, device=keys.device)
+    total = torch.zeros(n, dtype=torch.float64, device=keys.device)
+    finished = torch.zeros(n, dtype=torch.bool, device=keys.device)
+    # at step t, row i of state and logits belongs to sequence alive[i]; ended sequences are dropped
+    owners, tokens = [], []
+    for t in range(decoding.longest):
+        scaled = log_softmax(logits, decoding.temperature)
+        chosen = draw(scaled, decoding.top_p, hashed(keys[alive, None], t))[:, 0]
+        log_p = scaled if decoding.temperature == 1.0 else log_softmax(logits)
+        total[alive] += log_p.gather(1, chosen[:, None])[:, 0]
+        ended = chosen == model.end
+        finished[alive[ended]] = True
+        keep = torch.nonzero(~ended)[:, 0]
+        if not len(keep):
+            break
+        alive, chosen = alive[keep], chosen[keep]
+        owners.append(alive.cpu().numpy())
+        tokens.append(chosen.cpu().numpy())
+        if t + 1 == decoding.longest:
+            break
+        if len(keep) < len(ended):
+            state = model.select(state, keep)
+        state, logits = model.step(state, chosen)
+    return Drawn(_gathered(n, owners, tokens), finished.cpu().numpy(), total.cpu().numpy())
+
+
+def _gathered(n: int, owners: list[Ints], tokens: list[Ints]) -> Sequences:
+    """Collect the tokens of all steps by sequence; ``owners`` has the sequence of each token."""
+    if not owners:
+        return Sequences.of([[]] * n)
+    owner, token = np.concatenate(owners), np.concatenate(tokens)
+    order = np.argsort(owner, kind="stable")  # stable: the tokens of a sequence stay in order
+    offsets = offsets_of(np.bincount(owner, minlength=n))
+    return Sequences(token[order], offsets)
+
+
+def _beams(model: StepModel, prompts: Sequences, decoding: Decoding, keys: Tensor) -> Drawn:
+    """Beam sampling: draw k extensions of each of k hypotheses and keep the k most probable.
+
+    Draws are independent, so an extension that is drawn twice takes two places. An ended hypothesis competes with its
+    probability as a single candidate. At the first step there is one hypothesis, and all of its draws remain. Ties go
+    to the earlier candidate. Returns the most probable hypothesis of each sequence. Once that one has ended no other
+    can overtake it, because an extension is never more probable than its beginning, and the sequence is complete.
+    """
+    import torch
+
+    n, k, device = len(prompts), decoding.beams, keys.device
+    state, logits = model.start(prompts)
+    # hypothesis j of sequence alive[i] is row i · k + j of state and logits
+    alive = torch.arange(n, device=device)
+    state, logits = model.select(state, alive.repeat_interleave(k)), logits.repeat_interleave(k, dim=0)
+    total = torch.full((n, k), -torch.inf, dtype=torch.float64, device=device)
+    total[:, 0] = 0.0
+    ended = torch.zeros((n, k), dtype=torch.bool, device=device)
+    history = torch.zeros((n, k, 0), dtype=torch.int64, device=device)
+    draws = torch.arange(k * k, device=device)
+    rows: dict[int, Ints] = {}
+    finished, totals = np.zeros(n, dtype=bool), np.zeros(n)
+    for t in range(decoding.longest):
+        a = len(alive)
+        scaled = log_softmax(logits, decoding.temperature)
+        # candidates, (a, k, k): log p of draw i of hypothesis j; an ended hypothesis is a candidate once, at i = 0
+        chosen = draw(scaled, 1.0, hashed(keys[alive, None], t, draws).view(a * k, k)).view(a, k, k)
+        log_p = scaled if decoding.temperature == 1.0 else log_softmax(logits)
+        gain = log_p.gather(1, chosen.view(a * k, k)).view(a, k, k)
+        candidates = total[:, :, None] + gain
+        unchanged = torch.where(torch.arange(k, device=device) == 0, total[:, :, None], -torch.inf)
+        candidates = torch.where(ended[:, :, None], unchanged, candidates)
+        chosen = torch.where(ended[:, :, None], model.end, chosen)
+        value, best = torch.sort(candidates.view(a, k * k), dim=1, descending=True, stable=True)
+        total, best = value[:, :k], best[:, :k]
+        # continue the histories of the parents, (a, k, t), by the chosen tokens, (a, k)
+        parent = best // k
+        token = chosen.view(a, k * k).gather(1, best)
+        history = torch.cat([history.gather(1, parent[:, :, None].expand(-1, -1, t)), token[:, :, None]], dim=2)
+        ended = token == model.end
+        complete = ended[:, 0] | (total == -torch.inf).all(dim=1) | (t + 1 == decoding.longest)
+        for i in torch.nonzero(complete)[:, 0].tolist():
+            whole = history[i, 0]  # one that ended before it was the most probable repeats its end symbol
+            rows[int(alive[i])] = whole[whole != model.end].cpu().numpy()
+        done = alive[complete].cpu().numpy()
+        finished[done], totals[done] = ended[complete, 0].cpu().numpy(), total[complete, 0].cpu().numpy()
+        keep = torch.nonzero(~complete)[:, 0]
+        if not len(keep):
+            break
+        parent = keep[:, None] * k + parent[keep]
+        alive, total, ended, history, token = (x[keep] for x in (alive, total, ended, history, token))
+        state = model.select(state, parent.view(-1))
+        state, logits = model.step(state, token.view(-1))
+    return Drawn(Sequences.of([rows[i] for i in range(n)]), finished, totals)

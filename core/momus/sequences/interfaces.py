@@ -5,7 +5,7 @@ Scorers are opened by name; equal requests share one (`momus.critic.resource`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -16,8 +16,6 @@ from momus.plugins import ADAPTERS, load_plugin
 from momus.sequences.decoding import Decoding
 from momus.sequences.types import Sequences, SequenceScores
 
-Advance = Callable[[int], None]
-
 
 @runtime_checkable
 class TextScorer(Protocol):
@@ -25,7 +23,7 @@ class TextScorer(Protocol):
 
     name: str
 
-    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """Return log p of each token of each text given the tokens before it, in nats."""
         ...
 
@@ -38,17 +36,13 @@ class SequenceScorer(TextScorer, Protocol):
         """Return the token ids of texts, without begin and end symbols."""
         ...
 
-    def score(
-        self, sequences: Sequences, *, temperature: float = 1.0, progress: Advance | None = None
-    ) -> SequenceScores:
+    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
         """Return log p of each token and of the end, given the begin symbol and the tokens before, in nats.
 
         Parameters
         ----------
         temperature
             Logits are divided by it before the softmax.
-        progress
-            Called with the number of finished sequences.
         """
         ...
 

@@ -11,7 +11,7 @@ import numpy as np
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.sequences.decoding import Decoding, log_softmax
-from momus.sequences.interfaces import Advance, Generated, Request
+from momus.sequences.interfaces import Generated, Request
 from momus.sequences.types import Sequences, SequenceScores
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ class StepModel(ABC):
         """Return the texts of generated sequences, without the prompts."""
         return self.decode(sequences)
 
-    def score(
-        self, sequences: Sequences, *, temperature: float = 1.0, progress: Advance | None = None
-    ) -> SequenceScores:
+    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
         """Return log p of each token and of the end, step by step; faster subclasses override this."""
         import torch
 
@@ -95,17 +93,15 @@ class StepModel(ABC):
                     if len(keep) < len(alive):
                         state, alive = self.select(state, keep), alive[keep]
                     state, logits = self.step(state, targets[alive, t])
-            if progress is not None:
-                progress(min(a + self.batch, len(order)))
         return SequenceScores(out, offsets)
 
-    def score_texts(self, texts: Sequence[str], *, progress: Advance | None = None) -> SequenceScores:
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """Return log p of each token and of the end of texts, in nats."""
-        return self.score(self.encode(texts), progress=progress)
+        return self.score(self.encode(texts))
 
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
         """Write documents, in order; each depends on its prompt and its seed, not on the other requests."""
-        from momus.sequences.sampling import sample
+        from momus.sequences.decoding import sample
 
         for a in range(0, len(requests), self.batch):
             batch = requests[a : a + self.batch]

@@ -87,8 +87,8 @@ class SequenceScores(Ragged):
         int64 array (n + 1,).
 
     >>> scores = SequenceScores(np.log([0.5, 0.5, 0.25]), np.array([0, 2, 3]))
-    >>> np.exp(scores.totals).round(2).tolist(), round(scores.perplexity, 3)
-    ([0.25, 0.25], 2.52)
+    >>> np.exp(scores.totals).round(2).tolist()
+    [0.25, 0.25]
     """
 
     log_probabilities: Floats
@@ -101,8 +101,3 @@ class SequenceScores(Ragged):
     def totals(self) -> Floats:
         """float64 array (n,): log p of each sequence."""
         return np.asarray(group_sums(self.log_probabilities, self.offsets), dtype=np.float64)
-
-    @property
-    def perplexity(self) -> float:
-        """exp of minus the mean log-probability per token."""
-        return float(np.exp(-self.log_probabilities.mean())) if len(self.log_probabilities) else float("nan")

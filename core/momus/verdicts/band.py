@@ -102,12 +102,12 @@ class HumanBands:
         if halves is None:
             return None
         sums = [_sums(rows, half, 2 * len(halves.groups)) for half in halves.parts]
-        k, documents = len(halves.groups), halves.documents
+        k = len(halves.groups)
         if s.kind == "distance":
             form: Form = "square" if s.function is jensen_shannon else "linear"
-            return of_distances(lambda i, a, b: between_sums(s, sums[i], a, b), k, documents, form, [self.seed, _BAND])
+            return of_distances(lambda i, a, b: between_sums(s, sums[i], a, b), k, form, [self.seed, _BAND])
         values = np.stack([values_of_sums(s, side).reshape(k, 2) for side in sums])
-        return of_values(np.log(values) if s.effect == "log_ratio" else values, documents)
+        return of_values(np.log(values) if s.effect == "log_ratio" else values)
 
 
 def with_bands(

@@ -1,5 +1,367 @@
 """Code mixing, of languages or styles within a document: latent Dirichlet allocation as a critic."""
 
-from momus_critics.code_mixing.critic import CodeMixing
+from __future__ import annotations
 
-__all__ = ["CodeMixing"]
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Self
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.special import digamma, gammaln
+
+from momus.critic import LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, SimplexDraws, Statistic, TokenCritic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
+from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
+from momus.errors import FittingError
+from momus.estimator import parametrized, reset
+from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Step, Table, both
+from momus.numeric.draws import document_keys, log_gammas
+from momus.numeric.ragged import kept_offsets
+from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
+from momus.progress import stage
+from momus.text.corpus import Corpus
+from momus.text.vocabulary import VocabularyRules, build_vocabulary
+from momus_critics.code_mixing import lda
+from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
+from momus_critics.figures import percent, rounded
+from momus_critics.fits.clusters import mixtures
+
+MIXED = 0.1
+"""Mixing index above which a document counts as mixed."""
+BINS, GRID, SHOWN_WORDS = 25, 10, 25
+"""Bins of the mixing index, cells of the simplex along a side, and words of a span that are shown."""
+
+
+@dataclass(frozen=True)
+class MixtureDraws(SimplexDraws):
+    """Draws of topic shares, and the numbers of tokens per topic that they are conditioned on.
+
+    Attributes
+    ----------
+    counts
+        float64 (n, chains, sweeps, K): tokens of each topic.
+    """
+
+    counts: Floats = field(default_factory=lambda: np.zeros((0, 1, 1, 1)))
+
+
+@parametrized
+class CodeMixing(
+    TokenCritic[MixtureDraws], PowersMixin, AggregatedPosteriorMixin, DecompositionMixin, DeviceMixin, NotesMixin
+):
+    """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
+
+    If K is the number of languages of the real text, each topic becomes a language, and documents that mix them have a
+    low P_c(z). The model is fitted by Gibbs sampling with α optimised; the posterior of a document is sampled by
+    several Gibbs chains with φ and α fixed. Latent NLL is E[−log Dir(z; α)], where the expectation over z given the
+    sampled assignments is exact (Deng et al. 2022, appendix C). As the NLL of a density, it can be negative.
+
+    Parameters
+    ----------
+    n_topics
+        K.
+    smoothing
+        The prior of φ_k is Dir(β).
+    sweeps
+        Gibbs sweeps of the fit; the first half is burn-in.
+    starts
+        Starting points of the fit: the best of six times as many mixtures of unigrams, each tried for a fifth of the
+        sweeps.
+    chains, draws
+        Gibbs chains of a document's posterior, and draws kept per chain.
+    span
+        Expected length in words of a span in one language, for marking switches.
+    min_count
+        Fewest tokens of a word of the vocabulary. Frequent words and stopwords are kept, because they distinguish
+        languages best.
+    tokens, lower
+        The tokenizer; see `TokenCritic`.
+    seed
+        Seed of the fit and the draws; a document's draws depend on its words and the seed alone.
+    """
+
+    name = "code-mixing"
+    axis = "language mixing"
+    question = (
+        "Do documents mix languages (or styles) as real ones do? z is the shares of K topics in a document, P_c a "
+        "Dirichlet distribution fitted on real text."
+    )
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual in mixing", "less usual in mixing"),
+            "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
+        },
+        limits="It cannot see grammar, nor where in a document it switches: only how much of it is in each language.",
+    )
+    evidence_kind = "estimate"
+    evidence_of = "the words of the vocabulary, in their order"
+    min_documents = 10
+
+    n_topics: Annotated[int, Range(2, 100)] = 2
+    smoothing: Annotated[float, Range(0, 10**6, above=True)] = 0.01
+    sweeps: Annotated[int, Range(1, 10**6)] = 200
+    starts: Annotated[int, Range(1, 1000)] = 4
+    chains: Annotated[int, Range(1, 1000)] = 4
+    draws: Annotated[int, Range(2, 10_000)] = 40
+    span: Annotated[int, Range(1, 10**6)] = 20
+    min_count: Annotated[int, Range(1, 10**9)] = 2
+    seed: int = 0
+
+    def fit(self, real: Corpus) -> Self:
+        """Build the vocabulary, and fit φ and α by Gibbs sampling."""
+        table = real.tokens(self.tokenizer)
+        rules = VocabularyRules(self.min_count, most_documents=1.0, without=())
+        self.vocabulary_ = build_vocabulary(table, rules)
+        if len(self.vocabulary_) < self.n_topics:
+            raise FittingError(
+                f"critic 'code-mixing': {len(self.vocabulary_)} words of {real.name!r} occur at least "
+                f"{self.min_count} times; at least {self.n_topics} needed",
+                hint="give more real text, or lower min_count",
+            )
+        tokens = self.known(real)
+        keys = document_keys(tokens.words, tokens.offsets, 0)
+        distinct = np.sort(np.unique(keys, return_index=True)[1])  # repeated boilerplate would form its own cluster
+        counts = sparse.csr_array(_counts(tokens, len(self.vocabulary_))[distinct])
+        starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
+        with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
+            model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
+        return self._set(model.alpha, model.phi, self.vocabulary_, model.curve)
+
+    def adopt(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], origin: str) -> Self:
+        """Adopt the parameters of a model fitted elsewhere: α (K,), φ (K, V) and the words of its columns.
+
+        The documents that the model was fitted on are unknown, so overlap with them cannot be detected.
+
+        Raises
+        ------
+        FittingError
+            Shapes do not agree, α is not positive, or φ is negative or has an empty row.
+        """
+        reset(self)
+        self._set(alpha, phi, vocabulary, ())
+        self.fitted_hashes_ = np.zeros(0, dtype=np.uint64)
+        self.fitted_on_ = {"corpus": origin, "documents": 0, "left_out": 0, "fingerprint": ""}
+        return self
+
+    def _set(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], curve: Sequence[float]) -> Self:
+        """Check and store parameters, topics by descending α."""
+        alpha, phi = np.asarray(alpha, dtype=np.float64), np.asarray(phi, dtype=np.float64)
+        valid = phi.shape == (len(alpha), len(vocabulary)) and (alpha > 0).all() and np.isfinite(phi).all()
+        if not valid or (phi < 0).any() or (phi.sum(axis=1) <= 0).any():
+            raise FittingError(
+                f"critic 'code-mixing': α of shape {alpha.shape}, φ of {phi.shape}, {len(vocabulary)} words",
+                hint="give α (K,), positive; φ (K, V), non-negative with positive row sums; and V words",
+            )
+        phi = np.maximum(phi / phi.sum(axis=1, keepdims=True), 1e-12)
+        order = np.argsort(-alpha, kind="stable")
+        self.alpha_, self.phi_ = alpha[order], (phi / phi.sum(axis=1, keepdims=True))[order]
+        self.vocabulary_, self.curve_ = list(vocabulary), np.array(curve, dtype=np.float64)
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        words = state.texts("vocabulary_", least=1)
+        topics = len(state.array("alpha_", (None,), low=1e-300))
+        state.require(topics > 0, "alpha_", "at least one topic")
+        state.probabilities("phi_", (topics, len(words)))
+        state.array("curve_", (None,))
+
+    def known(self, corpus: Corpus) -> Tokens:
+        """Tokens of a corpus that are in the vocabulary."""
+        table = corpus.tokens(self.tokenizer)
+        codes = table.codes(self.vocabulary_)
+        offsets = kept_offsets(codes >= 0, table.offsets)
+        words = codes[table.offsets[0] : table.offsets[-1]] if len(codes) else codes
+        return Tokens(words[words >= 0].astype(np.int64), offsets - offsets[0])
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a word of the vocabulary."""
+        return [None if n else "no known word" for n in np.diff(self.known(batch).offsets)]
+
+    def project(self, batch: Corpus) -> MixtureDraws:
+        """Sample assignments of tokens to topics, and shares given the assignments."""
+        tokens = self.known(batch)
+        sampling = Sampling(self.chains, sweeps=self.draws, seed=self.seed)
+        counts = sample(tokens, self.phi_, self.alpha_, sampling, self.device)
+        n, k = len(counts), len(self.alpha_)
+        # z given counts is Dir(α + counts): normalised gamma draws, (n, chains · sweeps, K), in logs against underflow
+        shape = torch.from_numpy(self.alpha_ + counts.reshape(n, -1, k))
+        keys = torch.from_numpy(document_keys(tokens.words, tokens.offsets, self.seed + 1))
+        log_z = log_gammas(shape, keys[:, None, None], torch.arange(shape.shape[1])[:, None], torch.arange(k))
+        return MixtureDraws(torch.softmax(log_z, dim=-1).numpy(), counts)
+
+    def log_prior(self, latents: MixtureDraws) -> LogPrior:
+        """E log Dir(z; α) in nats; E log z_k = ψ(α_k + n_k) − ψ(α_0 + N) given the counts."""
+        shape = latents.counts + self.alpha_
+        log_z = digamma(shape) - digamma(shape.sum(axis=-1, keepdims=True))
+        # one value per draw, (n, chains, sweeps)
+        values = gammaln(self.alpha_.sum()) - gammaln(self.alpha_).sum() + log_z @ (self.alpha_ - 1)
+        flat = values.reshape(len(values), -1)
+        errors = flat.std(axis=1) / np.sqrt(effective_sizes(values)) if len(values) else np.zeros(0)
+        return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
+
+    def decompose(self, batch: Corpus, latents: MixtureDraws) -> Decomposition:
+        """The parts of log P(x), by Monte Carlo over the draws (`decomposition.parts`)."""
+        draws, prior = np.asarray(latents.draws, dtype=np.float64), self.log_prior(latents)
+        return parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
+
+    def shares(self, latents: MixtureDraws) -> Floats:
+        """E z given the counts, (n, K)."""
+        shape = latents.counts + self.alpha_
+        return np.asarray((shape / shape.sum(axis=-1, keepdims=True)).mean(axis=(1, 2)))
+
+    def sufficient_statistics(self, latents: MixtureDraws) -> Mapping[str, Rows]:
+        """The mixing index 1 − max_k E z_k, and whether it exceeds 0.1."""
+        index = 1 - self.shares(latents).max(axis=1)
+        ones = np.ones(len(index))
+        return {
+            "mixing": np.column_stack([index, ones]),
+            "mixed": np.column_stack([(index > MIXED).astype(np.float64), ones]),
+        }
+
+    def aggregated_posterior(self, latents: MixtureDraws) -> Rows:
+        """E z of each document, (n, K)."""
+        return self.shares(latents)
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Mean mixing index, and the share of mixed documents."""
+        return (
+            Statistic.ratio(
+                "mixing_index",
+                "mixing",
+                "mixing index",
+                ("less mixed in language", "more mixed in language"),
+            ),
+            Statistic.share(
+                "mixed_share", "mixed", "share of mixed documents", ("less often mixed", "more often mixed")
+            ),
+        )
+
+    def summarize(self, latents: MixtureDraws) -> Pooled:
+        """Sums of shares, histograms of the mixing index and over the simplex, and effective numbers of draws."""
+        shares = self.shares(latents)
+        sizes = effective_sizes(latents.counts.max(axis=-1)) if len(shares) else np.zeros(0)
+        n, k = shares.shape
+        index = 1 - shares.max(axis=1) if n else np.zeros(0)
+        arrays = {
+            "shares": shares.sum(axis=0),
+            "mixing": np.histogram(index, BINS, (0.0, 1.0))[0].astype(np.float64),
+            "effective": np.array([sizes.sum(), float(len(sizes))]),
+        }
+        if k == 3:
+            cells = np.minimum((shares[:, :2] * GRID).astype(np.int64), GRID - 1)
+            counts = np.bincount(cells @ [GRID, 1], minlength=GRID * GRID).astype(np.float64)
+            arrays["simplex"] = counts.reshape(GRID, GRID)
+        return Pooled(n, arrays)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Distributions of the mixing index, topics with their words and shares, and the simplex if K = 3."""
+        words = self.topic_words()
+        centres = ((np.arange(BINS) + 0.5) / BINS).tolist()
+        curves = []
+        for role, summary in both(real, generated):
+            counts = summary.arrays["mixing"]
+            curves.append(Series(str(role), centres, rounded(counts / max(counts.sum(), 1)), role, "steps"))
+        a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
+        rows = [(f"{i + 1}: {w}", percent(a[i]), percent(b[i])) for i, w in enumerate(words)]
+        items: list[Evidence] = [
+            Chart(
+                "mixing-index",
+                "Mixing index of documents",
+                Axis("mixing index: 1 − the largest share"),
+                Axis("share of documents"),
+                curves,
+                note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
+                f"{_effective(real)} real, {_effective(generated)} generated.",
+            ),
+            Table("mixing-topics", "Topics and their shares", ("topic", "real %", "generated %"), rows),
+        ]
+        if "simplex" in real.arrays:
+            items += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]
+        return items
+
+    def topic_words(self, count: int = 10) -> list[str]:
+        """Words that distinguish each topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
+        check_fitted(self)
+        best = telling(self.phi_, count)
+        return [" ".join(self.vocabulary_[i] for i in row) for row in best]
+
+    def notes(self) -> list[Note]:
+        """Size of the model, α, and how the posterior is sampled."""
+        alpha = ", ".join(f"{a:.3g}" for a in self.alpha_)
+        return [
+            Note(f"{len(self.alpha_)} topics over {len(self.vocabulary_):,} words; α = ({alpha})."),
+            Note(f"Posterior: {self.chains} Gibbs chains, {self.draws} draws each; scores have Monte-Carlo errors."),
+        ]
+
+    def spans(self, document: Corpus) -> list[Span]:
+        """Spans of one document: the most probable, if it switches every ``span`` words on average."""
+        check_fitted(self)
+        codes = document.tokens(self.tokenizer).codes(self.vocabulary_)
+        return decode(np.log(self.phi_), codes, self.span)
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the spans of a document; all except those of its main topic are marked."""
+        spans = self.spans(document)
+        table = document.tokens(self.tokenizer)
+        if not spans:
+            return None
+        names = self.topic_words(3)
+        words = [table.vocabulary[i] for i in table.ids[table.offsets[0] : table.offsets[-1]]]
+        lengths = np.zeros(len(names))
+        np.add.at(lengths, [s.topic for s in spans], [s.stop - s.start for s in spans])
+        main = int(lengths.argmax())
+        steps = []
+        for s in spans:
+            text = " ".join(words[s.start : s.stop][:SHOWN_WORDS]) + (" …" if s.stop - s.start > SHOWN_WORDS else "")
+            note = f"words {s.start + 1}–{s.stop}"
+            steps.append(Step(f"{s.topic + 1}: {names[s.topic]}", text, None, s.topic != main, note))
+        prior = self.log_prior(self.project(document))
+        return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
+
+
+def _counts(tokens: Tokens, size: int) -> sparse.csr_array:
+    """Word counts of each document, CSR (n, V)."""
+    data = (np.ones(len(tokens.words)), tokens.words, tokens.offsets)
+    counts = sparse.csr_array(data, shape=(len(tokens.offsets) - 1, size), copy=True)
+    counts.sum_duplicates()  # in place
+    return counts
+
+
+def telling(phi: Floats, count: int) -> Ints:
+    """Most distinctive words of each topic, by φ_kv log (φ_kv / max_{j≠k} φ_jv): int64 (K, count)."""
+    k = len(phi)
+    others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
+    return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
+
+
+def _effective(summary: Pooled) -> str:
+    """Mean effective number of draws per document."""
+    total, n = summary.arrays["effective"]
+    return f"{total / n:.0f}" if n else "–"
+
+
+def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
+    counts = summary.arrays["simplex"]
+    share = 100 * counts / max(counts.sum(), 1)
+    steps = [f"{i / GRID:.1f}–{(i + 1) / GRID:.1f}" for i in range(GRID)]
+    # cells (i, j) that the simplex reaches: the shares of the first two topics sum to at most 1
+    inside = np.add.outer(np.arange(GRID), np.arange(GRID)) < GRID
+    values = [[float(v) if ok else None for v, ok in zip(*row, strict=True)] for row in zip(share, inside, strict=True)]
+    return Heatmap(
+        f"mixing-simplex-{role}",
+        f"Documents by their shares of three topics: {role}",
+        steps,
+        steps,
+        values,
+        "% of documents",
+        row_label=f"share of topic 1 ({' '.join(words[0].split()[:3])})",
+        column_label=f"share of topic 2 ({' '.join(words[1].split()[:3])})",
+        diverging=False,
+        note="Documents in a corner are in one topic; the remaining share is that of topic 3.",
+    )

@@ -1,5 +1,371 @@
 """Consistency: whether each section belongs to its document."""
 
-from momus_critics.consistency.critic import Consistency
+from __future__ import annotations
 
-__all__ = ["Consistency"]
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Annotated, Self
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, StateSequences, Statistic, TokenCritic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin
+from momus.errors import FittingError
+from momus.estimator import ComponentsMixin, parametrized
+from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Step, Table, both
+from momus.numeric.ragged import float_sums, group_sums, places_of
+from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
+from momus.text.corpus import Corpus
+from momus.text.counting import clipped, counted
+from momus_critics.consistency import model
+from momus_critics.consistency.model import SectionVectors, grams
+from momus_critics.figures import percent, rounded
+
+BELONGS, STRANGER = 0, 1
+STATES = ("belongs", "stranger")
+MOST_FITTED = 1000
+"""Documents from which loadings, D and ε are estimated; word frequencies come from all."""
+TOLD_APART = 0.75
+"""Share of sections preferred to one of another document, below which verdicts are doubtful."""
+SIZES = (50, 200, 800)
+"""Borders of the classes of length, in tokens."""
+PLACES = ("first", "middle", "last")
+EDGES: Floats = np.linspace(-20.0, 60.0, 161)
+"""Bins of fit, in nats; the outer ones are open."""
+NEAREST, ODD_WORDS, SHOWN_CHARACTERS = 2, 6, 240
+"""What is shown of a section: the nearest others, words of strangers, and characters of its text."""
+
+
+@dataclass(frozen=True)
+class Memberships(StateSequences):
+    """Whether each section belongs to its document or is a stranger, with probabilities in ``marginals``.
+
+    Attributes
+    ----------
+    fit
+        (N,) log Bayes factor of “belongs” of each section, nats.
+    lengths_in_tokens
+        (N,) number of tokens of each section.
+    """
+
+    fit: Floats = field(default_factory=lambda: np.zeros(0))
+    lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+@parametrized
+class Consistency(TokenCritic[Memberships], PowersMixin, ComponentsMixin, NotesMixin, NamedStatesMixin):
+    """z says of each section whether it belongs to its document or is a stranger; P_c(z) is Bernoulli.
+
+    A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a
+    share of the subject that grows with the section's length; that of a stranger is unrelated. Subjects are integrated
+    out, so the likelihood of each choice of strangers is closed (`momus_critics.consistency.model`). Titles and the
+    order of sections are not used.
+
+    Parameters
+    ----------
+    tokens, lower
+        See `momus.critic.base.TokenCritic`.
+    vocabulary_size
+        Number of words whose document frequency is kept, see `SectionVectors`.
+    seed
+        Draws the foreign sections against which the model is fitted.
+
+    >>> documents = [[("", f"thing{i} of kind{i}"), ("", f"thing{i} is a kind{i}")] for i in range(8)]
+    >>> critic = Consistency().fit(Corpus.from_sections(documents))
+    >>> mixed = Corpus.from_sections([documents[0], [documents[1][0], documents[2][1]]])
+    >>> critic.project(mixed).states.tolist()
+    [0, 0, 1, 1]
+    """
+
+    name = "consistency"
+    axis = "consistency of sections"
+    question = (
+        "Does each section belong to its document? z is whether a section shares the subject of the others or is a "
+        "stranger among them; words that few documents have tell."
+    )
+    reporting = Reporting(
+        headline="stranger_share",
+        directions={
+            "latent_nll": ("more consistent", "less consistent"),
+            "latent_ppl": ("more consistent", "less consistent"),
+        },
+        limits=(
+            "It cannot see contradictions: sections that name the same things belong together, whatever they say "
+            "of them."
+        ),
+        aggregated=False,
+    )
+    sequence = True
+    min_documents = 5
+
+    vocabulary_size: Annotated[int, Range(1, 10**8)] = 200_000
+    seed: int = 0
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """``belongs`` and ``stranger``."""
+        return STATES
+
+    def new_vectors(self) -> SectionVectors:
+        """The unfitted vectors of sections."""
+        return SectionVectors(vocabulary_size=self.vocabulary_size)
+
+    def fit(self, real: Corpus) -> Self:
+        """Learn word frequencies, loadings, D, and the share of strangers in real text."""
+        rows = np.flatnonzero([reason is None for reason in self.unscored(real)])
+        if len(rows) < 2:
+            raise FittingError(
+                f"critic 'consistency': {len(rows)} of {counted(len(real), 'document')} of {real.name!r} have two "
+                "sections with text, and two documents are needed",
+                hint="give documents with `sections`",
+            )
+        used = real.take(rows)
+        self.vectors_ = self.new_vectors().fit(used.tokens(self.tokenizer))
+        random = np.random.default_rng(self.seed)
+        if len(used) > MOST_FITTED:
+            used = used.take(np.sort(random.permutation(len(used))[:MOST_FITTED]))
+        table = used.tokens(self.tokenizer)
+        x = self.vectors_.vectors(table, fitted=True)
+        offsets = table.document_sections
+        within = grams(x, x, offsets)
+        lengths = _split(np.diff(table.section_offsets).astype(np.float64), offsets)
+        self.largest_, self.half_ = model.fit_loadings(within, lengths)
+        loading = [self._loading(g, n) for g, n in zip(within, lengths, strict=True)]
+        self._learn_dimensions(x, within, loading, offsets, random)
+        self.rate_ = model.fit_rate(within, loading, self.dimensions_)
+        return self
+
+    def _learn_dimensions(
+        self,
+        x: sparse.csr_array,
+        within: list[Floats],
+        loading: list[Floats],
+        offsets: Ints,
+        random: np.random.Generator,
+    ) -> None:
+        """Fit D on each section against the section of another document in its place."""
+        # chosen[m]: a section of another document, for section m, (N,): the documents are shifted by 1 to n − 1
+        n, sizes = len(offsets) - 1, np.diff(offsets)
+        other = (np.repeat(np.arange(n), sizes) + random.integers(1, n, x.shape[0])) % n
+        chosen = offsets[other] + (random.random(len(other)) * sizes[other]).astype(np.int64)
+        foreign = x[chosen]
+        norms = np.asarray(foreign.multiply(foreign).sum(axis=1)).ravel()
+        every = np.concatenate(loading)
+        between = grams(foreign, x, offsets)
+        ratios: tuple[list[Floats], list[Floats]] = ([], [])
+        for g, dots, a, start in zip(within, between, loading, offsets[:-1].tolist(), strict=True):
+            here, ones = slice(start, start + len(a)), np.ones(len(a))
+            ratios[0].append(model.ratio_to_others(g, np.diag(g), g, a, a, ones))
+            ratios[1].append(model.ratio_to_others(dots, norms[here], g, every[chosen[here]], a, ones))
+        native, strange = map(np.concatenate, ratios)
+        self.dimensions_ = model.fit_dimensions(native, strange)
+        self.compared_ = len(native)
+        self.told_apart_ = float((native > strange).mean())
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.component("vectors_", SectionVectors)
+        state.number("largest_", above=0.0, high=model.LARGEST)
+        state.number("half_", above=0.0)
+        state.number("dimensions_", above=0.0)
+        state.number("rate_", above=0.0, high=0.5)
+        state.number("told_apart_", low=0.0, high=1.0)
+        state.integer("compared_", 1)
+
+    def _loading(self, gram: Floats, lengths: Floats) -> Floats:
+        """a_m of the sections of a document, (M,); 0 for a section without a word that has weight."""
+        return np.where(np.diag(gram) > 0, model.loadings(lengths, self.largest_, self.half_), 0.0)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without section marks, and those in which fewer than two sections have words."""
+        table = batch.tokens(self.tokenizer)
+        filled = group_sums((np.diff(table.section_offsets) > 0).astype(np.int64), table.document_sections)
+        return [
+            "no sections" if not marked else "fewer than two sections with words" if n < 2 else None
+            for marked, n in zip(batch.sectioned.tolist(), filled.tolist(), strict=True)
+        ]
+
+    def project(self, batch: Corpus) -> Memberships:
+        """Infer P(stranger) of each section, exactly for up to `model.EXACT` sections."""
+        table = batch.tokens(self.tokenizer)
+        x = self.vectors_.vectors(table)
+        offsets, lengths = table.document_sections, np.diff(table.section_offsets)
+        factors = [
+            model.fit_of(g, self._loading(g, n), self.dimensions_, self.rate_)
+            for g, n in zip(grams(x, x, offsets), _split(lengths.astype(np.float64), offsets), strict=True)
+        ]
+        factor = np.concatenate([np.zeros(0), *factors])
+        stranger = model.stranger_probability(factor, self.rate_)
+        marginals = np.column_stack([1 - stranger, stranger])
+        return Memberships((stranger > 0.5).astype(np.int64), offsets, marginals, factor, lengths)
+
+    def log_prior(self, latents: Memberships) -> LogPrior:
+        """E log P_c(z) = Σ_m P(belongs) log(1 − ε) + P(stranger) log ε; M steps."""
+        assert latents.marginals is not None
+        values = latents.marginals @ np.log([1 - self.rate_, self.rate_])
+        return LogPrior(float_sums(values, latents.offsets), latents.lengths)
+
+    def sufficient_statistics(self, latents: Memberships) -> Mapping[str, Rows]:
+        """Expected number of strangers, and the sum of log Bayes factors, beside the number of sections."""
+        assert latents.marginals is not None
+        sections = latents.lengths.astype(np.float64)
+        strangers = group_sums(latents.marginals[:, STRANGER], latents.offsets)
+        fit = group_sums(latents.fit, latents.offsets)
+        return {"strangers": np.column_stack([strangers, sections]), "fit": np.column_stack([fit, sections])}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """The share of strangers, and the mean fit of a section to the others."""
+        return (
+            Statistic.share(
+                "stranger_share",
+                "strangers",
+                "share of sections that do not belong",
+                ("more consistent", "less consistent"),
+            ),
+            Statistic.ratio(
+                "fit",
+                "fit",
+                "fit of sections to their document",
+                ("looser in subject", "closer in subject"),
+                unit="nats per section",
+            ),
+        )
+
+    def summarize(self, latents: Memberships) -> Pooled:
+        """Sums over sections: (3, 2) by place and (4, 2) by length of [sections, strangers]; (161,) of fit."""
+        assert latents.marginals is not None
+        stranger = latents.marginals[:, STRANGER]
+        counts = np.column_stack([np.ones(len(stranger)), stranger])
+        places = places_of(latents.offsets)
+        last = places == np.repeat(latents.lengths, latents.lengths) - 1
+        sizes = np.searchsorted(SIZES, latents.lengths_in_tokens, side="right")
+        bins = np.clip(np.searchsorted(EDGES, latents.fit, side="right"), 0, len(EDGES) - 1)
+        arrays = {
+            "places": _sums(counts, np.where(last, 2, np.minimum(places, 1)), len(PLACES)),
+            "sizes": _sums(counts, sizes, len(SIZES) + 1),
+            "fit": np.bincount(bins, minlength=len(EDGES)).astype(np.float64),
+        }
+        return Pooled(len(latents), arrays)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Where strangers are, and how well sections fit."""
+        return [_stranger_table(real, generated), _fit_chart(real, generated)]
+
+    def notes(self) -> list[Note]:
+        """How well sections are told from those of other documents, and the fitted constants."""
+        notes = [
+            Note(
+                f"{self.told_apart_:.1%} of {self.compared_:,} real sections fit their document better than a section "
+                f"of another document does; {self.rate_:.1%} of real sections count as strangers."
+            ),
+            Note(
+                f"Loading {self.largest_:.2f} of long sections, half its square at {self.half_:.0f} tokens; "
+                f"{self.dimensions_:.0f} effective dimensions."
+            ),
+        ]
+        if self.told_apart_ < TOLD_APART:
+            notes.append(
+                Note(
+                    f"only {self.told_apart_:.0%} of {self.compared_:,} real sections fit their document better than a "
+                    "section of another document does: sections are too short, or all documents have one subject",
+                    warning=True,
+                )
+            )
+        return notes
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show each section, its nearest sections, and the heaviest words of strangers that no other section has."""
+        table, latents = document.tokens(self.tokenizer), self.project(document)
+        assert latents.marginals is not None
+        x = self.vectors_.vectors(table)
+        gram = np.asarray((x @ x.T).todense())
+        cost = latents.marginals @ -np.log([1 - self.rate_, self.rate_])
+        titles, texts = document.section_titles, document.section_texts.to_pylist()
+        steps = []
+        for m, (title, text) in enumerate(zip(titles, texts, strict=True)):
+            stranger = bool(latents.states[m])
+            remarks = [f"P(stranger) = {latents.marginals[m, 1]:.2g}", f"nearest: {_nearest(gram, m, titles)}"]
+            words = odd_words(x, m, table.vocabulary) if stranger else []
+            if words:
+                remarks.append(f"words that no other section has: {', '.join(words)}")
+            label = f"{title or f'section {m + 1}'}: {'stranger' if stranger else 'belongs'}"
+            steps.append(Step(label, clipped(text, SHOWN_CHARACTERS), float(cost[m]), stranger, "; ".join(remarks)))
+        prior = self.log_prior(latents)
+        value = -float(prior.values[0]) / max(int(prior.steps[0]), 1)
+        return MarkedDocument(document.name, document.ids[0], value, "nats per section", steps)
+
+
+def _split(values: Floats, offsets: Ints) -> list[Floats]:
+    """The values of each document."""
+    return np.split(values, offsets[1:-1])
+
+
+def _sums(counts: Floats, classes: Ints, number: int) -> Floats:
+    return np.column_stack([np.bincount(classes, column, number) for column in counts.T])
+
+
+def _stranger_table(real: Pooled, generated: Pooled) -> Table:
+    """Sections and the share of strangers of both texts, by place and by length."""
+    names = (
+        f"under {SIZES[0]}",
+        *(f"{a} to {b - 1}" for a, b in pairwise(SIZES)),
+        f"{SIZES[-1]} up",
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for key, labels in (("places", [f"{p} section" for p in PLACES]), ("sizes", [f"{n} tokens" for n in names])):
+        for i, label in enumerate(labels):
+            cells: list[Cell] = [label]
+            for pooled in (real, generated):
+                sections, strangers = pooled.arrays[key][i].tolist()
+                cells += [int(sections), percent(strangers / sections) if sections else None]
+            rows.append(tuple(cells))
+    return Table(
+        "strangers",
+        "Sections that do not belong to their document",
+        ("sections", "real", "strangers in real, %", "generated", "strangers in generated, %"),
+        rows,
+        note="Expected shares. A section of few words is rarely a stranger for sure.",
+    )
+
+
+def _fit_chart(real: Pooled, generated: Pooled) -> Chart:
+    """Cumulative distributions of fit."""
+    series = []
+    for role, pooled in both(real, generated):
+        counts = pooled.arrays["fit"]
+        share = np.cumsum(counts) / max(counts.sum(), 1.0)
+        # bin i ends at EDGES[i]; the last one is open
+        series.append(Series(str(role), rounded(EDGES), rounded(share), role, "steps"))
+    return Chart(
+        "fit",
+        "Share of sections up to a fit",
+        Axis("fit of a section to its document, nats"),
+        Axis("sections"),
+        series,
+        note="Log Bayes factor of “belongs” against “stranger”; below 0 the words speak for a stranger.",
+    )
+
+
+def _nearest(gram: Floats, m: int, titles: Sequence[str | None]) -> str:
+    """The sections with the highest cosine to section m, with it."""
+    others = [n for n in np.argsort(-gram[m], kind="stable").tolist() if n != m][:NEAREST]
+    return ", ".join(f"{titles[n] or f'section {n + 1}'} ({gram[m, n]:.2f})" for n in others)
+
+
+def odd_words(x: sparse.csr_array, m: int, vocabulary: Sequence[str], number: int = ODD_WORDS) -> list[str]:
+    """The words with the highest weight in section m that the other sections lack.
+
+    >>> x = sparse.csr_array(np.array([[0.5, 0.8, 0.1], [0.9, 0.0, 0.0]]))
+    >>> odd_words(x, 0, ["a", "b", "c"])
+    ['b', 'c']
+    """
+    row = x[[m]].toarray().ravel()
+    elsewhere = np.asarray(x.sum(axis=0)).ravel() - row  # (V,): 0 for words of section m alone
+    weight = np.where(elsewhere <= 1e-12, row, 0.0)
+    best = np.argsort(-weight, kind="stable")[:number]
+    return [vocabulary[i] for i in best.tolist() if weight[i] > 0]

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import StateSequences
-from momus.numeric.ragged import places_of
-from momus.numeric.types import Bools, Ints
+from momus.numeric.ragged import float_sums, places_of
+from momus.numeric.types import Bools, Floats, Ints
 from momus.text.mentions import FEMALE, FIRST, MALE, PLURAL, PRONOUNS, SECOND, THINGS, Resolved
+
+NAMES_END, THIRD = 5, 8
+"""The last kind of symbol before the pronouns, and the number of singular third-person pronouns (he, she) after it."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,31 @@ class MentionChains(StateSequences):
     entities: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     windows: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     spans: Ints = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+
+    @property
+    def first(self) -> Ints:
+        """Positions of the first mention of each entity of each document."""
+        rows = np.flatnonzero(self.entities >= 0)
+        pairs = np.stack([self.documents[rows], self.entities[rows]])
+        return rows[np.unique(pairs, axis=1, return_index=True)[1]]
+
+    @property
+    def introductions(self) -> Floats:
+        """Numbers of persons introduced by a third-person singular pronoun, and of all persons, (n, 2)."""
+        first = self.first
+        n, document = len(self), self.documents[first]
+        third = (self.states[first] > NAMES_END) & (self.states[first] <= NAMES_END + THIRD)
+        counts = [np.bincount(document, w, n) for w in (third.astype(np.float64), np.ones(len(first)))]
+        return np.column_stack(counts)
+
+    @property
+    def genders(self) -> Floats:
+        """Pronouns he and she that differ in gender from another of their document, and all of them: (n, 2)."""
+        male = (self.states > NAMES_END) & (self.states <= NAMES_END + len(MALE))
+        third = (self.states > NAMES_END) & (self.states <= NAMES_END + THIRD)
+        he, both = (float_sums(mask, self.offsets) for mask in (male, third))
+        # of m male and f female pronouns, each male one meets f of m + f − 1 others; a little keeps the ratio finite
+        return np.column_stack([2 * he * (both - he) / np.maximum(both - 1, 1) + 1e-7, both + 1e-6])
 
 
 def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:

@@ -1,5 +1,306 @@
-"""Discourse: connectives, questions and speech, and the order in which they follow each other."""
+"""Discourse: an n-gram process over connectives, questions and speech, in the order in which they follow each other."""
 
-from momus_critics.discourse.critic import Discourse
+from __future__ import annotations
 
-__all__ = ["Discourse"]
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin
+from momus.critic.statistic import total_variation
+from momus.estimator import ComponentsMixin, parametrized
+from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Step, Table, both
+from momus.numeric.ragged import float_sums, offsets_of, owners_of
+from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus_critics.discourse.classes import (
+    FIRST_CONNECTIVE,
+    FIRST_PERSON,
+    FIRST_PERSON_SHORT,
+    PARAGRAPH,
+    QUESTION,
+    SPEECH,
+    STATES,
+    THIRD_PERSON,
+    Moves,
+    sentence_classes,
+)
+from momus_critics.figures import percent
+from momus_critics.keyness.testing import LEAST, Usage, largest_gap
+from momus_critics.marking import highest
+from momus_critics.prose.examples import KEPT, Exampled, first_of_each, ranks
+from momus_critics.prose.ngrams import DenseNGrams
+from momus_critics.prose.reading import ProseCritic
+
+SHOWN, WORDS = 20, 2
+"""Openings of a table, and words of an opening."""
+EXAMPLE = 14
+"""Tokens of an example."""
+
+
+@parametrized
+class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin, NamedStatesMixin):
+    """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
+
+    A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,
+    addition, time, condition, example, conclusion; a closed list of English words and phrases), else it is plain. A
+    mark stands before each paragraph.
+
+    Parameters
+    ----------
+    order
+        n.
+    tokens
+        See `ProseCritic`.
+
+    >>> from momus import Corpus
+    >>> critic = Discourse().fit(Corpus.from_texts(["It rains. But why? So it is.", "He left. Then she left.", "No."]))
+    >>> [critic.state_names[i] for i in critic.project(Corpus.from_texts(["But no. If only!"])).states]
+    ['paragraph', 'contrast', 'condition']
+    """
+
+    name = "discourse"
+    axis = "connectives and discourse"
+    question = (
+        "Are sentences tied together as in real text, by connectives, questions and speech? z is the class of each "
+        "sentence in turn."
+    )
+    reporting = Reporting(
+        headline="transitions",
+        directions={
+            "latent_nll": ("more usual in discourse", "less usual in discourse"),
+            "latent_ppl": ("more predictable in discourse", "less predictable in discourse"),
+            "posterior_entropy": ("less varied in discourse", "more varied in discourse"),
+        },
+        layout=("breaks", "spacing"),
+        limits="It knows English connectives at the start of sentences only, and not whether they are right.",
+    )
+    sequence = True
+    min_documents = 3
+
+    order: Annotated[int, Range(1, 6)] = 3
+
+    def new_process(self) -> DenseNGrams:
+        """The unfitted process."""
+        return DenseNGrams(symbols=len(STATES), order=self.order)
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """The classes."""
+        return STATES
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count n-grams of classes."""
+        z = self.project(real)
+        return self.new_process().count(z.states, z.offsets) + Counts.of(sentences=[(z.states != PARAGRAPH).sum()])
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Smooth the counts of n-grams."""
+        self.process_ = self.new_process().learn(counts)
+        self.sentences_ = int(counts.array("sentences")[0])
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.component("process_", DenseNGrams)
+        state.integer("sentences_")
+
+    def project(self, batch: Corpus) -> Moves:
+        """Classify the sentences of each document."""
+        prose = self.prose(batch)
+        classes, first = sentence_classes(prose)
+        owners = owners_of(prose.offsets)[first]
+        paragraphs = prose.paragraphs[first]
+        begins = np.ones(len(first), dtype=bool)
+        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])
+        # a state for each sentence, and one more before those that begin a paragraph
+        repeats = 1 + begins.astype(np.int64)
+        at = np.cumsum(repeats) - 1  # place of each sentence among the states
+        states = np.full(int(repeats.sum()), PARAGRAPH, dtype=np.int64)
+        states[at] = classes
+        offsets = offsets_of(np.bincount(owners, repeats, len(prose)).astype(np.int64))
+        one, other = (prose.is_any(w) for w in (FIRST_PERSON | FIRST_PERSON_SHORT, THIRD_PERSON))
+        persons = np.column_stack([float_sums(one, prose.offsets), float_sums(one | other, prose.offsets)])
+        return Moves(states, offsets, None, np.repeat(first, repeats), prose, persons)
+
+    def log_prior(self, latents: Moves) -> LogPrior:
+        """Sum of log P_c over the states of each document and its end."""
+        return LogPrior(self.process_.totals(latents.states, latents.offsets), latents.lengths + 1)
+
+    def sufficient_statistics(self, latents: Moves) -> Mapping[str, Rows]:
+        """Pairs of neighbouring classes; connectives, questions and speech beside sentences; persons."""
+        z, size = latents.states, len(STATES)
+        sentences = float_sums(z != PARAGRAPH, latents.offsets)
+        # the pair of each state with the one before it, −1 for the first of a document
+        pairs = np.full(len(z), -1, dtype=np.int64)
+        pairs[1:] = z[:-1] * size + z[1:]
+        pairs[latents.offsets[:-1][latents.lengths > 0]] = -1
+        shares = {"connectives": z >= FIRST_CONNECTIVE, "questions": z == QUESTION, "speech": z == SPEECH}
+        return {
+            "pairs": Counted.of_tokens(pairs, latents.offsets, np.arange(size * size)),
+            **{k: np.column_stack([float_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
+            # one pronoun of each person keeps texts without any pronoun defined
+            "persons": latents.persons + np.array([0.5, 1.0]),
+            "openings": Openings.of(latents).rows(latents, sentences),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Total variation of pairs of classes; shares of connectives, questions, speech, first person; openings."""
+        shares = (
+            ("connective_share", "connectives", "sentences that open with a connective", "connectives"),
+            ("question_share", "questions", "questions", "questions"),
+            ("speech_share", "speech", "sentences of speech", "speech"),
+            ("first_person_share", "persons", "first person among pronouns", "the first person"),
+        )
+        return (
+            Statistic.distance("transitions", "pairs", total_variation, "total variation of pairs of sentence classes"),
+            Statistic.distance(
+                "largest_gap",
+                "openings",
+                largest_gap,
+                "largest gap of an opening (Cohen’s h of shares of sentences)",
+                uneven="itself",
+            ),
+            *(
+                Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"))
+                for name, rows, label, noun in shares
+            ),
+        )
+
+    def summarize(self, latents: Moves) -> Exampled:
+        """Numbers of classes, of pairs, and of openings, with examples of each opening."""
+        size, states = len(STATES), np.asarray(latents.states)
+        pairs = states[:-1] * size + states[1:]
+        inside = np.ones(max(len(states) - 1, 0), dtype=bool)
+        cuts = latents.offsets[1:-1] - 1
+        inside[cuts[(cuts >= 0) & (cuts < len(inside))]] = False
+        openings, examples = _openings(latents)
+        arrays = {
+            "classes": np.bincount(states, minlength=size).astype(np.float64),
+            "pairs": np.bincount(pairs[inside], minlength=size * size).astype(np.float64),
+        }
+        return Exampled.of(Pooled(len(latents), arrays, {"openings": openings}), examples)
+
+    def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
+        """Over-used and under-used openings of sentences, classes, and which class follows which."""
+        a, b = (t.counts.get("openings", {}) for t in (real, generated))
+        names = sorted({str(n) for n in (*a, *b) if a.get(n, 0.0) + b.get(n, 0.0) >= LEAST})
+        # number of sentences, then of sentences with each opening, (1 + V,)
+        p, q = (np.array([_sentences(t), *(c.get(n, 0.0) for n in names)]) for t, c in ((real, a), (generated, b)))
+        usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
+        what = "over-used openings of sentences"
+        openings = [usage.table(real, generated, over, SHOWN, what)[0] for over in (True, False)]
+        return [*openings, _classes(real, generated), _pairs(real, generated)]
+
+    def notes(self) -> list[Note]:
+        """Size of the training data."""
+        return [Note(f"{self.order}-grams of the classes of {counted(self.sentences_, 'sentence')}.")]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show one document sentence by sentence, the tenth of least likely classes marked."""
+        z = self.project(document)
+        if not len(z.states):
+            return None
+        values, _ = self.process_.log_probabilities(z.states, z.offsets)
+        odd = set(highest(-values[: len(z.states)]))
+        steps = []
+        for i, (state, start) in enumerate(zip(z.states.tolist(), z.starts.tolist(), strict=True)):
+            same = z.prose.codes[z.prose.sentences == z.prose.sentences[start]][:EXAMPLE]
+            text = "" if state == PARAGRAPH else " ".join(z.prose.spelled[c] for c in same.tolist())
+            steps.append(Step(STATES[state], text, -float(values[i]), i in odd))
+        note = "Each sentence by its first words; marked: least likely classes."
+        return MarkedDocument(document.name, document.ids[0], -float(values.sum()), "nats", steps, note)
+
+
+@dataclass(frozen=True)
+class Openings:
+    """The first two words of sentences; symbols between them are left out, and so are sentences of one word.
+
+    Attributes
+    ----------
+    names
+        Distinct openings, (V,).
+    starts, which
+        The first token of each sentence, and the number of its opening, (S,).
+    """
+
+    names: list[str]
+    starts: Ints
+    which: Ints
+
+    @classmethod
+    def of(cls, z: Moves) -> Openings:
+        """Find the openings of all sentences."""
+        prose = z.prose
+        starts = z.starts[np.asarray(z.states) != PARAGRAPH]
+        words = np.flatnonzero(prose.alphabetic)
+        at = np.searchsorted(words, starts)
+        starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
+        if len(at):
+            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]
+            starts, at = starts[same], at[same]
+        pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
+        distinct, which = np.unique(pairs, return_inverse=True)
+        names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
+        return cls(names, starts, which)
+
+    def rows(self, z: Moves, sentences: Floats) -> Counted:
+        """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
+        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1
+        shape = len(sentences), len(self.names)
+        counts = sparse.csr_array((np.ones(len(owner)), (owner, self.which)), shape=shape)
+        first = sparse.csr_array(np.asarray(sentences, dtype=np.float64)[:, None])
+        return Counted(sparse.csr_array(sparse.hstack([first, counts])), ["", *self.names])
+
+
+def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
+    """Number of sentences by their first two words, and a few examples of each, whichever they are."""
+    prose, openings = z.prose, Openings.of(z)
+    starts, where = openings.starts, openings.which
+    rank = ranks(prose.hashes, starts, range(8))
+    examples: dict[str, list[tuple[float, str]]] = {}
+    for i in first_of_each(where, rank, KEPT).tolist():
+        start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
+        codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
+        text = " ".join(prose.spelled[c] for c in codes.tolist())
+        examples.setdefault(openings.names[int(where[i])], []).append((float(rank[i]), text))
+    counts = np.bincount(where, minlength=len(openings.names)).tolist()
+    return {n: float(c) for n, c in zip(openings.names, counts, strict=True)}, examples
+
+
+def _sentences(text: Pooled) -> float:
+    return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)
+
+
+def _classes(real: Pooled, generated: Pooled) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for i, name in enumerate(STATES):
+        if i != PARAGRAPH:
+            rows.append((name, *(percent(t.arrays["classes"][i] / _sentences(t)) for t in (real, generated))))
+    columns = ("class", "real, % of sentences", "generated, % of sentences")
+    return Table("classes", "Classes of sentences", columns, rows)
+
+
+def _pairs(real: Pooled, generated: Pooled) -> Heatmap:
+    size = len(STATES)
+    shares = [t.arrays["pairs"].reshape(size, size) for _, t in both(real, generated)]
+    # how often each class follows, after each class, in percent
+    rates: list[Floats] = [100 * s / np.maximum(s.sum(axis=1, keepdims=True), 1.0) for s in shares]
+    return Heatmap(
+        "class-transitions",
+        "Which class follows which: generated less real text",
+        STATES,
+        STATES,
+        np.round(rates[1] - rates[0], 2).tolist(),
+        "percentage points",
+        "after",
+        "follows",
+    )

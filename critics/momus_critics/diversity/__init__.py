@@ -1,5 +1,338 @@
 """Diversity: how much the answers to one prompt differ from each other."""
 
-from momus_critics.diversity.critic import Diversity
+from __future__ import annotations
 
-__all__ = ["Diversity"]
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import Critic, LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, Statistic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin, SettlingMixin, UnitsMixin
+from momus.critic.registry import critic_class
+from momus.critic.splitting import usable_documents
+from momus.errors import FittingError
+from momus.estimator import ComponentsMixin, parametrized
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table, both
+from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
+from momus.text.corpus import Corpus
+from momus.text.counting import counted, joined
+from momus.text.tokens import Tokenizer
+from momus_critics.diversity.answers import (
+    GROUPS,
+    Spread,
+    alike,
+    as_documents,
+    baseline_of,
+    between_similarity,
+    by_prompt,
+    centroids,
+    critic_of,
+    effective_number,
+    prompt_means,
+    relative_variance,
+    state_vectors,
+    vectors,
+)
+from momus_critics.figures import rounded
+from momus_critics.prose.examples import Exampled
+from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
+
+LEAST_SD = 0.1
+"""Smallest standard deviation of z, which keeps P_c proper if all prompts are alike."""
+WORDS_OF = "words"
+"""Value of ``of`` for vectors of words."""
+WORDS = 30
+"""Words of an answer that are shown."""
+SHOWN, LINES = 10, 3
+"""Prompts of a table, and groups of answers shown of each."""
+
+
+@parametrized
+class Diversity(Critic[Spread], PowersMixin, ComponentsMixin, NotesMixin, SettlingMixin, UnitsMixin):
+    """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
+
+    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, or of the
+    latents of another critic. The similarity of a prompt is the mean cosine of pairs of its answers, which does not
+    depend on how many there are. Prompts with one answer are unscored. Where a text answers no prompt twice, documents
+    of one group (author, site) stand in for answers.
+
+    Parameters
+    ----------
+    of
+        What is compared: ``words``, or a critic by name, such as ``topics``: the shares of its states, under its
+        default parameters.
+    alike
+        Cosine from which two answers are shown as the same.
+    tokens
+        Name of the tokenizer of words, see `momus.critic.TokenCritic`.
+
+    >>> corpus = Corpus.from_texts(["a b c", "a b d", "e f", "e g"], prompts=["p", "p", "q", "q"])
+    >>> critic = Diversity().fit(corpus)
+    >>> critic.score(corpus).ids
+    ['p', 'q']
+    """
+
+    name = "diversity"
+    axis = "variety between answers"
+    question = (
+        "Do several answers to one prompt differ as much as several people's do? z is the similarity of the answers to "
+        "a prompt."
+    )
+    reporting = Reporting(
+        headline="similarity",
+        directions={"latent_nll": ("more usual in variety", "less usual in variety")},
+        limits="It compares words, or what another critic sees: the same story in other words is another answer.",
+    )
+    unit = "prompt"
+    min_documents = 4
+
+    of: str = WORDS_OF
+    alike: Annotated[float, Range(0, 1)] = 0.8
+    tokens: str = "words"
+
+    def new_critic(self) -> Critic[Any]:
+        """The unfitted critic whose latents are compared."""
+        return critic_of(self.of)
+
+    @property
+    def reader(self) -> Tokenizer:
+        """The tokenizer that answers are read with."""
+        return paragraph_tokenizer(self.tokens)
+
+    def units(self, corpus: Corpus) -> Corpus:
+        """One row per prompt."""
+        return by_prompt(corpus)
+
+    def fit(self, real: Corpus) -> Self:
+        """Weigh the words (or fit the other critic), and learn how alike real answers to one prompt are."""
+        answers = by_prompt(real)
+        self.baseline_ = baseline_of(usable_documents(real))
+        several = answers.take(np.flatnonzero(answers.section_counts > 1))
+        if len(several) < 2:
+            raise FittingError(
+                "critic 'diversity' is not tested: one document per prompt",
+                hint="give several answers per prompt, with a prompt_id, or real text with a group_id",
+            )
+        if self.of == WORDS_OF:
+            self._weigh(answers)
+        else:
+            self.critic_ = self.new_critic().fit(as_documents(answers))
+        self.size_, self.grouped_ = int(np.median(several.section_counts)), list[str]()
+        z = _logit(self.project(several).similarity)
+        self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
+        self.prompts_ = len(several)
+        return self
+
+    def _weigh(self, answers: Corpus) -> None:
+        """Inverse document frequencies of all words: log((1 + n) / (1 + d)) + 1."""
+        table = answers.tokens(self.reader)
+        prose = read_prose(table)
+        sections = _answer_of(answers, len(prose.ids), self.reader)
+        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)
+        frequency = np.bincount(pairs[1], minlength=len(prose.words))
+        keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
+        total = int(answers.section_counts.sum())
+        self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
+        self.idf_ = np.log((1 + total) / (1 + frequency[keep])) + 1.0
+
+    def settle(self, texts: Sequence[Corpus]) -> bool:
+        """Count distinct answers among as many as half the repeated prompts of each text have."""
+        sizes = []
+        for text in texts:
+            counts = by_prompt(text).section_counts
+            if (counts > 1).any():
+                sizes.append(int(np.median(counts[counts > 1])))
+        size = min(sizes, default=self.size_)
+        grouped = [t.name for t in texts if baseline_of(usable_documents(t)) == GROUPS]
+        changed = (size, grouped) != (self.size_, self.grouped_)
+        self.size_, self.grouped_ = size, grouped
+        return changed
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        if self.of == WORDS_OF:
+            words = state.texts("words_")
+            state.array("idf_", (len(words),), low=0.0)
+        else:
+            state.component("critic_", critic_class(self.of))
+        state.number("mean_")
+        state.number("sd_", low=LEAST_SD)
+        state.integer("size_", low=2)
+        state.integer("prompts_", low=1)
+        state.text("baseline_")
+        state.texts("grouped_")
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Prompts with one answer."""
+        return ["one document per prompt" if n < 2 else None for n in batch.section_counts.tolist()]
+
+    def project(self, batch: Corpus) -> Spread:
+        """Compare the answers to each prompt."""
+        x, columns = self._vectors(batch)
+        similarity, distinct, groups = [], [], []
+        counts = batch.section_counts
+        first = 0
+        for count in counts.tolist():
+            mine = x[first : first + count]
+            first += count
+            k = np.asarray((mine @ mine.T).toarray())
+            np.fill_diagonal(k, 1.0)
+            similarity.append((float(k.sum()) - count) / max(count * (count - 1), 1))
+            distinct.append(effective_number(k[: self.size_, : self.size_]))
+            groups.append(alike(k, self.alike))
+        texts = [[" ".join(s.text.split()[:WORDS]) for s in d.sections] for d in batch]
+        mean_cosine, number_distinct = (np.array(v, dtype=np.float64) for v in (similarity, distinct))
+        means = prompt_means(x, counts)
+        return Spread(mean_cosine, number_distinct, means, columns, groups, counts, texts, list(batch.ids))
+
+    def _vectors(self, batch: Corpus) -> tuple[sparse.csr_array, list[str]]:
+        """One vector per answer, and what its columns stand for."""
+        if self.of != WORDS_OF:
+            return state_vectors(self.critic_, as_documents(batch))
+        prose = read_prose(batch.tokens(self.reader))
+        sections = _answer_of(batch, len(prose.ids), self.reader)
+        x = vectors(prose, sections, {w: i for i, w in enumerate(self.words_)}, self.idf_)
+        x.resize((int(batch.section_counts.sum()), len(self.idf_)))
+        return x, self.words_
+
+    def log_prior(self, latents: Spread) -> LogPrior:
+        """log P_c of the logit of the similarity."""
+        from scipy.stats import norm
+
+        return LogPrior.of_vectors(norm.logpdf(_logit(latents.similarity), self.mean_, self.sd_))
+
+    def sufficient_statistics(self, latents: Spread) -> Mapping[str, Rows]:
+        """Similarity, effective number of distinct answers, and answers in groups, each beside ones; mean vectors."""
+        ones = np.ones(len(latents))
+        full = latents.counts >= self.size_
+        same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
+        return {
+            "similarity": np.column_stack([latents.similarity, ones]),
+            # prompts with fewer answers than are counted among take no part; a little keeps the ratio defined
+            "distinct": np.column_stack([np.where(full, latents.distinct, 0) + 1e-9, full + 1e-9]),
+            "same": np.column_stack([same, ones]),
+            "prompts": centroids(latents.similarity, latents.means, latents.columns),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Similarity within and between prompts, distinct answers, and prompts with answers that are the same."""
+        of = f" of {self.size_}" if hasattr(self, "size_") else ""
+        return (
+            Statistic.ratio(
+                "similarity",
+                "similarity",
+                "similarity of answers to a prompt",
+                ("more varied between answers", "more alike between answers"),
+                effect="difference",
+            ),
+            Statistic.ratio(
+                "distinct",
+                "distinct",
+                f"effective number of distinct answers{of}",
+                ("poorer in distinct answers", "richer in distinct answers"),
+            ),
+            Statistic.value(
+                "between_similarity",
+                "prompts",
+                between_similarity,
+                "similarity of answers to different prompts",
+                ("more varied between prompts", "more alike between prompts"),
+            ),
+            Statistic.value(
+                "relative_variance",
+                "prompts",
+                relative_variance,
+                "variance within prompts, relative to different prompts",
+                ("poorer in variance within prompts", "richer in variance within prompts"),
+                decides=False,
+            ),
+            Statistic.share(
+                "same_share",
+                "same",
+                "prompts with answers that are the same",
+                ("poorer in equal answers", "richer in equal answers"),
+            ),
+        )
+
+    def summarize(self, latents: Spread) -> Exampled:
+        """Distribution of similarities, and the prompts whose answers are most alike."""
+        values, counts = np.unique(np.round(latents.similarity, 3), return_counts=True)
+        table: dict[str | float, float] = {
+            float(v): float(n) for v, n in zip(values.tolist(), counts.tolist(), strict=True)
+        }
+        examples = []
+        for i, groups in enumerate(latents.groups):
+            shown = " | ".join(f"{len(g)} × {latents.texts[i][g[0]]} …" for g in groups[:LINES])
+            more = f" | {len(groups) - LINES} more" if len(groups) > LINES else ""
+            sizes = f"{counted(int(latents.counts[i]), 'answer')} in {counted(len(groups), 'group')}"
+            text = f"{latents.prompts[i]}: {sizes}: {shown}{more}"
+            examples.append((-float(latents.similarity[i]), text))
+        return Exampled.of(Pooled(len(latents), {}, {"similarity": table}), {"prompts": examples}, SHOWN)
+
+    def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
+        """Distribution of the similarity of answers, and the prompts with the least variety."""
+        series = []
+        for role, text in both(real, generated):
+            x, n = np.array(sorted(text.counts["similarity"].items()), dtype=np.float64).T
+            series.append(Series(role, x.tolist(), rounded(np.cumsum(n) / n.sum()), role, "steps"))
+        rows = [
+            (role, round(-rank, 3), answers)
+            for role, text in (("generated", generated), ("real", real))
+            for rank, answers in text.examples.get("prompts", ())
+        ]
+        return [
+            Chart(
+                "similarity",
+                "Similarity of the answers to a prompt",
+                Axis("mean cosine of two answers"),
+                Axis("share of prompts"),
+                series,
+            ),
+            Table("alike", "Prompts whose answers are most alike", ("text", "similarity", "answers in groups"), rows),
+        ]
+
+    def notes(self) -> list[Note]:
+        """What the critic was fitted on."""
+        what = "" if self.of == WORDS_OF else f" Answers are compared by the states of critic {self.of!r}."
+        notes = [Note(f"Fitted on {counted(self.prompts_, 'set')} of {self.baseline_}.{what}")]
+        names = joined([f"{name!r}" for name in self.grouped_])
+        return notes + [
+            Note(f"No prompt of {names} is answered twice: documents of one group stand in for answers.")
+        ] * bool(names)
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """The answers to one prompt, those marked that are much like another one."""
+        latents = self.project(document)
+        if not latents.texts or len(latents.texts[0]) < 2:
+            return None
+        steps = []
+        for number, group in enumerate(latents.groups[0], 1):
+            for i in group:
+                label = f"group {number}" if len(group) > 1 else ""
+                steps.append(Step(label, latents.texts[0][i], None, len(group) > 1))
+        value = -float(self.log_prior(latents).values[0])
+        note = (
+            f"Mean similarity {latents.similarity[0]:.2f}; effective number of distinct answers "
+            f"{latents.distinct[0]:.2f}."
+        )
+        return MarkedDocument(document.name, document.ids[0], value, "nats", steps, note)
+
+
+def _logit(similarity: Floats) -> Floats:
+    """log((s + 0.01) / (1.01 − s)), which is finite for answers that are all the same or share no word."""
+    s = np.clip(similarity, 0.0, 1.0)
+    return np.asarray(np.log((s + 0.01) / (1.01 - s)))
+
+
+def _answer_of(answers: Corpus, tokens: int, reader: Tokenizer) -> Ints:
+    """The number of the answer of each token, borders of paragraphs left out: int64 (N,)."""
+    table = answers.tokens(reader)
+    breaks = np.array([w == BREAK for w in table.vocabulary], dtype=bool)
+    sections = table.sections[~breaks[table.ids]] if len(table.ids) else np.zeros(0, dtype=np.int64)
+    assert len(sections) == tokens
+    return sections

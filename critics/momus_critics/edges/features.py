@@ -57,7 +57,7 @@ class Edge:
     words
         n texts: the first or last words of the document, in lower case.
     paragraph
-        float64 (n,): number of words of its paragraph.
+        float64 (n,): number of words of its paragraph; NaN where that is the whole document.
     numbers
         int64 (n,): number of the sentence over all documents, −1 where a document has none.
     texts
@@ -99,7 +99,7 @@ def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
     same = prose.paragraphs == paragraph[owners]
     columns += [count(digits) > 0, count(names) > 0, words < SHORT, words > LONG]
     columns += [np.bincount(owners, same & ~inside & prose.alphabetic, n) == 0, count(prose.is_any(LAYOUT)) > 0]
-    length = np.bincount(owners, same & prose.alphabetic, n).astype(np.float64)
+    length = np.where(np.bincount(owners, ~same, n) > 0, np.bincount(owners, same & prose.alphabetic, n), np.nan)
     texts = tuple(" ".join(prose.tokens(a, b)) for a, b in zip(begin.tolist(), end.tolist(), strict=True))
     return Edge(np.column_stack(columns), _edge_words(prose, at_end), length, chosen, texts)
 

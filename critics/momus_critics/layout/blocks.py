@@ -47,7 +47,7 @@ LINE = 12
 """Most words of a short line, which has no mark at its end."""
 VERSE, WRAPPED = 60, 100
 """Longest line of verse, and of a paragraph that is wrapped at some width, in characters."""
-FEATURES = ("a heading", "a list", "bold type", "italics", "emoji", "code or table", "verse", "a break")
+FEATURES = ("a title", "a heading", "a list", "bold type", "italics", "emoji", "code or table", "verse", "a break")
 """What a document has or lacks."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -109,6 +109,7 @@ def read_blocks(texts: Sequence[str]) -> Blocks:
 
 def _features(text: str, kinds: set[str], titled: bool) -> list[bool]:
     return [
+        "title" in kinds,
         titled or not kinds.isdisjoint({"heading", "subheading", "minor heading", "bold line"}),
         not kinds.isdisjoint({"bullet", "numbered item"}),
         bool(_BOLD.search(text)),

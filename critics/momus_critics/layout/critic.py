@@ -24,7 +24,7 @@ from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Block, blocks_of,
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
-WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in ("a title", *FEATURES)}
+WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in FEATURES}
 """What a document has or lacks, by the key of its rows."""
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
 
@@ -117,11 +117,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
         ones = np.ones(len(latents))
         inside = np.isin(latents.states, PARAGRAPHS)
         words, paragraphs = (float_sums(x, latents.offsets) for x in (np.where(inside, latents.words, 0), inside))
-        first = (
-            latents.states[np.minimum(latents.offsets[:-1], max(len(latents.states) - 1, 0))] if len(latents) else ones
-        )
-        having = [first == CODE["title"], *latents.features.T]
-        rows = {row: np.column_stack([has, ones]) for row, has in zip(WHAT, having, strict=True)}
+        rows = {row: np.column_stack([has, ones]) for row, has in zip(WHAT, latents.features.T, strict=True)}
         # half a paragraph of one word keeps texts without paragraphs finite
         return {**rows, "paragraphs": np.column_stack([words + 0.5, paragraphs + 0.5])}
 

@@ -25,8 +25,7 @@ from momus_critics.chains.base import smoothed_counts
 from momus_critics.passages.faults import SectionProcess
 from momus_critics.passages.pieces import plain, spans
 from momus_critics.passages.tfidf import WordPairs
-from momus_critics.sections.features import contrasted
-from momus_critics.sections.posterior import Weights, regress
+from momus_critics.sections.posterior import Weights, contrasted, regress
 
 LEAST_DOCUMENTS = 5
 """Documents in which a title must occur to name a type."""
@@ -107,9 +106,9 @@ class TypedSections(Estimator, ComponentsMixin):
     penalty: float = 3.0
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted vectors of words."""
-        return WordPairs() if attribute == "terms_" else super().component(attribute)
+    def new_terms(self) -> WordPairs:
+        """The unfitted vectors of words."""
+        return WordPairs()
 
     def fit(self, corpus: Corpus) -> Self:
         """Learn types, chain, lengths and regressions from a corpus that `type_names` calls titled."""
@@ -125,7 +124,7 @@ class TypedSections(Estimator, ComponentsMixin):
         entered = np.bincount(types, begins, minlength=k) + 0.5
         self.stay_ = 1 - entered / (np.bincount(types, minlength=k) + 1.0)
         self.sections_ = float(begins.sum() / (len(offsets) - 1))
-        self.terms_ = WordPairs().fit(places)
+        self.terms_ = self.new_terms().fit(places)
         self._regress(self.terms_.embed(places), offsets, types + k * begins)
         return self
 

@@ -1,6 +1,157 @@
 """Likelihood under a probabilistic context-free grammar."""
 
-from momus_critics.pcfg.critic import Pcfg
-from momus_critics.pcfg.grammar import Grammar, Rules, parse_trees, read_trees
+from __future__ import annotations
 
-__all__ = ["Grammar", "Pcfg", "Rules", "parse_trees", "read_trees"]
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Self
+
+import numpy as np
+
+from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, StatisticsMixin, TokenCritic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
+from momus.estimator import parametrized
+from momus.evidence import Axis, Chart, Evidence, Series, both
+from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
+from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus.text.scripts import SPACED, Scripts
+from momus_critics.figures import rounded
+from momus_critics.passages.pieces import sentences
+from momus_critics.pcfg.grammar import Grammar, Rules, read_trees
+
+EDGES = np.array([0, 5, 10, 15, 20, 25, 30, 40])
+"""Sentence lengths, in words, above which the classes of length begin."""
+
+
+@dataclass(frozen=True)
+class ParsedSentences(Ragged):
+    """log p of each sentence, (N,), and its length in words, (N,); ``offsets`` are int64 (n + 1,)."""
+
+    values: Floats
+    words: Ints
+    offsets: Ints
+
+
+@parametrized
+class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin, NotesMixin, ParameterRolesMixin):
+    """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
+
+    The inside algorithm sums over derivations (Lari & Young 1990). This is a yardstick: the grammar comes from the
+    treebank alone, and `fit` ignores the real text.
+
+    Parameters
+    ----------
+    treebank
+        A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank` writes
+        one from dependency parses.
+    max_sentence
+        Maximum sentence length in words; longer sentences are left out.
+    tokens, lower
+        See `TokenCritic`.
+    """
+
+    name = "pcfg"
+    axis = "sentence grammar"
+    question = "Are sentences as well formed as in real text? z is the sentence, P_c a treebank grammar."
+    reporting = Reporting(
+        headline="latent_ppl",
+        directions={
+            "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
+            "latent_ppl": ("more usual in grammar", "less usual in grammar"),
+        },
+        limits="It cannot see meaning, nor how sentences follow each other: it reads each sentence alone.",
+        aggregated=False,
+    )
+    sequence = True
+    scripts: ClassVar[Scripts] = SPACED
+    required_params: ClassVar[tuple[str, ...]] = ("treebank",)
+    fitting_params: ClassVar[tuple[str, ...]] = ("treebank",)
+
+    treebank: str = ""
+    max_sentence: Annotated[int, Range(1, 1000)] = 40
+
+    def fit(self, real: Corpus) -> Self:
+        """Count the rules of the treebank.
+
+        Raises
+        ------
+        ReadingError
+            The treebank cannot be read.
+        """
+        rules = Rules()
+        for tree in read_trees(self.treebank):
+            rules.add(tree)
+        grammar = Grammar.of_rules(rules, lower=self.lower)
+        self.labels_, self.words_, self.trees_ = grammar.labels, grammar.words, sum(rules.top.values())
+        self.top_, self.binary_, self.lexical_ = grammar.top, grammar.binary, grammar.lexical
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        labels = len(state.texts("labels_", least=1))
+        words = state.texts("words_", least=1)
+        state.probabilities("top_", (labels,))
+        binary = state.array("binary_", (labels, labels, labels), low=0.0, high=1.0)
+        lexical = state.array("lexical_", (labels, len(words)), low=0.0, high=1.0)
+        total = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)  # over the expansions of each label, (K,)
+        state.require(bool(np.allclose(total, 1, atol=1e-6)), "binary_", "expansions of each label that sum to 1")
+        state.integer("trees_")
+
+    def _sentences(self, batch: Corpus) -> tuple[list[list[str]], Ints]:
+        """Words of each sentence of at most ``max_sentence`` words, and where documents begin, (n + 1,)."""
+        split = self.tokenizer.split
+        short: list[list[str]] = []
+        offsets = [0]
+        for document in batch:
+            for sentence in sentences(document.text):
+                words = split(sentence.lower() if self.lower else sentence)
+                if 0 < len(words) <= self.max_sentence:
+                    short.append(words)
+            offsets.append(len(short))
+        return short, np.array(offsets, dtype=np.int64)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Reject documents without a sentence of at most ``max_sentence`` words."""
+        reason = f"no sentence of at most {self.max_sentence} words"
+        return [reason if n == 0 else None for n in np.diff(self._sentences(batch)[1])]
+
+    def project(self, batch: Corpus) -> ParsedSentences:
+        """log p of each sentence."""
+        split, offsets = self._sentences(batch)
+        grammar = Grammar(self.labels_, self.words_, self.top_, self.binary_, self.lexical_)
+        values = on_grid(grammar.log_likelihood([grammar.encode(s) for s in split], self.device))
+        return ParsedSentences(values, np.array([len(s) for s in split], dtype=np.int64), offsets)
+
+    def log_prior(self, latents: ParsedSentences) -> LogPrior:
+        """Sum of log p over sentences, and the number of words."""
+        totals, words = (group_sums(x, latents.offsets) for x in (latents.values, latents.words))
+        return LogPrior(np.asarray(totals, dtype=np.float64), np.asarray(words, dtype=np.int64))
+
+    def sufficient_statistics(self, latents: ParsedSentences) -> Mapping[str, Rows]:
+        """Sum of log p and number of sentences, by class of sentence length."""
+        # one-hot length class of each sentence, (N, L); rows of [log p by class, 1 by class], (N, 2 L)
+        length_class = np.eye(len(EDGES))[np.searchsorted(EDGES, latents.words, side="left") - 1]
+        rows = np.hstack([length_class * latents.values[:, None], length_class])
+        return {"lengths": float_sums(rows, latents.offsets)}
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Mean log-likelihood per sentence, by sentence length."""
+        series, k = [], len(EDGES)
+        for role, summary in both(real, generated):
+            sums, counts = summary.arrays["lengths"][:k], summary.arrays["lengths"][k:]
+            enough = counts >= 5
+            x = (EDGES[enough] + 2.5).tolist()
+            series.append(Series(role, x, rounded(sums[enough] / counts[enough]), role, "line"))
+        x_axis, y_axis = Axis("words per sentence"), Axis("mean log p, nats")
+        note = f"Grammar of {self.trees_:,} trees, {len(self.labels_)} labels. Points with at least five sentences."
+        return [Chart("sentence-likelihood", "Likelihood by sentence length", x_axis, y_axis, series, note=note)]
+
+    def notes(self) -> list[Note]:
+        """Size of the grammar."""
+        labels, words = counted(len(self.labels_), "label"), counted(len(self.words_), "word")
+        return [Note(f"grammar of {counted(self.trees_, 'tree')}: {labels}, {words}")]

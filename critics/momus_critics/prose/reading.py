@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import Critic, EvidenceMixin, ExplanationMixin, StatisticsMixin
+from momus.critic import Critic, PowersMixin
 from momus.critic.hooks import TokenizerMixin
 from momus.estimator import parametrized
 from momus.numeric.ragged import Ragged, kept_offsets, owners_of
@@ -213,7 +213,7 @@ Z = TypeVar("Z")
 
 
 @parametrized
-class ProseCritic(Critic[Z], TokenizerMixin, StatisticsMixin, EvidenceMixin, ExplanationMixin, ABC):
+class ProseCritic(Critic[Z], TokenizerMixin, PowersMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
     Parameters

@@ -1,5 +1,305 @@
-"""Repetition: what a document says again, how soon, and for how long."""
+"""Repetition: what a document says again, how soon, and for how long; a renewal process over new and copied tokens."""
 
-from momus_critics.repetition.critic import Repetition
+from __future__ import annotations
 
-__all__ = ["Repetition"]
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Self
+
+import numpy as np
+
+from momus.critic import Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
+from momus.estimator import ComponentsMixin, parametrized
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
+from momus.numeric.ragged import float_sums
+from momus.numeric.types import Floats
+from momus.parameters import Range
+from momus.text.corpus import Corpus
+from momus.text.counting import counted, percentage
+from momus_critics.figures import percent, rounded
+from momus_critics.marking import Mark, mark_passage, words_of
+from momus_critics.prose.examples import Exampled
+from momus_critics.prose.reading import BREAK, ProseCritic
+from momus_critics.repetition.copies import (
+    DOCUMENT,
+    PARAGRAPH,
+    SENTENCE,
+    STATES,
+    Copies,
+    CopyProcess,
+    copies_of,
+    doubling_class,
+)
+
+SHOWN, CLASSES = 8, 24
+"""Loops and copies that are shown, and classes of distance."""
+WORDS = 24
+"""Words of a copy that are shown."""
+
+
+@parametrized
+class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixin, OddityMixin, NamedStatesMixin):
+    """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
+
+    A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one
+    source as long as the text agrees, and its source is the nearest one. The states are *new*, and copies from the same
+    sentence, paragraph or document. P_c is an alternating renewal process: a copy begins with a probability that
+    depends on how much was said before, and continues with one that depends on how long it is.
+
+    Parameters
+    ----------
+    min_length
+        Smallest number of tokens of a copy.
+    tokens
+        See `ProseCritic`.
+
+    >>> from momus import Corpus
+    >>> critic = Repetition(min_length=2).fit(Corpus.from_texts(["a b c d a b", "e f g h", "a b c. a b d"]))
+    >>> critic.project(Corpus.from_texts(["You view weeds. Xylem, you view, you view"])).states.tolist()
+    [0, 0, 0, 0, 0, 0, 2, 2, 1, 1, 1]
+    """
+
+    name = "repetition"
+    axis = "repetition"
+    question = (
+        "Does text repeat itself as much as real text of its length does? z says of each token whether it is new, or "
+        "how far back it was said before."
+    )
+    reporting = Reporting(
+        headline="relative_copying",
+        directions={
+            "latent_nll": ("more usual in repetition", "less usual in repetition"),
+            "latent_ppl": ("more usual in repetition", "less usual in repetition"),
+        },
+        layout=("breaks",),
+        limits="It cannot see paraphrases, nor whether a repetition is meant: a refrain and a loop look alike.",
+        aggregated=False,
+    )
+    sequence = True
+    oddity_unit = "copied words per word, beyond real text"
+    min_documents = 3
+
+    min_length: Annotated[int, Range(2, 100)] = 4
+
+    def new_process(self) -> CopyProcess:
+        """The unfitted process."""
+        return CopyProcess()
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """New, and copies by where their source is."""
+        return STATES
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count how often copies begin and go on."""
+        copies = self.project(real)
+        totals = [len(copies.states), int((copies.distances > 0).sum())]
+        return self.new_process().count(copies) + Counts.of(totals=totals)
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Turn counts into hazards."""
+        self.process_ = self.new_process().learn(counts)
+        self.words_, copied = counts.array("totals").tolist()
+        self.copied_ = copied / self.words_ if self.words_ else 0.0
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.component("process_", CopyProcess)
+        state.integer("words_")
+        state.number("copied_", 0.0, 1.0)
+
+    def project(self, batch: Corpus) -> Copies:
+        """Find the copied stretches of each document."""
+        prose = self.prose(batch)
+        states, distances, ages = copies_of(
+            prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
+        )
+        texts = [d.text.encode("utf-8", "replace") for d in batch]
+        sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)
+        return Copies(
+            states, prose.offsets, None, distances, ages, prose.ids, tuple(prose.words), sizes[:, 0], sizes[:, 1]
+        )
+
+    def log_prior(self, latents: Copies) -> LogPrior:
+        """Sum of log P_c over the tokens of each document."""
+        return LogPrior(float_sums(self.process_.log_probabilities(latents), latents.offsets), latents.lengths)
+
+    def oddity(self, latents: Copies) -> Floats:
+        """Share of copied words beyond that of real text of the same length."""
+        excess = float_sums((latents.distances > 0) - self.process_.expected(latents), latents.offsets)
+        return np.asarray(excess / np.maximum(latents.lengths, 1))
+
+    def sufficient_statistics(self, latents: Copies) -> Mapping[str, Rows]:
+        """Copied words beside their expectation, and by source beside all words; loops; longest copies; bytes."""
+        copied = float_sums(latents.distances > 0, latents.offsets)
+        expected = float_sums(self.process_.expected(latents), latents.offsets)
+        total, ones = latents.lengths.astype(np.float64), np.ones(len(latents))
+        by_source = [float_sums(latents.states == s, latents.offsets) for s in (SENTENCE, PARAGRAPH, DOCUMENT)]
+        spans = latents.spans
+        longest, looping = np.zeros(len(latents)), np.zeros(len(latents))
+        np.maximum.at(longest, spans.documents, spans.lengths)
+        looping[spans.documents[spans.loops]] = 1.0
+        return {
+            # half a word keeps the ratio of texts without any copy finite
+            "copied": np.column_stack([copied, expected]) + 0.5,
+            **{f"from_{s}": np.column_stack([c, total]) for s, c in enumerate(by_source, 1)},
+            "loops": np.column_stack([looping, ones]),
+            "longest": np.column_stack([longest, ones]),
+            "bytes": np.column_stack([latents.packed, latents.raw]).astype(np.float64),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Copied words relative to real text; shares by source; documents with a loop; longest copy; compression."""
+        wheres = (("sentence", SENTENCE), ("paragraph", PARAGRAPH), ("document", DOCUMENT))
+        return (
+            Statistic.relative(
+                "relative_copying",
+                "copied",
+                "copied words, relative to real text",
+                ("less repetitive", "more repetitive"),
+                clause="copies {} times the expected words",
+            ),
+            *(
+                Statistic.share(
+                    f"{where}_share",
+                    f"from_{source}",
+                    f"words copied from the same {where}",
+                    (f"less repetitive within its {where}s", f"more repetitive within its {where}s"),
+                    decides=False,
+                )
+                for where, source in wheres
+            ),
+            Statistic.share(
+                "looping_share",
+                "loops",
+                "documents with a loop",
+                ("less often caught in loops", "more often caught in loops"),
+                clause="{} of documents loop",
+            ),
+            Statistic.ratio(
+                "longest_copy",
+                "longest",
+                "mean of the longest copy",
+                ("shorter in its copies", "longer in its copies"),
+                unit="words and symbols",
+            ),
+            Statistic.share(
+                "compressed_share",
+                "bytes",
+                "size after compression by zlib",
+                ("easier to compress", "harder to compress"),
+                decides=False,
+            ),
+        )
+
+    def summarize(self, latents: Copies) -> Exampled:
+        """Copied tokens by class of distance, tokens by state, documents with a loop; the longest loops and copies."""
+        copied = latents.distances > 0
+        distance = np.bincount(doubling_class(latents.distances[copied], CLASSES), minlength=CLASSES)
+        states = np.bincount(latents.states, minlength=len(STATES))
+        spans, loops = latents.spans, latents.spans.loops
+        arrays = {
+            "distance": distance.astype(np.float64),
+            "states": states.astype(np.float64),
+            "loops": np.array([len(np.unique(spans.documents[loops]))], dtype=np.float64),
+        }
+        examples: dict[str, list[tuple[float, str]]] = {}
+        for key, kind in (("loops", loops), ("copies", ~loops)):
+            rows = np.flatnonzero(kind)
+            longest = rows[np.argsort(-spans.lengths[rows], kind="stable")[: 4 * SHOWN]]
+            # what is shown of a span: its words, of a loop only one round
+            for i in longest.tolist():
+                start, length = int(spans.starts[i]), int(spans.lengths[i])
+                shown = min(int(spans.distances[i]) if kind is loops else length, WORDS)
+                text = " ".join(latents.words[j] for j in latents.ids[start : start + shown].tolist())
+                more = " …" if kind is not loops and length > shown else ""
+                n = 1 + length / spans.distances[i]
+                times = f" × {n:,.0f}" if n >= 10 else f" × {n:.2g}"
+                times *= kind is loops
+                examples.setdefault(key, []).append((-float(length), f"{text}{more}{times}"))
+        return Exampled.of(Pooled(len(latents), arrays), examples, SHOWN)
+
+    def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
+        """Share of words by how far back they were said, the loops, and the longest copies."""
+        series = []
+        rows = []
+        back = 2.0 ** np.arange(1, CLASSES + 1) - 1  # the largest distance of each class, exclusive of the next
+        for role, text in both(real, generated):
+            arrays = text.arrays
+            total = max(float(arrays["states"].sum()), 1.0)
+            share = np.cumsum(arrays["distance"]) / total
+            reach = int(np.flatnonzero(arrays["distance"]).max(initial=0)) + 1
+            series.append(Series(role, rounded(back[:reach]), rounded(100 * share[:reach]), role, "steps"))
+            shares = [percent(x) for x in (arrays["states"] / total)]
+            rows.append((role, text.documents, int(arrays["loops"][0]), *shares[1:], round(sum(shares[1:]), 2)))
+        columns = ("text", "documents", "with a loop", "% sentence", "% paragraph", "% document", "% in all")
+        note = "Copies are counted with their first words. The curve ends at the farthest copy."
+        return [
+            Chart(
+                "copies-by-distance",
+                "Words that were said before, by how far back",
+                Axis("words and symbols back, at most", "log"),
+                Axis("% of words and symbols"),
+                series,
+                note=note,
+            ),
+            Table("copies", "Copied words by where they were said, and documents with a loop", columns, rows),
+            _longest("loops", "Longest loops: one round, and how many of them follow each other", real, generated),
+            _longest("copies", "Longest copies that are no loops", real, generated),
+        ]
+
+    def notes(self) -> list[Note]:
+        """How much real text repeats."""
+        return [
+            Note(
+                f"A copy has at least {self.min_length} words and symbols. Of the {counted(self.words_, 'word')} and "
+                f"symbols that the critic was fitted on, {percentage(self.copied_)} are copies."
+            )
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the copies where they stand, each with its distance, and loops."""
+        words = words_of(document, self.tokenizer, BREAK)
+        if not words:
+            return None
+        copies = self.project(document)
+        spans = copies.spans
+        marks: dict[int, Mark] = {}
+        for start, length, back, loop in zip(
+            spans.starts.tolist(), spans.lengths.tolist(), spans.distances.tolist(), spans.loops.tolist(), strict=True
+        ):
+            mark = Mark("loop" if loop else "copy", f"as {counted(back, 'word')} and symbols before")
+            marks |= dict.fromkeys(range(start, start + length), mark)
+        expected = float(self.process_.expected(copies).sum())
+        note = (
+            f"{len(marks):,} of {len(words):,} words and symbols are copies; {expected:,.0f} are expected in real text "
+            f"of this length. {counted(int(spans.loops.sum()), 'loop')}."
+        )
+        values: Floats = -self.process_.log_probabilities(copies)
+        prior = self.log_prior(copies)
+        return mark_passage(
+            document, words, marks, value=-float(prior.values[0]), unit="nats", values=values, note=note
+        )
+
+
+def _longest(key: str, title: str, real: Exampled, generated: Exampled) -> Table:
+    rows = [
+        (role, int(-rank), text)
+        for role, side in (("generated", generated), ("real", real))
+        for rank, text in side.examples.get(key, ())
+    ]
+    overuse = _overuse(real, generated) if key == "loops" else None
+    return Table(f"longest-{key}", title, ("text", "words and symbols", "what is said again"), rows, overuse=overuse)
+
+
+def _overuse(real: Exampled, generated: Exampled) -> Overuse | None:
+    """The longest loop, with the shares of documents that loop; None if generated text loops no more than real."""
+    a, b = (percent(float(t.arrays["loops"][0]) / max(t.documents, 1)) for t in (real, generated))
+    longest = generated.texts("loops")
+    if b <= a or not longest:
+        return None
+    return Overuse("loops", "% of documents loop", (Overused(longest[0], a, b),), of="looping_share")

@@ -1,4 +1,4 @@
-"""Posteriors P_c(z_m | x_m): the type of a section, from its text.
+"""Posteriors P_c(z_m | x_m): the type of a section, from the words of its body, how it opens, and those of its title.
 
 The protocol is `momus.critic.tools.SectionPosterior`; adapters provide other posteriors, such as fine-tuned encoders.
 """
@@ -15,13 +15,173 @@ from scipy.special import log_softmax
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.estimator import ComponentsMixin, Estimator, parametrized
-from momus.numeric.ragged import offsets_of, ranges_of
+from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, places_of, ranges_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.tokens import get_tokenizer
-from momus_critics.sections.features import SectionFeatures, contrasted
+from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
+
+OPENING = 25
+"""Tokens at the begin of a section whose words and pairs of neighbours are features of their own."""
+
+FEWEST_ROWS = 2
+"""Sections that a term must occur in: what occurs in one says nothing of others."""
+
+
+@parametrized
+class TermWeights(Estimator):
+    """Sublinear TF-IDF of terms, each row of Euclidean norm 1.
+
+    Parameters
+    ----------
+    features
+        Size of the vocabulary, which holds the most frequent terms.
+    """
+
+    features: int = 20_000
+
+    def fit(self, terms: Ints, offsets: Ints, names: list[str]) -> Self:
+        """Learn vocabulary and weights.
+
+        Parameters
+        ----------
+        terms, offsets
+            Row m has the terms ``terms[offsets[m]:offsets[m + 1]]``, indices into ``names``.
+        """
+        counts = np.bincount(terms, minlength=len(names))
+        # rows that have each term, from distinct pairs of a row and a term
+        size = max(len(names), 1)
+        pairs = np.unique(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + terms)
+        rows = np.bincount(pairs % size, minlength=size)[: len(names)]
+        order = np.argsort(-counts, kind="stable")
+        fewest = min(FEWEST_ROWS, int(rows.max(initial=1)))
+        used = order[rows[order] >= fewest][: self.features]
+        self.vocabulary_ = [names[i] for i in used]
+        self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        state.array("idf_", (len(state.texts("vocabulary_")),), low=0.0)
+
+    def matrix(self, terms: Ints, offsets: Ints, names: list[str]) -> sparse.csr_array:
+        """Weights of the known terms of each row, CSR array (N, V)."""
+        index = {name: i for i, name in enumerate(self.vocabulary_)}
+        codes = np.array([index.get(name, -1) for name in names], dtype=np.int64)[terms]
+        known = codes >= 0
+        bounds = kept_offsets(known, offsets)
+        shape = (len(offsets) - 1, len(self.vocabulary_))
+        counts = sparse.csr_array((np.ones(int(bounds[-1])), codes[known], bounds), shape=shape)
+        counts.sum_duplicates()
+        data = (1.0 + np.log(counts.data)) * self.idf_[counts.indices]
+        squares = np.asarray(group_sums(data**2, counts.indptr.astype(np.int64)))
+        # one factor per row, repeated over the row's stored entries
+        scale = np.repeat(1.0 / np.sqrt(np.maximum(squares, 1e-300)), np.diff(counts.indptr))
+        return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=shape)
+
+
+@parametrized
+class SectionFeatures(Estimator, ComponentsMixin):
+    """TF-IDF of the words of a section, of the words and pairs of words that open it, and of its title.
+
+    Parameters
+    ----------
+    vocabulary_size
+        Size of each vocabulary.
+    titles
+        Whether titles are read.
+    """
+
+    vocabulary_size: int = 20_000
+    titles: bool = False
+
+    def _new_weights(self) -> TermWeights:
+        """The unfitted weights of one kind of terms."""
+        return TermWeights(features=self.vocabulary_size)
+
+    new_body = new_opening = new_title = _new_weights
+
+    def fit(self, corpus: Corpus, tokenizer: Tokenizer) -> Self:
+        """Learn the vocabularies and their weights."""
+        table = corpus.tokens(tokenizer)
+        self.body_ = self._new_weights().fit(*_body(table))
+        self.opening_ = self._new_weights().fit(*_opening(table))
+        if self.titles:
+            self.title_ = self._new_weights().fit(*_titles(corpus, tokenizer))
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        for name in ("body_", "opening_", *(("title_",) if self.titles else ())):
+            state.component(name, TermWeights)
+
+    @property
+    def size(self) -> int:
+        """Number of features V."""
+        parts = (self.body_, self.opening_, *((self.title_,) if self.titles else ()))
+        return sum(len(p.vocabulary_) for p in parts)
+
+    def matrix(self, corpus: Corpus, tokenizer: Tokenizer) -> sparse.csr_array:
+        """One row per section, CSR array (N, V)."""
+        table = corpus.tokens(tokenizer)
+        blocks = [self.body_.matrix(*_body(table)), self.opening_.matrix(*_opening(table))]
+        if self.titles:
+            blocks.append(self.title_.matrix(*_titles(corpus, tokenizer)))
+        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+
+
+def _body(table: TokenTable) -> tuple[Ints, Ints, list[str]]:
+    """All tokens of each section."""
+    return np.asarray(table.ids, dtype=np.int64), table.section_offsets, table.vocabulary
+
+
+def _opening(table: TokenTable) -> tuple[Ints, Ints, list[str]]:
+    """The first tokens of each section, and pairs of neighbours among them."""
+    offsets, size = table.section_offsets, max(len(table.vocabulary), 1)
+    places = places_of(offsets)
+    first = places < OPENING
+    ids = np.asarray(table.ids, dtype=np.int64)
+    # a pair is coded (first + 1) · size + second, a single token by its id; pairs end before the section does
+    paired = first.copy()
+    paired[: len(paired) - 1] &= places[1:] == places[:-1] + 1
+    paired[: len(paired) - 1] &= first[1:]
+    if len(paired):
+        paired[-1] = False
+    following = np.append(ids[1:], 0)
+    codes = np.concatenate([ids[first], (ids[paired] + 1) * size + following[paired]])
+    rows = np.concatenate([table.sections[first], table.sections[paired]])
+    order = np.argsort(rows, kind="stable")
+    distinct, terms = np.unique(codes[order], return_inverse=True)
+    words = table.vocabulary
+    names = [words[c] if c < size else f"{words[c // size - 1]} {words[c % size]}" for c in distinct.tolist()]
+    return terms.astype(np.int64), offsets_of(np.bincount(rows, minlength=len(offsets) - 1)), names
+
+
+def _titles(corpus: Corpus, tokenizer: Tokenizer) -> tuple[Ints, Ints, list[str]]:
+    """The words of each title."""
+    words = [tokenizer.split((t or "").lower()) for t in corpus.section_titles]
+    index: dict[str, int] = {}
+    terms = np.array([index.setdefault(w, len(index)) for row in words for w in row], dtype=np.int64)
+    return terms, offsets_of([len(row) for row in words]), list(index)
+
+
+def contrasted(values: Floats, offsets: Ints) -> Floats:
+    """Take from the rows of each section the mean of the document's other sections, times (M − 1) / M.
+
+    What all sections of a document have in common is its subject, and says nothing of their types. The operation is
+    symmetric and linear, P = (1 + 1/M) I − J/M: it may be applied to scores instead of features, and to gradients.
+
+    >>> contrasted(np.array([[4.0], [0.0], [3.0]]), np.array([0, 2, 3])).ravel().tolist()
+    [4.0, -2.0, 3.0]
+    """
+    lengths = np.diff(offsets)
+    share = (1.0 / np.repeat(lengths, lengths))[:, None]
+    totals = np.repeat(np.asarray(group_sums(values, offsets)), lengths, axis=0)
+    return np.asarray(values * (1.0 + share) - totals * share)
+
 
 Weights = tuple[Floats, Floats]
 """Weights (V, K) and biases (K,) of a regression."""
@@ -59,18 +219,14 @@ class LinearPosterior(CalibratedPosterior, ComponentsMixin):
     titles: bool = False
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted features."""
-        if attribute == "features_":
-            return SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles)
-        return super().component(attribute)
+    def new_features(self) -> SectionFeatures:
+        """The unfitted features."""
+        return SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles)
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
         tokenizer = get_tokenizer(self.tokens, self.lower)
-        self.features_ = SectionFeatures(vocabulary_size=self.vocabulary_size, titles=self.titles).fit(
-            corpus, tokenizer
-        )
+        self.features_ = self.new_features().fit(corpus, tokenizer)
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
         start = self._fit_temperature(x, offsets, labels, states)

@@ -16,7 +16,7 @@ from momus.text.counting import percentage
 from momus_critics.figures import percent
 
 if TYPE_CHECKING:
-    from momus_critics.topics.critic import Topics
+    from momus_critics.topics import Topics
 
 SHOWN_TOPICS, SHOWN_PAIRS, SHOWN_SHARES = 16, 20, 40
 FULL = 0.95

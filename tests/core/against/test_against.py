@@ -15,9 +15,12 @@ from momus.critic.scores import Scores
 from momus.engine.crossfit import fold_numbers
 from momus.errors import UsageError
 from momus.joint.changes import changed_items, page_z
-from momus.report.exports import comparison_latex, comparison_markdown
+from momus.joint.versions import Path as ChainPath
+from momus.report.against import trend
+from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
 from momus.report.page import render
 from momus.report.terminal import comparison_text
+from momus.report.trust_line import trust_items
 from momus.runs.folder import read_comparison
 from momus.text.corpus import Corpus
 from momus.verdicts.own_band import OwnBands
@@ -72,17 +75,55 @@ def test_tells_what_vanished_and_what_came_with_a_passage_of_the_same_prompt(cha
     assert item.high < 0
 
 
-def test_says_nothing_of_people_in_any_form(changed: momus.Comparison) -> None:
+@pytest.fixture(scope="module")
+def chained(tmp_path_factory: pytest.TempPathFactory) -> momus.Comparison:
+    """A chain with what Momus warns of: documents that cannot be scored, copies, other openings and another layout."""
+    first, later, copies = answers(11), answers(12, words=60), answers(11)
+    later = [{**row, "text": "" if i % 3 == 0 else row["text"].replace(" ", "\n", 4)} for i, row in enumerate(later)]
+    copies = [{**row, "text": f"{row['text']} {row['text']}"} if i % 2 else row for i, row in enumerate(copies)]
+    return momus.compare(
+        generated={"later": later, "last": copies},
+        against={"old": first},
+        critics=["length", "repetition", "rhythm", "type-token"],
+        chain=True,
+        out=tmp_path_factory.mktemp("chained") / "run",
+        permutations=199,
+    )
+
+
+def sentences_of(value: object, key: str = "") -> list[str]:
+    """All texts of a JSON value but codes of findings and the words of critics, which are for programs."""
+    if isinstance(value, dict):
+        return [s for k, v in value.items() if k not in ("finding", "wording") for s in sentences_of(v, k)]
+    return [s for v in value for s in sentences_of(v)] if isinstance(value, list | tuple) else [str(value)]
+
+
+@pytest.mark.parametrize("of", ["changed", "chained"])
+def test_says_nothing_of_people_in_any_form(of: str, request: pytest.FixtureRequest) -> None:
+    comparison: momus.Comparison = request.getfixturevalue(of)
     forms = [
-        comparison_text(changed),
-        comparison_text(changed, every=True),
-        comparison_markdown(changed),
-        comparison_latex(changed),
-        re.sub(r"<(style|script)>.*?</\1>", "", render(changed), flags=re.DOTALL),
-        changed._repr_html_(),
+        comparison_text(comparison),
+        comparison_text(comparison, every=True),
+        comparison_markdown(comparison),
+        comparison_latex(comparison),
+        re.sub(r"<(style|script)>.*?</\1>", "", render(comparison), flags=re.DOTALL),
+        comparison._repr_html_(),
+        *sentences_of(comparison_json(comparison)),
     ]
     for form in forms:
         assert not re.search(r"human|people|real text|author", form, re.IGNORECASE)
+
+
+def test_warnings_name_the_reference(chained: momus.Comparison) -> None:
+    said = " ".join([*chained.warnings, chained.signature["layout"]])
+    assert "20 documents of 'later' are unscored under 'length' (33 %; old 0 %), and differ from old in that" in said
+    assert re.search("2[01] documents of old .*have no matching partner .same prompt or group. that 'r", said)
+    assert "are also in 'old'" in said
+    assert "of documents of old have line breaks" in said
+    assert "cross-fitted over 4 folds" in " ".join(i.text for i in trust_items(chained))
+    told = comparison_json(chained)
+    assert told["answer"]["sentences"][0].startswith("Against old, of 4 axes: ")
+    assert [p["critic"] for p in told["against"]["paths"]] == [p.critic for p in chained.against.paths]
 
 
 def test_is_read_again_as_it_was(changed: momus.Comparison) -> None:
@@ -141,6 +182,30 @@ def test_items_keep_their_level() -> None:
         tables = [Counted(s, labels) for s in sides]
         found += bool(changed_items("words", (scores[0], scores[1]), (tables[0], tables[1]), (texts[0], texts[1])))
     assert found <= 11  # 5 of 100 expected, P(> 11) = .004
+
+
+def listed(old: list[float], new: list[float]) -> list[str]:
+    """Which of one item's rows are listed, of documents with these shares of windows that have it."""
+    n = len(old)
+    ids, prompts = [str(i) for i in range(n)], [f"p{i}" for i in range(n)]
+    scores = [Scores("c", name, ids, prompts, np.ones(n), np.ones(n, int), [None] * n) for name in "ab"]
+    texts = [Corpus.from_texts(["a text"] * n, ids, prompts, name) for name in "ab"]
+    tables = [Counted(sparse.csr_array(np.array(side)[:, None]), ["w"]) for side in (old, new)]
+    found = changed_items("words", (scores[0], scores[1]), (tables[0], tables[1]), (texts[0], texts[1]))
+    return [i.text for i in found]
+
+
+def test_an_item_of_which_the_mean_tells_nothing_is_not_listed() -> None:
+    assert listed([0.1] * 20, [0.2] * 17 + [0.0] * 3) == ["w"]
+    assert listed([0.1] * 17 + [0.9] * 3, [0.2] * 17 + [0.0] * 3) == []  # as sure by the sign test
+
+
+@pytest.mark.parametrize(("rising", "said"), [(True, "↑ p = 0.01"), (False, "↓ in most prompts p = 0.01")])
+def test_a_trend_that_the_mean_does_not_follow_says_so(rising: bool, said: str) -> None:
+    values = (1.0, 2.0, 3.0)
+    path = ChainPath("c", "axis", "s", "mean", "", False, values, values, values, rising, 1, 0.01, 0.01)
+    assert trend(path, 0.05) == said
+    assert trend(path, 0.001) == "no trend (p = 0.01)"
 
 
 def test_page_finds_a_trend_and_none_without() -> None:
@@ -275,9 +340,14 @@ def test_gate_tells_how_often_it_fails_by_chance(tmp_path: Path, momus: Callable
         momus("compare", "--against", old, "-g", f"new={tmp_path}/{name}.jsonl", "-c", "length", "-o", folder)
         code, said = momus("gate", folder, "--against", kept)
         assert code == failing, said
+        assert said.splitlines()[0].endswith(
+            "the gate passed (1 check)" if name == "same" else "the gate failed in 1 of 1 check"
+        )
         assert "require not-beyond-itself" in said
         assert "of 20 random halves of old" in " ".join(said.split())
         assert "human" not in said
+    for form in ("--json", "--github"):
+        assert "human" not in momus("gate", folder, "--against", kept, form)[1]
     code, said = momus("gate", folder, "--against", kept, "--max", "1")
     assert code != 0
     assert "the rate was measured for require not-beyond-itself" in said

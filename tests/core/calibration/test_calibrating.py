@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse, stats
 
 from momus import Corpus, MomusError
-from momus.calibration import Plan, calibrate, judges, worker
+from momus.calibration import Plan, calibrate, cells, worker
 from momus.calibration.cells import Cell
 from momus.calibration.rates import Rate, detectable, family_wise
 from momus.critic import Statistic
@@ -141,7 +141,7 @@ def test_unfinished_cells_are_gone_on_with(tmp_path, monkeypatch):
     """Stopped within a cell, or asked for more splits later: no split is tested twice, and the numbers are the same."""
     options = {"fit": FIT, "critics": ["length"], "defects": (), "seed": 3}
     whole = calibrate(corpus(), splits=60, **options)
-    test, tested = judges.RowsJudge.test, []
+    test, tested = cells.RowsJudge.test, []
 
     def stops(self, *sides):
         tested.append(1)
@@ -150,7 +150,7 @@ def test_unfinished_cells_are_gone_on_with(tmp_path, monkeypatch):
         return test(self, *sides)
 
     monkeypatch.setattr(worker, "KEPT_EVERY", 0.0)
-    monkeypatch.setattr(judges.RowsJudge, "test", stops)
+    monkeypatch.setattr(cells.RowsJudge, "test", stops)
     with pytest.raises(KeyboardInterrupt):
         calibrate(corpus(), out=tmp_path / "c", splits=60, **options)
     shown = Shown()

@@ -57,7 +57,7 @@ def test_distances_and_statistics_without_a_band():
     rng = np.random.default_rng(2)
     rows = rng.multinomial(100, np.repeat(rng.dirichlet(np.full(12, 1.0), 20), 6, axis=0)).astype(float)
     bands = HumanBands([f"g{i // 6}" for i in range(120)])
-    assert bands.of(TVD, rows).documents == 3
+    assert bands.of(TVD, rows).groups == 20
     assert bands.of(TVD, rows) is bands.of(TVD, rows)
     assert HumanBands(bands.groups).of(TVD, rows) == bands.of(TVD, rows), "the seed repeats it"
     assert bands.of(Statistic("test", "x", "distance", total_variation, band=False), rows) is None

@@ -126,6 +126,9 @@ def test_wholly_apart_shares_have_an_interval_and_other_values_have_none():
     assert apart.method.zero_variance == "share"
     assert (apart.low, apart.high) == (pytest.approx(2 * 0.025 ** (1 / 60) - 1), 1.0)
     assert apart.low < apart.equivalence_low < 1
+    in_units = judged(Statistic.share("odd_share", "x", "share of odd words"), ones(np.zeros(30)), ones(np.ones(30)))
+    assert in_units.effect_low == pytest.approx(in_units.effect * apart.low)
+    assert in_units.effect_high == pytest.approx(in_units.effect)
     back = judged(SHARE, ones(np.ones(30)), ones(np.zeros(30)))
     assert (back.low, back.high) == (-1.0, pytest.approx(-apart.low))
     for statistic in (NUMBER, OTHER):

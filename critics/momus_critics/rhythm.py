@@ -1,29 +1,52 @@
-"""The critic of rhythm: an autoregressive process over sentence lengths."""
+"""Rhythm: how long the sentences of a document are, one after another; an autoregressive process over their lengths."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Reporting, Rows, Statistic
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin
 from momus.critic.statistic import mean
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator
-from momus.evidence import Evidence, MarkedDocument
+from momus.estimator import ComponentsMixin
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.prose.reading import ProseCritic
-from momus_critics.rhythm import evidence
-from momus_critics.rhythm.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
+from momus_critics.figures import Distribution, rounded
+from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
+from momus_critics.marking import Mark, highest, mark_passage, words_of
+from momus_critics.prose.reading import BREAK, ProseCritic
 
 LEAST_SPREAD = 1e-3
 """Added to the spread, so that its logarithm is finite for documents whose sentences are all of one length."""
+LAGS, SHOWN = 10, 40
+"""Distances of the correlation, and sentences of the documents that are shown."""
+
+
+@dataclass(frozen=True)
+class RhythmSummary(Pooled):
+    """Totals, and the sentence lengths of one document: of those with most sentences, up to 40, an arbitrary one."""
+
+    example: tuple[int, ...] = ()
+
+    def __add__(self, other: Pooled) -> RhythmSummary:
+        total = super().__add__(other)
+        theirs = other.example if isinstance(other, RhythmSummary) else ()
+        return RhythmSummary(total.documents, total.arrays, total.counts, max(self.example, theirs, key=_rank))
+
+
+def _rank(lengths: tuple[int, ...]) -> tuple[int, int]:
+    """Order of documents: their number of sentences, then a number that depends on the lengths alone."""
+    return len(lengths), zlib.crc32(np.array(lengths, dtype="<i8").tobytes())
 
 
 def spread(pooled: Floats) -> Floats:
@@ -65,9 +88,9 @@ class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
     sequence = True
     min_documents = 3
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted process."""
-        return LengthProcess() if attribute == "process_" else super().component(attribute)
+    def new_process(self) -> LengthProcess:
+        """The unfitted process."""
+        return LengthProcess()
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents that are too short to have a rhythm."""
@@ -81,7 +104,7 @@ class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
             raise FittingError(
                 f"critic 'rhythm': no document of {real.name!r} has two sentences", hint="give running text to fit on"
             )
-        self.process_: LengthProcess = LengthProcess().fit(z)
+        self.process_ = self.new_process().fit(z)
         self.sentences_ = len(z.words)
         return self
 
@@ -119,15 +142,13 @@ class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Spread within documents, correlation of neighbours, and mean lengths."""
         return (
-            Statistic(
+            Statistic.value(
                 "spread",
                 "squares",
-                "value",
                 spread,
+                "spread of sentence lengths in a document",
+                ("more uniform in rhythm", "more varied in rhythm"),
                 scale="log",
-                effect="log_ratio",
-                label="spread of sentence lengths in a document",
-                direction=("more uniform in rhythm", "more varied in rhythm"),
                 unit="log words",
             ),
             Statistic.ratio(
@@ -152,13 +173,54 @@ class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
             ),
         )
 
-    def summarize(self, latents: SentenceLengths) -> evidence.RhythmSummary:
+    def summarize(self, latents: SentenceLengths) -> RhythmSummary:
         """Sentence lengths, correlations by lag, and the lengths of one document."""
-        return evidence.summary(latents)
+        _, products, variances = moments(latents, LAGS)
+        values, counts = np.unique(latents.words, return_counts=True)
+        examples = (tuple(latents.words[a : min(b, a + SHOWN)].tolist()) for a, b in pairwise(latents.offsets.tolist()))
+        return RhythmSummary(
+            len(latents),
+            {"products": products.sum(axis=0), "variances": variances.sum(axis=0)},
+            {"words": {float(v): float(c) for v, c in zip(values.tolist(), counts.tolist(), strict=True)}},
+            max(examples, key=_rank, default=()),
+        )
 
-    def evidence(self, real: evidence.RhythmSummary, generated: evidence.RhythmSummary) -> list[Evidence]:
+    def evidence(self, real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
         """Distribution of sentence lengths, correlation by distance, one document of each side."""
-        return evidence.show(real, generated)
+        lengths, lags, documents = [], [], []
+        for role, text in both(real, generated):
+            lengths.append(Distribution.of(text.counts["words"]).steps(role))
+            products, variances = text.arrays["products"], text.arrays["variances"]
+            known = np.flatnonzero(variances > 0)
+            correlations = rounded(products[known] / variances[known], 4)
+            lags.append(Series(role, (known + 1.0).tolist(), correlations, role, "line"))
+            places = [float(i + 1) for i in range(len(text.example))]
+            documents.append(Series(role, places, [*map(float, text.example)], role))
+        return [
+            Chart(
+                "sentence-lengths",
+                "Cumulative distribution of sentence length",
+                Axis("words per sentence", "log"),
+                Axis("share of sentences"),
+                lengths,
+            ),
+            Chart(
+                "sentence-correlation",
+                "Correlation of sentence lengths within a document, by distance",
+                Axis("sentences apart"),
+                Axis("correlation of log lengths"),
+                lags,
+                note="Corrected for the length of documents: 0 if lengths follow each other at random.",
+            ),
+            Chart(
+                "two-documents",
+                "Sentence lengths of one document of each text",
+                Axis("sentence"),
+                Axis("words"),
+                documents,
+                note=f"Up to {SHOWN} sentences of a document with as many, chosen without regard to its lengths.",
+            ),
+        ]
 
     def notes(self) -> list[Note]:
         """What the process learned."""
@@ -172,5 +234,23 @@ class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Mark the sentences of least likely length."""
-        return evidence.explain(self, document)
+        """Mark the tenth of the sentences whose lengths are least likely."""
+        words, prose = words_of(document, self.tokenizer, BREAK), self.prose(document)
+        z = sentence_lengths(prose)
+        if not len(z.words):
+            return None
+        nats, means = -self.process_.log_probabilities(z), self.process_.means(z)
+        counts = np.bincount(prose.sentences, prose.alphabetic)
+        numbers = np.flatnonzero(counts > 0)  # number in the text of each sentence with a word
+        values: Floats = np.zeros(len(words))
+        marks: dict[int, Mark] = {}
+        odd = set(highest(nats))
+        for i, number in enumerate(numbers.tolist()):
+            tokens = np.flatnonzero(prose.sentences == number)
+            values[tokens[0]] = nats[i]  # a sentence's nats stand with its first token
+            if i in odd:
+                mark = Mark(f"{int(z.words[i])} words", f"{means[i]:.0f} expected here")
+                marks |= dict.fromkeys(tokens.tolist(), mark)
+        total, mean_length = float(group_sums(nats, z.offsets)[0]), float(z.words.mean())
+        note = f"{len(z.words):,} sentences of {mean_length:.1f} words on average. Marked: least likely lengths."
+        return mark_passage(document, words, marks, value=total, unit="nats", values=values, note=note)

@@ -1,4 +1,4 @@
-"""The critic of sentence templates: an n-gram process over parts of speech."""
+"""Sentence templates: sequences of parts of speech, an n-gram process over them, and those that one text uses more."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from momus.critic import (
     LogPrior,
     MergeableMixin,
     Note,
+    Pooled,
     Reporting,
     Rows,
     StateSequences,
@@ -25,19 +26,19 @@ from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError
-from momus.estimator import ComponentsMixin, Estimator, parametrized
-from momus.evidence import Evidence, MarkedDocument
+from momus.estimator import ComponentsMixin, parametrized
+from momus.evidence import Evidence, MarkedDocument, Table, both
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.keyness.testing import largest_share_gap
-from momus_critics.prose.examples import Exampled
+from momus_critics.keyness.testing import LEAST, Usage, largest_share_gap
+from momus_critics.marking import Mark, highest, mark_passage
+from momus_critics.prose.examples import Exampled, first_of_each, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
-from momus_critics.templates import evidence
 
 TAGS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
@@ -46,6 +47,10 @@ TAGS = (
 """Universal parts of speech (de Marneffe et al. 2021)."""
 OPENING = 3
 """Tags of an opening."""
+LENGTH, SHOWN, LINED, KEPT = 5, 15, 6, 2
+"""Tags of a template, rows of a table, templates with lines, and lines of each."""
+BASE = 64
+"""Factor of the codes of tags in evidence, which count from 1."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +139,9 @@ class Templates(
     tagger: str = ""
     model: str = ""
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted process."""
-        if attribute == "process_":
-            return DenseNGrams(symbols=len(TAGS), order=self.order)
-        return super().component(attribute)
+    def new_process(self) -> DenseNGrams:
+        """The unfitted process."""
+        return DenseNGrams(symbols=len(TAGS), order=self.order)
 
     @property
     def state_names(self) -> Sequence[str]:
@@ -148,13 +151,13 @@ class Templates(
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of tags, and the openings of sentences."""
         z = self.project(real)
-        ngrams = DenseNGrams(symbols=len(TAGS), order=self.order).count(z.states, z.sentences)
+        ngrams = self.new_process().count(z.states, z.sentences)
         openings = Counts.of_values(openings=z.openings[z.openings >= 0])
         return ngrams + openings + Counts.of(sentences=[len(z.owners)])
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams, and choose the commonest openings."""
-        self.process_: DenseNGrams = DenseNGrams(symbols=len(TAGS), order=self.order).learn(counts)
+        self.process_ = self.new_process().learn(counts)
         codes, numbers = counts.numbers("openings")
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
         self.sentences_ = int(counts.array("sentences")[0])
@@ -227,14 +230,13 @@ class Templates(
     def statistics(self) -> Sequence[Statistic]:
         """Total variation of openings, the largest gap of one, the share of common ones, and the share of verbs."""
         return (
-            Statistic("openings", "openings", "distance", total_variation, label="total variation of openings"),
-            Statistic(
+            Statistic.distance("openings", "openings", total_variation, "total variation of openings"),
+            Statistic.distance(
                 "largest_gap",
                 "openings",
-                "distance",
                 largest_share_gap,
+                "largest gap of an opening (Cohen’s h of shares of sentences)",
                 uneven="itself",
-                label="largest gap of an opening (Cohen’s h of shares of sentences)",
             ),
             Statistic.share(
                 "common_share",
@@ -246,12 +248,54 @@ class Templates(
         )
 
     def summarize(self, latents: Tagged) -> Exampled:
-        """Counts of templates and openings, with examples."""
-        return evidence.summary(latents, OPENING)
+        """Numbers of templates, and of openings of sentences, with a few lines of each, whichever they are."""
+        states, starts = np.asarray(latents.states, dtype=np.int64), latents.sentences
+        sentence = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        counts: dict[str, dict[str | float, float]] = {}
+        examples: dict[str, list[tuple[float, str]]] = {}
+        first = np.zeros(len(states), dtype=bool)
+        first[starts[:-1]] = True
+        for kind, length, at in (("templates", LENGTH, np.ones(len(states), dtype=bool)), ("openings", OPENING, first)):
+            begin = _begins(sentence, at, length)
+            codes = np.zeros(len(begin), dtype=np.int64)
+            for k in range(length):
+                codes = codes * BASE + states[begin + k] + 1
+            distinct, where, number = np.unique(codes, return_inverse=True, return_counts=True)
+            counts[kind] = {float(c): float(n) for c, n in zip(distinct.tolist(), number.tolist(), strict=True)}
+            rank = ranks(latents.prose.hashes, begin, range(length + 2))
+            for i in first_of_each(where, rank, KEPT).tolist():
+                line = _line(latents.prose, starts, int(sentence[begin[i]]), int(begin[i]), length)
+                examples.setdefault(f"{kind} {int(codes[i])}", []).append((float(rank[i]), line))
+        sizes = np.array([len(states), len(starts) - 1], dtype=np.float64)
+        return Exampled.of(Pooled(len(latents), {"sizes": sizes}, counts), examples, KEPT)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used templates and openings, with concordance lines of both texts."""
-        return evidence.show(real, generated, TAGS)
+        tables: list[Evidence] = []
+        lined: list[tuple[str, str]] = []
+        for kind, title, unit, size in (
+            ("templates", "Templates", "words", 0),
+            ("openings", "Openings of sentences", "sentences", 1),
+        ):
+            a, b = (t.counts.get(kind, {}) for t in (real, generated))
+            codes = sorted(c for c in {*map(float, a), *map(float, b)} if a.get(c, 0.0) + b.get(c, 0.0) >= LEAST)
+            # number of words or sentences, then of each template, (1 + V,)
+            p, q = (
+                np.array([max(t.arrays["sizes"][size], 1.0), *(n.get(c, 0.0) for c in codes)])
+                for t, n in ((real, a), (generated, b))
+            )
+            names, keys = [spelled(int(c)) for c in codes], [f"{kind} {int(c)}" for c in codes]
+            usage = Usage(kind, title, "template", unit, names, keys, p, q)
+            # only openings are tested, see `statistics`
+            named = "over-used openings of sentences by part of speech" if kind == "openings" else ""
+            for over in (True, False):
+                table, listed = usage.table(real, generated, over, SHOWN, named)
+                tables.append(table)
+                lined += [(key, str(row[0])) for key, row in zip(listed[:LINED], table.rows, strict=False)]
+        sides = [*both(real, generated)]
+        rows = [(name, role, line) for key, name in lined for role, text in sides for line in text.texts(key)]
+        title = "Concordance lines of templates, of both texts"
+        return [*tables, Table("template-lines", title, ("template", "text", "line"), rows)]
 
     def notes(self) -> list[Note]:
         """Size of the training data."""
@@ -266,8 +310,24 @@ class Templates(
         values, framed = self.process_.log_probabilities(z.states, z.sentences)
         ends = framed[1:] - 1
         nats: Floats = -np.delete(values, ends)
-        total = -float(values.sum())
-        return evidence.explain(document, z.prose, z.states.astype(np.int64), nats, total, TAGS)
+        words = z.prose.tokens()
+        marks = {i: Mark(TAGS[int(z.states[i])], f"{nats[i]:.1f} nats") for i in highest(nats)}
+        note = "Marked: words whose part of speech is least likely after those before it."
+        value = -float(values.sum())
+        return mark_passage(document, words, marks, value=value, unit="nats", values=nats, note=note)
+
+
+def spelled(code: int) -> str:
+    """The tags of a code.
+
+    >>> spelled(1 * BASE + 2)
+    'ADJ ADP'
+    """
+    spellings = []
+    while code:
+        spellings.append(TAGS[code % BASE - 1])
+        code //= BASE
+    return " ".join(reversed(spellings))
 
 
 def _tagger(name: str, model: str) -> Tagger:
@@ -276,3 +336,24 @@ def _tagger(name: str, model: str) -> Tagger:
     if not isinstance(tagger, Tagger):
         raise UsageError(f"tagger {name!r} is a {type(tagger).__name__} without tag()")
     return tagger
+
+
+def _begins(sentence: Ints, at: Bools, length: int) -> Ints:
+    """Tokens at which so many tokens of one sentence begin."""
+    count = max(len(sentence) - length + 1, 0)
+    return np.flatnonzero(at[:count] & (sentence[:count] == sentence[length - 1 : length - 1 + count]))
+
+
+def _line(prose: Prose, starts: Ints, sentence: int, begin: int, length: int) -> str:
+    """A concordance line within the sentence, the template between « and »."""
+
+    def text(a: int, b: int) -> str:
+        return " ".join(prose.tokens(a, b))
+
+    low, high = int(starts[sentence]), int(starts[sentence + 1])
+    end = begin + length
+    return " ".join(
+        span
+        for span in (text(max(low, begin - 5), begin), f"«{text(begin, end)}»", text(end, min(high, end + 5)))
+        if span
+    )

@@ -1,1 +1,0 @@
-"""Saving and naming models of other tools without pickle."""
