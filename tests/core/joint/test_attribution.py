@@ -1,5 +1,6 @@
 """Adjustment within bins, the share left, and the matrix of alarms: against enumeration, formulas and simulation."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -374,3 +375,15 @@ def test_attribution_takes_units_from_the_corpora():
     found = attribution(axes, Sides.of(*corpora(), Settings(seed=2)), ["A"])
     assert (found.alarms, len(found.rows)) == (("A",), 2)
     assert not any(r.grouped for r in found.rows)
+
+
+def test_axes_with_equal_counts_share_their_tables():
+    rows = {
+        name: sparse.csr_array(table) for name, table in {"real": [[1.0, 0], [0, 2]], "g": [[0, 3.0], [1, 1]]}.items()
+    }
+    scored, values = dict.fromkeys(rows, np.ones(2, dtype=bool)), dict.fromkeys(rows, np.ones(2))
+    one = Axis("a", "axis", Statistic("tvd", "x", "distance", total_variation), rows, scored, values)
+    other = replace(one, critic="b", rows={name: table.copy() for name, table in rows.items()})
+    assert other.sharing([one]).rows is one.rows
+    changed = replace(other, rows={**other.rows, "g": rows["real"]})
+    assert changed.sharing([one]) is changed
