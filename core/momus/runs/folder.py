@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -252,13 +251,14 @@ def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
 
 def _write_tables(path: Path, tables: Iterable[pa.Table]) -> None:
     """Write tables into one file, a row group each; one is in memory at a time."""
-    with replacing(path) as temporary, ExitStack() as stack:
-        writer = None
-        for table in tables:
-            if writer is None:
-                writer = stack.enter_context(pq.ParquetWriter(temporary, table.schema, compression="zstd"))
+    remaining = iter(tables)
+    table: pa.Table | None = next(remaining)
+    schema = table.schema
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        while table is not None:
             writer.write_table(table)
-            del table
+            table = None  # gone before the next is made
+            table = next(remaining, None)
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:
