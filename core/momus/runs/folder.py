@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -252,13 +253,11 @@ def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
 def _write_tables(path: Path, tables: Iterable[pa.Table]) -> None:
     """Write tables into one file, a row group each; one is in memory at a time."""
     remaining = iter(tables)
-    table: pa.Table | None = next(remaining)
-    schema = table.schema
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        while table is not None:
-            writer.write_table(table)
-            table = None  # gone before the next is made
-            table = next(remaining, None)
+    kept = [next(remaining)]
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, kept[0].schema, compression="zstd") as writer:
+        while kept:
+            writer.write_table(kept.pop())  # gone before the next is made
+            kept.extend(islice(remaining, 1))
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:
