@@ -20,7 +20,7 @@ from gpu_stages import HEAD, Row, Stage, chains, gibbs, relabelling, timed, topi
 
 from momus import Corpus
 from momus.critic.hooks import moved
-from momus.sequences import Decoding, Sequences, document_seed, sample
+from momus.sequences import Decoding, Sequences, document_seeds, sample
 from momus_critics.hsmm import Parameters, posterior, viterbi
 from momus_critics.hsmm.passes import SegmentScores
 from momus_critics.passages import Passages
@@ -164,7 +164,7 @@ def language_model(device: str, small: bool) -> list[Row]:
     off = float(np.abs(found.log_probabilities[: len(expected)] - expected).max())
     told = f"{len(found.log_probabilities):,} tokens"
     rows = [Row.of("language model, score", told, seconds, None, device, "nats per token", off, 1e-3)]
-    seeds = [document_seed(0, i) for i in range(drawn_n)]
+    seeds = document_seeds(0, drawn_n)
     decoding = Decoding("nucleus", top_p=0.9, longest=64)
     drawn, seconds = timed(lambda: sample(models[device], None, decoding, seeds), device)
     other = sample(models["cpu"], None, decoding, seeds[:16]).sequences

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from chain_files import write_chains, write_symbols
 from conll import read_conll
 from damaged_mentions import drop_introductions, reassign_mentions, swap_pronouns
 from scipy import stats
@@ -43,7 +44,6 @@ from momus.verdicts.judge import judge
 from momus.verdicts.verdict import Verdict
 from momus_adapters.persons import SpacyPersons
 from momus_critics.coreference import Coreference
-from momus_critics.coreference.reader import write_chains, write_symbols
 from momus_critics.coreference.symbols import _is_person, _role
 
 Found = dict[str, Resolved]

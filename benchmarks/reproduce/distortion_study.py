@@ -24,7 +24,7 @@ from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Heatmap, Role, Series, Table
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
-from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seed, sample
+from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seeds, sample
 
 COLUMNS = 12
 """Bins of log p_L in the heat map of perturbations."""
@@ -226,7 +226,7 @@ def draw_language(language: StepModel, n: int, seed: int, temperature: float = 1
     with stage("drawing from the language", n) as advance:
         while finished < n:
             size = min(1024, n - finished)
-            samples = sample(language, None, decoding, [document_seed(seed, number + i) for i in range(size)])
+            samples = sample(language, None, decoding, document_seeds(seed, number + size, number))
             number += size
             batches.append(samples.sequences.take(np.flatnonzero(samples.finished)))
             finished += len(batches[-1])

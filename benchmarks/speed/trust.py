@@ -21,6 +21,7 @@ import momus
 from momus import files, outputs, ownership, redact, schema
 from momus.cli import app  # noqa: F401  all modules of the command are loaded
 from momus.critic import saved
+from momus.reading import files as reading_files
 from momus.reading import parts
 from momus.runs import manifest, row_plan
 
@@ -100,7 +101,7 @@ def main():
     for group, functions in (("outputs", OUTPUTS), ("trust", TRUST)):
         for function in functions:
             replace_everywhere(function, group)
-    parts.hashlib = SimpleNamespace(sha256=Digest)
+    parts.hashlib = reading_files.hashlib = SimpleNamespace(sha256=Digest)
     for words in chosen.words:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)

@@ -1,4 +1,4 @@
-"""Attribution on planted defects: does the defect's own axis survive, and does it account for the other alarms?
+"""Attribution on planted defects: does the defect's own axis survive, and do the other alarms go with it?
 
 Chapters of novels are split at random into 200 real and 200 generated documents; the generated ones carry a planted
 defect, or none. Headline rows are tested, adjusted by Holm's method, and alarms attributed
@@ -38,7 +38,7 @@ from momus.critic.registry import make_critics
 from momus.inference import axis_test, holm
 from momus.inference.adjustment import Overlap
 from momus.joint.adjusted import AdjustedRow, Sides
-from momus.joint.attribution import accounted, attribution_of
+from momus.joint.attribution import accounted, attribution
 from momus.joint.axes import Axis, axis_of
 
 
@@ -92,11 +92,11 @@ FIT, POOL, SIDE, ALPHA = 800, 400, 200, 0.05
 HEADER = """
 {title}
 
-Which alarms [another axis accounts for](attribution.md), on planted defects. 200 | 200 chapters of novels;
+Which alarms [go with another axis](attribution.md), on planted defects. 200 | 200 chapters of novels;
 {number} critics of documents ({critics}), Holm-adjusted.
-*Own* axes are those that the defect is planted on. *Survives*: an own axis alarms, and no axis of another kind accounts
-for it. *Accounts for*: share of the other alarms that an own axis accounts for. *Both*: an own axis survives, and own
-axes account for all other alarms. Rates are over splits in which an own axis alarms; **!** marks *both* below 0.8, and
+*Own* axes are those that the defect is planted on. *Survives*: an own axis alarms, and it goes with no axis of
+another kind. *Goes with*: share of the other alarms that go with an own axis. *Both*: an own axis survives, and
+all other alarms go with own axes. Rates are over splits in which an own axis alarms; **!** marks *both* below 0.8, and
 null text above 0.05.
 
 <!-- not run: takes half an hour, and data that is not shipped -->
@@ -156,7 +156,7 @@ def measure(defect: str, axes: list[Axis], splits: int, out: Path) -> None:
                 p[a.critic] = axis_test([a.statistic], sides[0], sides[1])[0]
             adjusted = dict(zip(p, holm(list(p.values())).tolist(), strict=True))
             alarms = [name for name, value in adjusted.items() if value <= ALPHA]
-            found = attribution_of(chosen, Sides("real", "generated", seed=k), alarms) if alarms else None
+            found = attribution(chosen, Sides("real", "generated", seed=k), alarms) if alarms else None
             rows = (
                 []
                 if found is None
@@ -257,7 +257,7 @@ def kept(setup: Setup, out: Path) -> dict[str, list[Cell]]:
 def table(setup: Setup, cells: dict[str, list[Cell]], name: str = IN_USE) -> str:
     """Return the table of a rule."""
     lines = [
-        "| defect (strength) | own axes | splits | alarms | own axis alarms | survives | accounts for | both |",
+        "| defect (strength) | own axes | splits | alarms | own axis alarms | survives | goes with | both |",
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
     for defect, of_defect in cells.items():
@@ -278,7 +278,7 @@ def table(setup: Setup, cells: dict[str, list[Cell]], name: str = IN_USE) -> str
         lines += [
             "",
             f"Of {c.splits:,} null splits, {rate_text(alarmed)} have an alarm, and {rate_text(c.any_account)}{mark} "
-            "an alarm that another axis accounts for.",
+            "an alarm that goes with another axis.",
         ]
     return "\n".join(lines)
 
@@ -286,7 +286,7 @@ def table(setup: Setup, cells: dict[str, list[Cell]], name: str = IN_USE) -> str
 def rules(cells: dict[str, list[Cell]]) -> str:
     """Return the mean rates of all rules over defects, to choose one."""
     lines = [
-        "| rule | survives | accounts for | both | an own alarm accounted for by another axis | null attributions |",
+        "| rule | survives | goes with | both | an own alarm goes with another axis | null attributions |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for name, rule in RULES.items():

@@ -26,7 +26,7 @@ from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin
 from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.joint.adjusted import Sides
-from momus.joint.attribution import attribution_of
+from momus.joint.attribution import attribution
 from momus.joint.axes import Axis
 from momus.numeric.types import Floats
 from momus.outliers.conformal import Calibrated, largest_rank
@@ -148,7 +148,7 @@ def causes(replications: int, n: int = 200) -> str:
                 values = {name: pair[k] for name, pair in sides.items()}
                 rows = {name: np.column_stack([x, np.ones(n)]) for name, x in values.items()}
                 axes.append(Axis(critic, critic, MEAN, rows, dict.fromkeys(sides, ones), values))
-            found = attribution_of(axes, Sides("real", "g", seed=seed), ("cause", "effect"))
+            found = attribution(axes, Sides("real", "g", seed=seed), ("cause", "effect"))
             leading = found.leading[0] if found.leading else ""
             gone = {(a.alarm, a.by) for a in found.accounts}
             tally += [

@@ -132,15 +132,13 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
             Statistic.ratio(
                 "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
             ),
-            Statistic(
+            Statistic.value(
                 "spread",
                 "logarithms",
-                "value",
                 spread,
+                "standard deviation of log lengths",
+                ("more alike in length", "more varied in length"),
                 scale="log",
-                effect="log_ratio",
-                label="standard deviation of log lengths",
-                direction=("more alike in length", "more varied in length"),
             ),
         )
 

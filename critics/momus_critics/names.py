@@ -202,13 +202,12 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Largest difference in the share of documents of one name; names per 1,000 words; names that real text has."""
         return (
-            Statistic(
+            Statistic.distance(
                 "recurring_names",
                 "names",
-                "distance",
                 largest_gap,
+                "largest gap of a name (Cohen’s h of shares of documents)",
                 uneven="itself",
-                label="largest gap of a name (Cohen’s h of shares of documents)",
             ),
             Statistic.relative(
                 "name_rate", "rate", "different names", ("poorer in names", "richer in names"), unit="per 1,000 words"

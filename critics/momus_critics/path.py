@@ -102,10 +102,8 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
     n_dimensions: Annotated[int, Range(1, 1000)] = 12
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
+    def new_embedder(self) -> Estimator:
         """Make the unfitted embedder."""
-        if attribute != "embedder_":
-            return super().component(attribute)
         return make_embedder(self.embedder, self.options, {"dimensions": 64, "seed": self.seed})
 
     def fit(self, real: Corpus) -> Self:

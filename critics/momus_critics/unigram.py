@@ -9,17 +9,13 @@ import numpy as np
 
 from momus.critic import (
     Counted,
+    CountingCritic,
     Counts,
-    EvidenceMixin,
-    ExplanationMixin,
     LogPrior,
-    MergeableMixin,
     Pooled,
     Reporting,
     Rows,
     Statistic,
-    StatisticsMixin,
-    TokenCritic,
 )
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
@@ -43,15 +39,7 @@ POINTS = 60
 """Points of the curve of coverage."""
 
 
-class Unigram(
-    MergeableMixin,
-    TokenCritic[TokenStates],
-    StatisticsMixin,
-    AggregatedPosteriorMixin,
-    EvidenceMixin,
-    ExplanationMixin,
-    NamedStatesMixin,
-):
+class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStatesMixin):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
 
     All words that do not occur in the real text share one state with probability N1/N (Good 1953), where N1 of the N

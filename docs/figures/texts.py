@@ -208,7 +208,7 @@ def parsed() -> Texts:
 
 def artificial() -> Texts:
     """Samples of a trigram model of novels, and of a bigram model that was fitted on 400 of them."""
-    from momus.sequences import Decoding, document_seed, sample
+    from momus.sequences import Decoding, document_seeds, sample
     from momus.sequences.ngram_text import NGramText
     from momus.text.tokens import get_tokenizer
 
@@ -227,7 +227,7 @@ def artificial() -> Texts:
         return NGramText(order, split, unknown=False).fit_corpus(corpus)
 
     def drawn(of: NGramText, first: int, n: int) -> list[str]:
-        seeds = [document_seed(0, first + i) for i in range(n)]
+        seeds = document_seeds(0, first + n, first)
         return of.decode(sample(of, None, Decoding(longest=60), seeds).sequences)
 
     lines_of = [s for d in novels().fit for s in d.text.split(". ") if 3 <= s.count(" ") < 40]

@@ -17,7 +17,7 @@ from momus import Corpus
 from momus.critic.hooks import moved
 from momus.numeric.devices import resolve_device
 from momus.numeric.draws import hashed, log_gammas, uniforms
-from momus.sequences import Decoding, Sequences, StepModel, document_seed, sample
+from momus.sequences import Decoding, Sequences, StepModel, document_seeds, sample
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.transformers import TransformersLM
 from momus_adapters.pyro import PyroCritic
@@ -139,7 +139,7 @@ def test_n_gram_models_score_and_write(decoding):
         model = NGramModel(2).fit(texts, 3)
         model.device = place
         scored.append(StepModel.score(model, texts).log_probabilities)
-        found = sample(model, None, decoding, [document_seed(0, i) for i in range(20)])
+        found = sample(model, None, decoding, document_seeds(0, 20))
         drawn.append((found.sequences.ids.tolist(), found.log_probabilities.tolist()))
     assert scored[0] == pytest.approx(scored[1])
     assert drawn[0][0] == drawn[1][0]

@@ -16,10 +16,11 @@ from momus.text.mentions import Resolved
 from momus.verdicts.judge import judge
 from momus_critics.coreference import Coreference
 from momus_critics.coreference.process import ChainProcess
-from momus_critics.coreference.reader import read_chains, write_chains
+from momus_critics.coreference.reader import read_chains
 from momus_critics.coreference.symbols import Alphabet, Chains, relabel
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
+from chain_files import write_chains
 from damaged_mentions import drop_introductions, swap_pronouns
 
 KINDS = 5  # padding, sentence, and three that have entities

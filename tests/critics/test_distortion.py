@@ -12,7 +12,7 @@ from momus.conformance import check_critic
 from momus.critic.hooks import missing_params
 from momus.errors import MomusError
 from momus.estimator import clone
-from momus.sequences import Decoding, Sequences, document_seed, sample
+from momus.sequences import Decoding, Sequences, document_seeds, sample
 from momus.sequences.ngram import NGramModel
 from momus_critics.distortion import Distortion
 
@@ -43,9 +43,7 @@ def test_the_critic_keeps_its_contract_and_finds_a_flat_model(arpa):
     flat = NGramModel(2).fit(NOISE, 8)
 
     def texts(of, seed):
-        drawn = sample(
-            of, None, Decoding("ancestral", longest=128), [document_seed(seed, i) for i in range(300)]
-        ).sequences
+        drawn = sample(of, None, Decoding("ancestral", longest=128), document_seeds(seed, 300)).sequences
         return [" ".join(f"w{t}" for t in drawn[i]) for i in range(300) if len(drawn[i])]
 
     report = check_critic(clone(critic), Corpus.from_texts(texts(model, 5)))

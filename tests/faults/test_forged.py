@@ -25,7 +25,7 @@ from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError
 from momus.history.baselines import Baselines
 from momus.history.diff import diff_runs
-from momus.history.gate import GateLooks, gate_run
+from momus.history.gate import add_look, gate_run, read_looks
 from momus.history.gate_rate import FILE, GateRate
 from momus.history.rules import Limit, Rules
 from momus.history.timeline import read_timeline
@@ -242,9 +242,9 @@ def targets(tmp_path_factory):
     found |= dict(study_targets(folder))
     state, cells, registry = folder / "looks.json", folder / "cells", folder / "baselines"
     for i in range(2):
-        GateLooks.read(state, 0.05, f"run {i}").add(0.3, f"run {i}")
+        add_look(state, read_looks(state, 0.05, f"run {i}"), 0.3, f"run {i}")
     found["gate"] = Target(
-        state, [state], lambda: reseal(state), lambda i: GateLooks.read(state, 0.05, "run 1").add(0.5, "r")
+        state, [state], lambda: reseal(state), lambda i: add_look(state, read_looks(state, 0.05, "run 1"), 0.5, "r")
     )
     kept = CellFolder(cells, {})
     kept.keep(CELL, CRITIC)

@@ -9,7 +9,7 @@ import pytest
 from momus.calibration.cells import Cell, CellFolder
 from momus.errors import StoreError
 from momus.files import write_sealed
-from momus.history.gate import GateLooks
+from momus.history.gate import add_look, read_looks
 from momus.schema import read_json
 from momus.sequences import Decoding, Generated, Prompt
 from momus_adapters.generating import write_documents
@@ -71,8 +71,8 @@ def test_damaged_cells_are_refused(tmp_path, times):
 def test_damaged_states_of_a_gate_are_refused(tmp_path, times):
     path = tmp_path / "looks.json"
     for i in range(3):
-        GateLooks.read(path, 0.05, f"run {i}").add(0.2 + 0.1 * i, f"run {i}")
-    assert corrupt(path, lambda: GateLooks.read(path, 0.05, "run 9").looks.to_json(), times) > times * 0.8
+        add_look(path, read_looks(path, 0.05, f"run {i}"), 0.2 + 0.1 * i, f"run {i}")
+    assert corrupt(path, lambda: read_looks(path, 0.05, "run 9").to_json(), times) > times * 0.8
 
 
 def test_a_seal_is_of_the_content_not_of_the_spaces(tmp_path):

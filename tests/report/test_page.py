@@ -205,7 +205,7 @@ def test_each_method_is_told_once(found):
     rows = [verdict("a", "x", 1.0), verdict("a", "y", 1.0), verdict("b", "x", 1.0)]
     notes = methods(rows)
     assert len(notes) == 1
-    assert notes[0].rows == ["a, mean length", "b, mean length on x"]
+    assert notes[0][1] == ["a, mean length", "b, mean length on x"]
     other = changed(rows[0], method=replace(rows[0].method, design="documents"))
     assert len(methods([*rows, other])) == 2
 

@@ -183,8 +183,8 @@ def score(
     A critic that connects to a server, or opens a model or a file, is used only
     with --trust FOLDER; `momus critics FOLDER` shows what it would do.
 
-    Examples
-    --------
+    Examples (the second scores any amount of text):
+
       [bold]momus score run/critics/sections samples.jsonl --out rows.parquet[/bold]
       [bold]momus score run samples.jsonl --out rows[/bold]
 

@@ -191,7 +191,8 @@ class Statistic:
     @classmethod
     def having(cls, name: str, rows: str, what: str) -> Statistic:
         """The share of documents with something; rows are [whether a document has it, 1]."""
-        return cls.share(name, rows, f"documents with {what}", (f"more rarely with {what}", f"more often with {what}"))
+        direction = f"less often with {what}", f"more often with {what}"
+        return cls.share(name, rows, f"documents with {what}", direction, clause=f"{{}} of documents have {what}")
 
     @classmethod
     def relative(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:

@@ -69,7 +69,8 @@ def server_of(critics: Sequence[Critic[Any]], jobs: int) -> AbstractContextManag
     """Begin to import critics in a server of processes; those of the context then start with what it has imported."""
     if jobs == 1 or len(critics) < 2:
         return nullcontext()
-    return Workers(jobs, _start, preload=sorted({type(c).__module__ for c in critics} | {"scipy.stats"}))
+    modules = {type(c).__module__ for c in critics} - {"__main__"}
+    return Workers(jobs, _start, preload=["scipy.stats", *sorted(modules)])
 
 
 @contextmanager

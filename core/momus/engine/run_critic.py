@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
@@ -53,6 +53,8 @@ RESULT_FORMAT = 9
 """Of the results that a run folder keeps; a result in another format is computed again."""
 SUMMARIZED = 2_000
 """Documents of a text scored in parts that evidence is made of, where it needs their latents."""
+WRITTEN = 50_000
+"""Documents whose scores are written at a time."""
 MANY = 100
 """Pairs of generated texts above which their tests are made at less cost."""
 WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "subgroups")
@@ -108,12 +110,12 @@ def run_critic(
             result,
             verdicts=[replace(v, refit_spread=spread.get((v.generated, v.statistic))) for v in result.verdicts],
         )
-    in_order = [_as_given(s, c) for s, c in zip(scored, (texts.real, *texts.generated), strict=True)]
+    in_order = list(zip(scored, (texts.real, *texts.generated), strict=True))
     if folder is not None:
         kept_axis = None if axis is None else _placed(axis, texts, scored)
-        folder.keep(result, (s.table() for s in in_order), kept_axis)
+        folder.keep(result, (s.table() for pair in in_order for s in _as_given(*pair, WRITTEN)), kept_axis)
     in_folder = folder is not None and texts.in_parts  # there may be millions
-    return Outcome(result, () if in_folder else in_order, warning, axis)
+    return Outcome(result, () if in_folder else [next(_as_given(*pair)) for pair in in_order], warning, axis)
 
 
 def _placed(axis: Axis, texts: Texts, scored: Sequence[Scores]) -> Axis:
@@ -128,12 +130,13 @@ def _sampled(scored: Sequence[Scores], texts: Texts) -> list[Scores]:
     return [s if rows is None else s.take(rows) for s, rows in zip(scored, texts.samples, strict=True)]
 
 
-def _as_given(scores: Scores, corpus: Corpus) -> Scores:
-    """Scores without their rows, in the order in which the documents were given."""
-    plain = replace(scores, rows={})
-    if corpus.given_rows is None or len(scores) != len(corpus):
-        return plain
-    return replace(plain.take(corpus.given_rows), summary=scores.summary)
+def _as_given(scores: Scores, corpus: Corpus, size: int = 0) -> Iterator[Scores]:
+    """Scores without their rows, in the order in which the documents were given; at most ``size`` at a time, if any."""
+    plain, order = replace(scores, rows={}), corpus.given_rows
+    if order is None or len(scores) != len(corpus):
+        order = np.arange(len(scores))
+    for start in range(0, max(len(order), 1), size or max(len(order), 1)):
+        yield replace(plain.take(order[start : start + (size or len(order))]), summary=scores.summary)
 
 
 def _scored(

@@ -144,8 +144,9 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         raise UsageError(f"--require {min(wrong)}: the reference of {run.path} is {kind}", hint=f"require {instead}")
     alpha = round(1 - run.confidence if rules.alpha is None else rules.alpha, 12)
     baseline = Baselines.find(registry).resolve(rules.baseline) if rules.baseline else None
-    looks = GateLooks.read(rules.sequential, alpha, run.identity) if rules.sequential else None
-    level = alpha if looks is None else spent(alpha, looks.looks.number + 1)
+    state = Path(rules.sequential)
+    looks = read_looks(state, alpha, run.identity) if rules.sequential else None
+    level = alpha if looks is None else spent(alpha, looks.number + 1)
     families = int(bool(rules.max or (rules.require and looks is not None))) + int(bool(rules.max_worse))
     share = level / max(families, 1)
     decisions = [decide_distances(run, corpora, rules, share, looks is not None)]
@@ -159,7 +160,7 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
             check_comparable(baseline, run)
             decisions.append(decide_changes(baseline, run, pairs, rules, share))
     p = min(1.0, families * min(f.p for f in decisions))
-    look = looks.add(p, run.identity) if looks is not None else None
+    look = None if looks is None else add_look(state, looks, p, run.identity)
     order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2}
     return GateResult(
         run=str(run.path),
@@ -209,60 +210,40 @@ class _State(TypedDict):
     last: _Last
 
 
-@dataclass
-class GateLooks:
-    """Looks of one gate, kept in a file.
+def read_looks(path: Path, alpha: float, identity: str) -> Looks:
+    """Read the looks of a gate before the look at a run: one that was looked at last is looked at anew at no cost.
 
-    A run that was looked at last is looked at again without spending anything: its result is the same.
-
-    Attributes
-    ----------
-    path
-        The state file; it need not exist yet.
-    looks
-        The looks before this one.
+    Raises
+    ------
+    StoreError
+        The file is damaged.
+    UsageError
+        The state was begun at another level.
     """
+    try:
+        content = read_json(path, _State, "delete it to begin anew", sealed=True)
+    except FileNotFoundError:
+        return Looks(alpha)
+    last = content["last"]
+    looks = Looks.from_state(last["before"] if last["identity"] == identity else content["looks"])
+    if looks.alpha != alpha:
+        raise UsageError(
+            f"{path} was begun with alpha = {looks.alpha:g}, and now alpha is {alpha:g}",
+            hint="keep the level, or begin another state file",
+        )
+    return looks
 
-    path: Path
-    looks: Looks
 
-    @classmethod
-    def read(cls, path: str | Path, alpha: float, identity: str) -> GateLooks:
-        """Read the state before the look at a run.
+def add_look(path: Path, looks: Looks, p: float, identity: str) -> Look:
+    """Add the look at a run, and write the state; the file is replaced whole.
 
-        Raises
-        ------
-        StoreError
-            The file is damaged.
-        UsageError
-            The state was begun at another level.
-        """
-        path = Path(path)
-        try:
-            content = read_json(path, _State, "delete it to begin anew", sealed=True)
-        except FileNotFoundError:
-            return cls(path, Looks(alpha))
-        last = content["last"]
-        looks = Looks.from_state(last["before"] if last["identity"] == identity else content["looks"])
-        if looks.alpha != alpha:
-            raise UsageError(
-                f"{path} was begun with alpha = {looks.alpha:g}, and now alpha is {alpha:g}",
-                hint="keep the level, or begin another state file",
-            )
-        return cls(path, looks)
-
-    def add(self, p: float, identity: str) -> Look:
-        """Add this look, and write the state; the file is replaced whole.
-
-        Raises
-        ------
-        StoreError
-            The file cannot be written.
-        """
-        before = json.loads(self.looks.to_json())
-        look = self.looks.add(p=p)
-        looks = json.loads(self.looks.to_json())
-        with writing(self.path, "name another --sequential file"):
-            last = {"identity": identity, "before": before}
-            write_sealed(self.path, {"format": FORMAT, "looks": looks, "last": last})
-        return look
+    Raises
+    ------
+    StoreError
+        The file cannot be written.
+    """
+    last = {"identity": identity, "before": json.loads(looks.to_json())}
+    look = looks.add(p=p)
+    with writing(path, "name another --sequential file"):
+        write_sealed(path, {"format": FORMAT, "looks": json.loads(looks.to_json()), "last": last})
+    return look

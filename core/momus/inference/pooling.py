@@ -40,7 +40,7 @@ class Tables:
 
     @classmethod
     def of(cls, real: Rows, generated: Rows) -> Tables:
-        """Drop empty columns, make narrow and full tables dense; large ones are float32 if it holds all sums of counts.
+        """Drop empty columns; narrow and full tables are dense up to a size, and float32 if that holds all sums.
 
         Of a dense table, a sum of rows is at most that of its column; of a sparse one, sums over columns count too.
         """
@@ -53,7 +53,7 @@ class Tables:
         n, narrow = real.shape[0] + generated.shape[0], len(used) <= NARROW
         if narrow and n * len(used) < DENSE_CELLS[0]:
             return cls(*(_columns(m, used, np.float64).toarray() for m in (real, generated)))
-        if narrow or is_full(n, len(used), real.nnz + generated.nnz):
+        if (narrow and n * len(used) <= DENSE_CELLS[1]) or is_full(n, len(used), real.nnz + generated.nnz):
             return cls._full(real, generated, used)
         dtype = np.float32 if _count_total(real) + _count_total(generated) < EXACT_IN_FLOAT32 else np.float64
         both = sparse.vstack([_columns(real, used, dtype), _columns(generated, used, dtype)], format="csr")

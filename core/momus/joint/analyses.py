@@ -10,7 +10,7 @@ from typing import Any
 
 from momus.files import plain
 from momus.joint.adjusted import AdjustedRow, Sides, adjusted_verdicts
-from momus.joint.attribution import Attribution, alarms_of, attribution_of
+from momus.joint.attribution import Attribution, alarms_of, attribution
 from momus.joint.axes import Axis
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
@@ -83,7 +83,7 @@ def analyse(
         alarms = alarms_of(verdicts, corpus.name)
         if len(alarms) > 1:
             sides = Sides.of(real, corpus, settings)
-            tasks[f"attribution of {corpus.name}"] = partial(attribution_of, axes, sides, alarms)
+            tasks[f"attribution of {corpus.name}"] = partial(attribution, axes, sides, alarms)
     results = dict(zip(tasks, _all_of(tasks, timed, pool), strict=True))
     ranking = results.pop("ranks", None)
     return Joint(ranking, tuple(results.values()), tuple(adjusted), tuple(subgroups))

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from momus.joint.adjusted import AdjustedRow, Sides
 from momus.joint.axes import Axis, Covariate
-from momus.text.corpus import Corpus
-from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict
 
 SHARE_LEFT = 0.5
@@ -101,13 +99,7 @@ def alarms_of(verdicts: Sequence[Verdict], generated: str) -> tuple[str, ...]:
     return tuple(v.critic for v in verdicts if v.headline and v.generated == generated and v.differs)
 
 
-def attribution(
-    axes: Sequence[Axis],
-    real: Corpus,
-    generated: Corpus,
-    alarms: Collection[str],
-    settings: Settings | None = None,
-) -> Attribution:
+def attribution(axes: Sequence[Axis], sides: Sides, alarms: Collection[str]) -> Attribution:
     """Adjust each alarm for each other axis, and read the matrix.
 
     Parameters
@@ -118,11 +110,6 @@ def attribution(
         Critics whose headline rows differ (`alarms_of`); those without an axis, such as critics of running text, take
         no part.
     """
-    return attribution_of(axes, Sides.of(real, generated, settings), alarms)
-
-
-def attribution_of(axes: Sequence[Axis], sides: Sides, alarms: Collection[str]) -> Attribution:
-    """`attribution` for documents whose independent units are known."""
     alarmed = [axis for axis in axes if axis.critic in alarms]
     rows = []
     for covariate in axes:  # one covariate after another, so that all alarms share its relabellings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,45 +66,27 @@ class Axis:
 
     def take(self, samples: Mapping[str, Ints | None]) -> Axis:
         """Select documents of each corpus by number; None: all."""
-        return self._changed(
-            {
-                name: (self.rows[name], self.scored[name], self.values[name])
-                if rows is None
-                else (self.rows[name][rows], self.scored[name][rows], self.values[name][rows])
-                for name, rows in samples.items()
-            }
-        )
+        return self._changed(samples, lambda table, rows, name: table[rows])
 
     def placed(self, samples: Mapping[str, Ints | None], sizes: Mapping[str, int]) -> Axis:
         """Place documents of samples among all documents of their corpora; the others are unscored."""
-        return self._changed(
-            {
-                name: (self.rows[name], self.scored[name], self.values[name])
-                if rows is None
-                else _placed((self.rows[name], self.scored[name], self.values[name]), rows, sizes[name])
-                for name, rows in samples.items()
-            }
-        )
+        return self._changed(samples, lambda table, rows, name: _placed(table, rows, sizes[name]))
 
-    def _changed(self, columns: Mapping[str, tuple[Rows, Bools, Floats]]) -> Axis:
-        return replace(
-            self,
-            rows={name: rows for name, (rows, _, _) in columns.items()},
-            scored={name: scored for name, (_, scored, _) in columns.items()},
-            values={name: values for name, (_, _, values) in columns.items()},
-        )
+    def _changed(self, samples: Mapping[str, Ints | None], change: Callable[[Any, Ints, str], Any]) -> Axis:
+        columns: dict[str, Any] = {
+            column: {name: t[name] if rows is None else change(t[name], rows, name) for name, rows in samples.items()}
+            for column, t in (("rows", self.rows), ("scored", self.scored), ("values", self.values))
+        }
+        return replace(self, **columns)
 
 
-def _placed(columns: tuple[Rows, Bools, Floats], rows: Ints, n: int) -> tuple[Rows, Bools, Floats]:
-    table, scored, values = columns
+def _placed(table: Any, rows: Ints, n: int) -> Any:
+    """Rows (0 for other documents), whether documents are scored (False), or values (NaN), among n documents."""
     if sparse.issparse(table):
-        whole: Rows = place(Counted(sparse.csr_array(table), []), rows, n).matrix  # type: ignore[union-attr]
-    else:
-        whole = np.zeros((n, table.shape[1]))
-        whole[rows] = table
-    all_scored, all_values = np.zeros(n, dtype=bool), np.full(n, np.nan)
-    all_scored[rows], all_values[rows] = scored, values
-    return whole, all_scored, all_values
+        return place(Counted(sparse.csr_array(table), []), rows, n).matrix  # type: ignore[union-attr]
+    whole = np.full((n, *table.shape[1:]), np.nan if table.dtype == np.float64 and table.ndim == 1 else 0, table.dtype)
+    whole[rows] = table
+    return whole
 
 
 def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Axis | None:

@@ -255,5 +255,5 @@ def of_reference(text: str, reference: str) -> str:
     """
     if not reference:
         return text
-    text = re.sub("human (documents?)", lambda found: f"{found[1]} of {reference}", text)
-    return re.sub("(the )?(real|human) text", lambda found: reference, text)
+    text = re.sub("human (documents?)", lambda match: f"{match[1]} of {reference}", text)
+    return re.sub("(the )?(real|human) text", lambda match: reference, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import difflib
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -182,14 +183,20 @@ def open_file(location: Location) -> Iterator[OpenedFile]:
 
 @contextmanager
 def open_lines(location: Location) -> Iterator[OpenedFile]:
-    """Open the part of a plain file of lines that the location names; the part is read into memory."""
+    """Open the part of a plain file of lines that the location names; the part is read into memory, and checked.
+
+    Raises
+    ------
+    ReadingError
+        The part has other bytes than when the file was cut.
+    """
     assert location.path is not None
     assert location.part is not None
     with location.path.open("rb") as file:
         file.seek(location.part.start)
         data = file.read(location.part.stop - location.part.start)
-    if len(data) < location.part.stop - location.part.start:
-        raise location.error("the file became shorter while it was read", "leave it alone until the run has ended", 0)
+    if hashlib.sha256(data).hexdigest() != location.part.sha256:
+        raise location.changed()
     yield OpenedFile(io.BufferedReader(io.BytesIO(data)), data[:HEAD], False)
 
 

@@ -22,7 +22,7 @@ class Part:
     before
         Records (lines, rows) of the file before the part, so that positions and ids are those of the whole file.
     sha256
-        Of the bytes that hold the part; empty if they were not read yet.
+        Of the bytes that hold the part; empty where the file is only being cut.
 
     >>> Part(0, 100, 0)
     Part(start=0, stop=100, before=0, sha256='')
@@ -103,6 +103,10 @@ class Location:
     def error(self, message: str, hint: str = "", position: int | None = None) -> ReadingError:
         """Make an error about the file (position 0) or one of its records (default: the last one read)."""
         return ReadingError(f"{self.where(position)}: {message}", hint)
+
+    def changed(self) -> ReadingError:
+        """Make the error for a file that was written to meanwhile."""
+        return self.error("the file was changed while it was read", "start the run again when it is whole", 0)
 
     def too_long(self, what: str, position: int | None = None, hint: str = "") -> ReadingError:
         """Make the error for a document that is larger than the limit."""

@@ -14,7 +14,7 @@ from momus.joint.versions import Against, Direction, Item, Path
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.report.blocks import Block
 from momus.report.format import number, p_value, percent, rounded
-from momus.report.joint_words import ADJUSTED, SUBGROUPS, adjusted_cells, covariate_names, subgroup_cells
+from momus.report.joint_words import group_blocks
 from momus.report.safe import one_line
 from momus.report.sentences import axes, says_what, size
 from momus.report.table import overview
@@ -257,25 +257,6 @@ def trend(p: Path, alpha: float) -> str:
 def step(p: Path, names: Sequence[str]) -> str:
     """The two versions between which a statistic changes most."""
     return f"{names[p.step - 1]} → {names[p.step]}"
-
-
-def group_blocks(joint: Joint) -> list[Block]:
-    """Axes again by subgroup, such as task by task, and among documents that are alike."""
-    blocks = []
-    for by in dict.fromkeys(s.by for s in joint.subgroups):
-        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
-        several = len({c[1] for c in cells}) > 1
-        heads = "axis", *(("text",) if several else ()), by, *SUBGROUPS[3:7]
-        rows = [(c[0], *((c[1],) if several else ()), *c[2:7]) for c in cells]
-        same = [f"{c[0]}{f' of {c[1]}' if several else ''}: {c[7]}" for c in cells if c[7]]
-        notes = [f"Test of the same difference in all: {'; '.join(same)}."]
-        blocks.append(Block(f"By {by}", (), heads, rows, notes, "lllr" if several else "llr"))
-    if joint.adjusted:
-        rows = [adjusted_cells(r) for r in joint.adjusted]
-        blocks.append(
-            Block(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
-        )
-    return blocks
 
 
 def blocks_of(answer: Answer, against: Against, joint: Joint, every: bool = True) -> list[Block]:

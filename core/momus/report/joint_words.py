@@ -14,6 +14,7 @@ from momus.joint.analyses import Joint
 from momus.joint.attribution import Attribution
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.joint.subgroups import Subgroups
+from momus.report.blocks import Block
 from momus.report.format import number, p_value, rounded
 from momus.text.counting import percentage
 from momus.verdicts.verdict import Verdict
@@ -186,6 +187,25 @@ def _p(p: float) -> str:
 def covariate_names(rows: Sequence[AdjustedRow]) -> str:
     """Name the covariates of adjusted rows."""
     return ", ".join(dict.fromkeys(c for r in rows for c in r.covariates))
+
+
+def group_blocks(joint: Joint) -> list[Block]:
+    """Axes again by subgroup, such as task by task, and among documents that are alike."""
+    blocks = []
+    for by in dict.fromkeys(s.by for s in joint.subgroups):
+        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
+        several = len({c[1] for c in cells}) > 1
+        heads = "axis", *(("text",) if several else ()), by, *SUBGROUPS[3:7]
+        rows = [(c[0], *((c[1],) if several else ()), *c[2:7]) for c in cells]
+        same = [f"{c[0]}{f' of {c[1]}' if several else ''}: {c[7]}" for c in cells if c[7]]
+        notes = [f"Test of the same difference in all: {'; '.join(same)}."]
+        blocks.append(Block(f"By {by}", (), heads, rows, notes, "lllr" if several else "llr"))
+    if joint.adjusted:
+        rows = [adjusted_cells(r) for r in joint.adjusted]
+        blocks.append(
+            Block(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
+        )
+    return blocks
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -21,18 +20,14 @@ from momus.report.figures.rows import FEW, key_svg, overview_rows, rows_svg
 from momus.report.figures.scales import GapScale
 from momus.report.html import environment, render_page
 from momus.report.joint_words import (
-    ADJUSTED,
-    SUBGROUPS,
-    adjusted_cells,
     chance,
     count,
-    covariate_names,
+    group_blocks,
     joint_lines,
     pair_rows,
     pair_sentences,
     rank,
     rank_cells,
-    subgroup_cells,
 )
 from momus.report.passages import Shown
 from momus.report.sentences import finding_words, first_sentences, label, legend
@@ -116,7 +111,6 @@ def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
         "gap": gap,
         "rank": rank,
         "chance": chance,
-        "covariate_names": covariate_names,
         "band": band,
         "effective": effective,
     }
@@ -130,22 +124,11 @@ def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
         "joint_lines": joint_lines(joint, {r.name: r.axis for r in comparison.results}),
         "ranked": any(c.rank is not None for c in answer.corpora),
         "rank_cells": [rank_cells(r) for r in ranked],
-        "adjusted_heads": ADJUSTED,
-        "adjusted_rows": [adjusted_cells(r) for r in joint.adjusted],
-        "subgroup_heads": SUBGROUPS,
-        "subgroup_rows": [(s.by, *row) for s in joint.subgroups for row in subgroup_cells(s)],
+        "groups": group_blocks(joint),
     }
 
 
-@dataclass(frozen=True)
-class MethodNote:
-    """How some rows were tested, and which rows those are."""
-
-    sentence: str
-    rows: Sequence[str]
-
-
-def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
+def methods(verdicts: Sequence[Verdict]) -> list[tuple[str, list[str]]]:
     """Describe each method once, with the rows that were tested so."""
     rows: dict[str, dict[str, list[str]]] = {}
     for v in verdicts:
@@ -153,7 +136,7 @@ def methods(verdicts: Sequence[Verdict]) -> list[MethodNote]:
         rows.setdefault(f"{method(v)}. Null hypothesis: {null(v)}.", {}).setdefault(what, []).append(v.generated)
     everything = len(dict.fromkeys(v.generated for v in verdicts))
     return [
-        MethodNote(sentence, [what if len(g) == everything else f"{what} on {', '.join(g)}" for what, g in by.items()])
+        (sentence, [what if len(g) == everything else f"{what} on {', '.join(g)}" for what, g in by.items()])
         for sentence, by in rows.items()
     ]
 

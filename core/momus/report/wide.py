@@ -5,18 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.joint.ranks import ALL_AXES
+from momus.report.blocks import terminal_blocks
 from momus.report.format import number, p_value, text_table
-from momus.report.joint_words import (
-    ADJUSTED,
-    SUBGROUPS,
-    adjusted_cells,
-    covariate_names,
-    joint_lines,
-    pair_rows,
-    pair_sentences,
-    rank_cells,
-    subgroup_cells,
-)
+from momus.report.joint_words import group_blocks, joint_lines, pair_rows, pair_sentences, rank_cells
 from momus.report.safe import one_line
 from momus.report.sentences import worded
 from momus.report.words import families, floors, gap, parts_tables, shows
@@ -124,14 +115,8 @@ def joint_parts(comparison: Comparison) -> list[RenderableType]:
         parts.append(text_table(heads, [rank_cells(row) for row in joint.ranking.of(ALL_AXES)], "lr"))
     lines = joint_lines(joint, axes)
     parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
-    if joint.adjusted:
-        parts += [Text(f"\nAmong documents alike in {covariate_names(joint.adjusted)}", style="bold")]
-        parts.append(text_table(ADJUSTED, [adjusted_cells(r) for r in joint.adjusted], "llr"))
-    for by in dict.fromkeys(s.by for s in joint.subgroups):
-        parts += [Text(f"\nBy {by}", style="bold")]
-        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
-        parts.append(text_table(SUBGROUPS, cells, "llr"))
-    return parts
+    groups = terminal_blocks(group_blocks(joint))
+    return [*parts, Text(), *groups] if groups else parts
 
 
 def footnotes(verdicts: list[Verdict], multiplicity: str) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,9 +130,7 @@ class RunFolder:
         """
         folder = self.critic_folder(result.name)
         make_folder(folder)
-        tables = iter(scores)
-        first = next(tables)
-        _write_tables(folder / SCORES, first.schema, chain([first], tables))
+        _write_tables(folder / SCORES, scores)
         if axis is None:
             delete(folder / HEADLINE)
         else:
@@ -243,7 +241,7 @@ def _join(paths: Sequence[Path], target: Path) -> None:
     if not paths:
         delete(target)
         return
-    _write_tables(target, pq.read_schema(paths[0]), _row_groups(paths))
+    _write_tables(target, _row_groups(paths))
 
 
 def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
@@ -252,11 +250,15 @@ def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
             yield from map(file.read_row_group, range(file.num_row_groups))
 
 
-def _write_tables(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
-    """Write tables into one file, a row group each."""
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+def _write_tables(path: Path, tables: Iterable[pa.Table]) -> None:
+    """Write tables into one file, a row group each; one is in memory at a time."""
+    with replacing(path) as temporary, ExitStack() as stack:
+        writer = None
         for table in tables:
+            if writer is None:
+                writer = stack.enter_context(pq.ParquetWriter(temporary, table.schema, compression="zstd"))
             writer.write_table(table)
+            del table
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:

@@ -1,6 +1,6 @@
 """Probabilities of sequences: scorers, generators, decoding methods."""
 
-from momus.sequences.decoding import Decoding, Drawn, document_seed, document_seeds, sample
+from momus.sequences.decoding import Decoding, Drawn, document_seeds, sample
 from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer, TextScorer
 from momus.sequences.model import StepModel
 from momus.sequences.types import Sequences, SequenceScores
@@ -17,7 +17,6 @@ __all__ = [
     "Sequences",
     "StepModel",
     "TextScorer",
-    "document_seed",
     "document_seeds",
     "sample",
 ]

@@ -22,7 +22,6 @@ from momus.critic import resource
 from momus.errors import ReadingError, UsageError
 from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Ints
-from momus.outputs import open_temporary, replacing, write_text
 from momus.reading import Log, LogReader, LogRecords, Problem
 from momus.reading.fields import MISSING, kind, look_up
 from momus.text.corpus import Corpus
@@ -152,16 +151,6 @@ def spelled_chains(chains: Chains, classes: str) -> list[list[str]]:
     return [symbols[a:b] for a, b in pairwise(chains.offsets.tolist())]
 
 
-def write_symbols(corpus: Corpus, symbols: Sequence[Sequence[str]], path: str | Path) -> None:
-    """Write the chains of a corpus as JSON Lines for the reader ``symbols:``, with ids, prompts and groups."""
-    records = []
-    for document, row in zip(corpus, symbols, strict=True):
-        labels = {"id": document.id, "prompt_id": document.prompt, "group_id": document.group}
-        known = {name: value for name, value in labels.items() if value is not None}
-        records.append(json.dumps({**known, "symbols": list(row)}, ensure_ascii=False))
-    write_text(Path(path), "".join(f"{record}\n" for record in records))
-
-
 @parametrized
 class GivenChains(Estimator):
     """A resolver that reads chains from a file.
@@ -241,17 +230,6 @@ def _resolved(record: dict[str, Any]) -> Resolved:
     persons = record.get("persons")
     sentences = sorted(int(s) for s in record["sentences"])
     return Resolved.of(mentions, sentences, None if persons is None else [int(p) for p in persons])
-
-
-def write_chains(chains: dict[str, Resolved], path: str | Path) -> None:
-    """Write the chains of documents, by their ids, as JSON Lines for the resolver ``given``."""
-    with replacing(Path(path)) as temporary, open_temporary(temporary) as out:
-        for name, r in chains.items():
-            rows = zip(r.starts.tolist(), r.ends.tolist(), r.entities.tolist(), strict=True)
-            record = {"id": name, "mentions": [list(row) for row in rows], "sentences": r.sentences.tolist()}
-            if r.persons is not None:
-                record["persons"] = r.persons.tolist()
-            out.write(json.dumps(record).encode("ascii") + b"\n")
 
 
 FIELD = "symbols"

@@ -12,7 +12,7 @@ from momus.critic import Counted, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.statistic import supremum
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
@@ -28,10 +28,16 @@ from momus_critics.prose.examples import Exampled, recurring
 from momus_critics.prose.reading import ProseCritic
 
 TOLD = {
-    "opens": ("question", "speech", "markup"),
-    "ends": ("question", "speech", "general truth", "conclusion", "own paragraph"),
+    "opens": {"question": "a question", "speech": "speech", "markup": "markup"},
+    "ends": {
+        "question": "a question",
+        "speech": "speech",
+        "general truth": "a general truth",
+        "conclusion": "a conclusion",
+        "own paragraph": "a one-sentence paragraph",
+    },
 }
-"""Features of the first and of the last sentence whose shares are tested."""
+"""Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
 EMPTY = 0.01
 """Part of a last paragraph of one word in each document, so that the mean is finite for texts of single paragraphs."""
 SHOWN, NAMED = 12, 3
@@ -88,11 +94,11 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
     n_states: Annotated[int, Range(1, 50)] = 6
     seed: int = 0
 
-    def component(self, attribute: str) -> Estimator:
+    def new_opening(self) -> BernoulliMixture:
         """Make an unfitted mixture."""
-        if attribute in ("opening_", "ending_"):
-            return BernoulliMixture(n_states=self.n_states, seed=self.seed)
-        return super().component(attribute)
+        return BernoulliMixture(n_states=self.n_states, seed=self.seed)
+
+    new_ending = new_opening
 
     def fit(self, real: Corpus) -> Self:
         """Fit the classes of first and of last sentences, and count which follows which."""
@@ -153,25 +159,19 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
         """Largest difference of one opening and of one ending; shares of features; length of the last paragraph."""
         return (
             *(
-                Statistic(
-                    f"recurring_{rows}",
-                    rows,
-                    "distance",
-                    supremum,
-                    uneven="itself",
-                    label=f"most changed of all {what}",
-                )
+                Statistic.distance(f"recurring_{rows}", rows, supremum, f"most changed of all {what}", uneven="itself")
                 for rows, what in (("openings", "first words"), ("endings", "last words"))
             ),
             *(
                 Statistic.share(
                     f"{_row(where, feature)}_share",
                     _row(where, feature),
-                    f"documents whose {'first' if where == 'opens' else 'last'} sentence has: {feature}",
-                    (f"more rarely {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    f"documents that {where[:-1]} with {what}",
+                    (f"less often {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    clause=f"{{}} of documents {where[:-1]} with {what}",
                 )
                 for where in TOLD
-                for feature in TOLD[where]
+                for feature, what in TOLD[where].items()
             ),
             Statistic.relative(
                 "last_paragraph_words",

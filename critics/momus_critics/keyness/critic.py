@@ -15,7 +15,7 @@ from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
 from momus.critic.powers import ItemsMixin
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.parameters import Range
@@ -75,9 +75,9 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
     vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000
     min_count: Annotated[int, Range(2, 1_000_000)] = 4
 
-    def component(self, attribute: str) -> Estimator:
+    def new_process(self) -> TermProcess:
         """Make the unfitted process."""
-        return TermProcess() if attribute == "process_" else super().component(attribute)
+        return TermProcess()
 
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
@@ -167,10 +167,9 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
     def statistics(self) -> Sequence[Statistic]:
         """Higher Criticism of the terms, the largest gap of one term, and how many recurring phrases there are."""
         return (
-            Statistic(
+            Statistic.distance(
                 "higher_criticism",
                 "terms",
-                "distance",
                 higher_criticism,
                 ties=mean_gap,
                 uneven="itself",
@@ -178,10 +177,9 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
                 label="words and phrases as a whole (Higher Criticism)",
                 format="score",
             ),
-            Statistic(
+            Statistic.distance(
                 "largest_gap",
                 "terms",
-                "distance",
                 largest_gap,
                 uneven="itself",
                 label="largest gap of a word or phrase (Cohen’s h of shares of documents)",

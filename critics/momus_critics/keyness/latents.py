@@ -164,9 +164,9 @@ def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], 
     for n in range(1, LONGEST + 1):
         if n not in lengths:
             continue
-        found, starts = occurrences(prose, n)
-        at = np.minimum(np.searchsorted(keys, found), len(keys) - 1)
-        hit = keys[at] == found
+        present, starts = occurrences(prose, n)
+        at = np.minimum(np.searchsorted(keys, present), len(keys) - 1)
+        hit = keys[at] == present
         rows.append(owners[starts[hit]])
         places.append(starts[hit])
         terms.append(order[at[hit]])

@@ -126,8 +126,8 @@ def _frequent(texts: Sequence[Prose], n: int, alive: Sequence[Bools], least: int
     keys, documents, spelled_at = [], [], []
     before = 0
     for number, (prose, mask) in enumerate(zip(texts, alive, strict=True)):
-        found, starts = occurrences(prose, n, mask)
-        keys.append(found)
+        present, starts = occurrences(prose, n, mask)
+        keys.append(present)
         documents.append(owners_of(prose.offsets)[starts] + before)
         spelled_at.append(np.column_stack([np.full(len(starts), number), starts]))
         before += len(prose)

@@ -10,15 +10,13 @@ import numpy as np
 from momus.critic import (
     Counts,
     Critic,
-    EvidenceMixin,
-    ExplanationMixin,
     LogPrior,
     MergeableMixin,
     Pooled,
+    PowersMixin,
     Reporting,
     Rows,
     Statistic,
-    StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import ScriptsMixin
@@ -64,7 +62,7 @@ SHOWN = 160
 """Tokens of an explained passage."""
 
 
-class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ExplanationMixin, ScriptsMixin):
+class Marks(MergeableMixin, Critic[CharacterCounts], PowersMixin, ScriptsMixin):
     """z counts the characters of a document by class; P_c(z | N) is a generalised Dirichlet-multinomial.
 
     Characters without spaces fall into classes: dashes, quotation marks, brackets, digits, capitals, small letters, ….

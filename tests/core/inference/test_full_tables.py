@@ -55,6 +55,24 @@ def test_statistics_of_one_table_do_not_change_each_other():
     assert together[0].p == together[3].p
 
 
+def test_the_largest_narrow_tables_stay_sparse_and_give_the_same(monkeypatch):
+    rng = np.random.default_rng(3)
+    columns = rng.integers(0, 40, 700), rng.integers(2, 40, 600)
+    real, generated = (
+        sparse.csr_array((np.ones(len(c)), c, np.arange(len(c) + 1)), shape=(len(c), 40)) for c in columns
+    )
+    statistics = [Statistic.ks("x", "gap"), Statistic("tvd", "x", "distance", total_variation)]
+
+    def results():
+        found = compare_rows(statistics, {"x": real}, {"x": generated}, **QUICK)
+        return [x for r in found for x in (r.p, r.difference, r.low, r.high, r.standard_error)]
+
+    dense = results()
+    monkeypatch.setattr("momus.inference.pooling.DENSE_CELLS", (1, 1))
+    assert sparse.issparse(Tables.of(real, generated).both())
+    assert results() == pytest.approx(dense, rel=1e-12)
+
+
 def test_halving_ends_near_the_smallest_value():
     for least in (1e-4, 0.013, 0.5, 1.99):
         found = halved(lambda x, least=least: x >= least, LARGEST)

@@ -1,5 +1,6 @@
 """Adjustment within bins, the share left, and the matrix of alarms: against enumeration, formulas and simulation."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -17,7 +18,7 @@ from momus.inference.relabelling import Budget
 from momus.inference.samples import Samples
 from momus.inference.weights import random_labels
 from momus.joint.adjusted import Sides, adjusted_verdicts
-from momus.joint.attribution import attribution, attribution_of, read_matrix
+from momus.joint.attribution import attribution, read_matrix
 from momus.joint.axes import Axis, Covariate, covariate, units_of
 from momus.joint.share_left import joint, relabelled
 from momus.text.documents import Document
@@ -271,7 +272,7 @@ def matrix(seed, direct_b=0.8):
 def test_the_axis_that_moves_accounts_for_the_axis_that_follows():
     hits = 0
     for seed in range(10):
-        found = attribution_of(matrix(seed), Sides("real", "g", seed=seed), ["A", "B"])
+        found = attribution(matrix(seed), Sides("real", "g", seed=seed), ["A", "B"])
         hits += found.survivors == ("B",) and found.accounted_by("B") == ("A",) and found.leading == ("B", ("A",))
         assert found.cell("A", "C") is not None
         assert len(found.rows) == 4
@@ -284,7 +285,7 @@ def test_two_measurements_of_one_shift_account_for_each_other():
         rng = np.random.default_rng(seed)
         latent = rng.normal(size=120), rng.normal(size=120) + 0.7
         axes = [axis(name, *(x + 0.3 * rng.normal(size=120) for x in latent)) for name in ("B", "B2")]
-        found = attribution_of(axes, Sides("real", "g", seed=seed), ["B", "B2"])
+        found = attribution(axes, Sides("real", "g", seed=seed), ["B", "B2"])
         if {(a.alarm, a.by, a.mutual) for a in found.accounts} == {("B", "B2", True), ("B2", "B", True)}:
             mutual += 1
             assert (found.survivors, found.leading) == ((), None)
@@ -295,14 +296,14 @@ def test_two_measurements_of_one_shift_account_for_each_other():
 
 def test_an_alarm_without_overlap_is_undetermined():
     axes = [axis("A", np.arange(50.0), np.arange(50.0) + 100), axis("B", np.arange(50.0), np.arange(50.0) + 100)]
-    found = attribution_of(axes, Sides("real", "g"), ["A", "B"])
+    found = attribution(axes, Sides("real", "g"), ["A", "B"])
     assert (found.undetermined, found.survivors, found.accounts) == (("A", "B"), (), ())
     assert {r.reason for r in found.rows} == {"no overlap"}
     assert all(np.isnan(r.p) for r in found.rows)
 
 
 def test_without_alarms_there_is_nothing_to_attribute():
-    found = attribution_of(matrix(0), Sides("real", "g"), [])
+    found = attribution(matrix(0), Sides("real", "g"), [])
     assert (found.alarms, found.rows, found.survivors) == ((), (), ())
     assert read_matrix("g", [], []).leading is None
 
@@ -311,7 +312,7 @@ def test_without_alarms_there_is_nothing_to_attribute():
 @given(st.permutations(range(3)))
 def test_the_order_of_the_axes_does_not_matter(order):
     axes = matrix(3)
-    first, other = (attribution_of(a, Sides("real", "g"), ["A", "B"]) for a in (axes, [axes[i] for i in order]))
+    first, other = (attribution(a, Sides("real", "g"), ["A", "B"]) for a in (axes, [axes[i] for i in order]))
     assert {(r.critic, r.covariates, r.p, r.share) for r in first.rows} == {
         (r.critic, r.covariates, r.p, r.share) for r in other.rows
     }
@@ -371,6 +372,18 @@ def test_attribution_takes_units_from_the_corpora():
         Axis(a.critic, a.name, a.statistic, *({k: v[:120] for k, v in t.items()} for t in (a.rows, a.scored, a.values)))
         for a in matrix(0)
     ]
-    found = attribution(axes, *corpora(), ["A"], Settings(seed=2))
+    found = attribution(axes, Sides.of(*corpora(), Settings(seed=2)), ["A"])
     assert (found.alarms, len(found.rows)) == (("A",), 2)
     assert not any(r.grouped for r in found.rows)
+
+
+def test_axes_with_equal_counts_share_their_tables():
+    rows = {
+        name: sparse.csr_array(table) for name, table in {"real": [[1.0, 0], [0, 2]], "g": [[0, 3.0], [1, 1]]}.items()
+    }
+    scored, values = dict.fromkeys(rows, np.ones(2, dtype=bool)), dict.fromkeys(rows, np.ones(2))
+    one = Axis("a", "axis", Statistic("tvd", "x", "distance", total_variation), rows, scored, values)
+    other = replace(one, critic="b", rows={name: table.copy() for name, table in rows.items()})
+    assert other.sharing([one]).rows is one.rows
+    changed = replace(other, rows={**other.rows, "g": rows["real"]})
+    assert changed.sharing([one]) is changed

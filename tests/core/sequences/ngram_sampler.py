@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from momus.numeric.types import Floats
-from momus.sequences import Decoding, document_seed, sample
+from momus.sequences import Decoding, document_seeds, sample
 from momus.sequences.ngram import Smoothing
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
@@ -59,6 +59,6 @@ class NGramSampler:
         """Sample documents; each has a seed derived from its number, so sampling more keeps the first ones."""
         texts: list[str] = []
         for a in range(0, documents, self.model.batch):
-            seeds = [document_seed(seed, i) for i in range(a, min(a + self.model.batch, documents))]
+            seeds = document_seeds(seed, min(a + self.model.batch, documents), a)
             texts += self.model.decode(sample(self.model, None, Decoding(longest=longest), seeds).sequences)
         return Corpus.from_texts(texts, name=name)

@@ -60,29 +60,16 @@ class Canvas:
         if inner:
             self.add("g", inner, **attributes)
 
-    def line(
-        self,
-        start: Point,
-        end: Point,
-        stroke: str,
-        width: float = 1,
-        dashes: Sequence[float] = (),
-        opacity: str | None = None,
-    ) -> None:
+    def line(self, start: Point, end: Point, stroke: str, width: float = 1, dashes: Sequence[float] = ()) -> None:
         """A straight line."""
-        self.lines([(start, end)], stroke, width, dashes, opacity)
+        self.lines([(start, end)], stroke, width, dashes)
 
     def lines(
-        self,
-        ends: Iterable[tuple[Point, Point]],
-        stroke: str,
-        width: float = 1,
-        dashes: Sequence[float] = (),
-        opacity: str | None = None,
+        self, ends: Iterable[tuple[Point, Point]], stroke: str, width: float = 1, dashes: Sequence[float] = ()
     ) -> None:
         """Straight lines of one look, as one element."""
         d = "".join(f"M{fixed(a)} {fixed(b)}L{fixed(c)} {fixed(d)}" for (a, b), (c, d) in ends)
-        self.path(d, stroke, width, dashes, opacity)
+        self.path(d, stroke, width, dashes)
 
     def path(
         self, d: str, stroke: str, width: float = 1, dashes: Sequence[float] = (), opacity: str | None = None
@@ -99,10 +86,10 @@ class Canvas:
             opacity=opacity,
         )
 
-    def rect(self, corner: Point, size: Point, fill: str, opacity: float | None = None, title: str = "") -> None:
-        """A filled rectangle; ``title`` is shown when the pointer rests on it."""
+    def rect(self, corner: Point, size: Point, fill: str, opacity: float | None = None) -> None:
+        """A filled rectangle."""
         self.add(
-            "rect", _title(title), x=corner[0], y=corner[1], width=size[0], height=size[1], fill=colour(fill),
+            "rect", x=corner[0], y=corner[1], width=size[0], height=size[1], fill=colour(fill),
             fill_opacity=None if opacity is None else f"{opacity:.2f}",
         )  # fmt: skip
 
@@ -139,13 +126,12 @@ class Canvas:
         filled: bool = True,
         radius: float = 4,
         title: str = "",
-        opacity: str | None = None,
     ) -> None:
-        """A marker, named as in matplotlib: ``o D s ^ v P X < >``."""
+        """A marker, named as in matplotlib: ``o D s ^ v P X < >``; ``title`` is shown when the pointer rests on it."""
         self.add(
             "path", _title(title), d=outline(place, kind, radius + RIM * filled),
             fill=colour(stroke if filled else "paper"), stroke=None if filled else colour(stroke),
-            stroke_width=None if filled else 2 * RIM, opacity=opacity,
+            stroke_width=None if filled else 2 * RIM,
         )  # fmt: skip
 
     def marks(

@@ -216,8 +216,8 @@ FONT = "system-ui,'DejaVu Sans',sans-serif"
 NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
-def draw(item: Chart | Heatmap | Graph, corpora: Mapping[str, Look] | None = None, label: str = "") -> str:
-    """Draw a figure as an ``<svg>`` element.
+def draw(item: Chart | Heatmap | Graph, corpora: Mapping[str, Look] | None = None) -> str:
+    """Draw a figure as an ``<svg>`` element, hidden from screen readers, for which its numbers follow.
 
     Colours are CSS variables (``--real``, ``--corpus-0``, …); corpora and roles also differ in marker and dashes. All
     labels are cleaned and escaped. The same data gives the same bytes.
@@ -228,12 +228,10 @@ def draw(item: Chart | Heatmap | Graph, corpora: Mapping[str, Look] | None = Non
         The figure.
     corpora
         Looks of generated corpora by name (`momus.report.figures.palette.looks`), for series that have such a label.
-    label
-        What screen readers say; empty where the numbers follow.
     """
     if isinstance(item, Chart):
-        return chart_svg(item, corpora or {}).svg(label)
-    return (heatmap_svg(item) if isinstance(item, Heatmap) else graph_svg(item)).svg(label)
+        return chart_svg(item, corpora or {}).svg()
+    return (heatmap_svg(item) if isinstance(item, Heatmap) else graph_svg(item)).svg()
 
 
 def standalone(svg: str) -> str:
