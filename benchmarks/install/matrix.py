@@ -35,6 +35,7 @@ PLUGINS = """
 import sys
 from importlib import import_module
 from importlib.metadata import entry_points, packages_distributions
+from packaging.utils import canonicalize_name
 from momus.plugins import _packages, missing_packages, registered
 from momus.version import DISTRIBUTION
 groups = [group for group in entry_points().groups if group.startswith("momus.")]
@@ -42,9 +43,10 @@ plugins = [plugin for group in groups for of_name in registered(group).values() 
 loaded = [plugin.load() for plugin in plugins if plugin.missing() is None]
 extras = [extra for extra in sys.argv[1].split(",") if extra]
 assert not [p for extra in extras for p in missing_packages(DISTRIBUTION, extra)]
-packages = {p for extra in extras for p in _packages(DISTRIBUTION, extra)}
-modules = [m for m, owners in packages_distributions().items() if packages & {*owners} and m.isidentifier()]
-print(len(loaded), "of", len(plugins), "plug-ins", *map(import_module, modules))
+packages = {canonicalize_name(p) for extra in extras for p in _packages(DISTRIBUTION, extra)}
+owners = {m.partition(".")[0]: {*map(canonicalize_name, names)} for m, names in packages_distributions().items()}
+modules = [m for m, names in owners.items() if names & packages and m.isidentifier()]
+print(len(loaded), "of", len(plugins), "plug-ins;", *map(import_module, modules))
 """
 """Load each plug-in that has its packages, and import what the extras bring."""
 PATH = (
@@ -78,8 +80,12 @@ def interpreter(version: str) -> str:
 def minima(extras: str) -> list[str]:
     """``name==least version`` for every dependency of ``pyproject.toml``, and of these extras (with commas between)."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    chosen = [line for extra in filter(None, extras.split(",")) for line in project["optional-dependencies"][extra]]
-    return [line.replace(">=", "==") for line in [*project["dependencies"], *chosen]]
+    lines = [line.replace(">=", "==") for line in project["dependencies"]]
+    for extra in filter(None, extras.split(",")):
+        for line in project["optional-dependencies"][extra]:
+            others = re.fullmatch(r"momus-criticism\[(.+)\]", line)
+            lines += minima(others[1]) if others else [line.replace(">=", "==")]
+    return list(dict.fromkeys(lines))
 
 
 def run(command: Sequence[str], folder: Path, log: Path) -> tuple[bool, float]:

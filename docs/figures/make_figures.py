@@ -155,8 +155,8 @@ def summary(found: dict[str, Any]) -> str:
     unscored = f"{left} document{'s' * (left != 1)}"
     scored = f"n = {first['n_real']} real and {first['n_generated']} generated; {unscored} unscored. "
     cost = (
-        f"{found['seconds']:.1f} s in all on one core, fitting {found['stages'].get('fitting', 0):.1f} s, "
-        f"peak memory {found['megabytes'] / 1000:.2f} GB with everything loaded."
+        f"{found['seconds']:.1f} s on one core, fitting {found['stages'].get('fitting', 0):.1f} s; "
+        f"peak memory {found['megabytes'] / 1000:.2f} GB."
     )
     return "\n".join([*rows, "", scored + "**Cost:** " + cost])
 

@@ -109,8 +109,8 @@ def test_a_killed_run_loses_doubles_and_changes_nothing(causal_lm, tmp_path):
 def test_another_run_is_not_resumed(causal_lm, tmp_path):
     out = tmp_path / "out.jsonl"
     assert run(causal_lm, "-n", 2, "--longest", 4, "-o", out).exit_code == 0
-    for change in (["--seed", 9], ["-d", "nucleus"], ["--longest", 5]):
-        result = run(causal_lm, "-n", 2, "--longest", 4, *change, "-o", out, "--resume")
+    for change in (["--longest", 4, "--seed", 9], ["--longest", 4, "-d", "nucleus"], ["--longest", 5]):
+        result = run(causal_lm, "-n", 2, *change, "-o", out, "--resume")
         assert "was started with another" in str(result.exception)
     out.write_text("no json\n" + out.read_text(encoding="utf-8"), encoding="utf-8")
     assert "line 1" in str(run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--resume").exception)

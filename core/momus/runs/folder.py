@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -252,13 +252,12 @@ def _row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
 
 def _write_tables(path: Path, tables: Iterable[pa.Table]) -> None:
     """Write tables into one file, a row group each; one is in memory at a time."""
-    with replacing(path) as temporary, ExitStack() as stack:
-        writer = None
-        for table in tables:
-            if writer is None:
-                writer = stack.enter_context(pq.ParquetWriter(temporary, table.schema, compression="zstd"))
-            writer.write_table(table)
-            del table
+    remaining = iter(tables)
+    kept = [next(remaining)]
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, kept[0].schema, compression="zstd") as writer:
+        while kept:
+            writer.write_table(kept.pop())  # gone before the next is made
+            kept.extend(islice(remaining, 1))
 
 
 def _write_rows(path: Path, verdicts: Sequence[Verdict]) -> None:

@@ -124,12 +124,16 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
     @property
     def poles(self) -> list[tuple[str, str]]:
         """Of each dimension, the features of its lower and of its upper end."""
+        return [(joined(low), joined(high)) for low, high in self._ends()]
+
+    def _ends(self) -> list[tuple[list[str], list[str]]]:
+        """Of each dimension, the names of the features that weigh most at its lower and at its upper end."""
         named = []
         for row in self.loadings_:
             order = np.argsort(row, kind="stable")
             low = [FEATURES[f] for f in order[:NAMED] if row[f] < -0.2]
             high = [FEATURES[f] for f in order[::-1][:NAMED] if row[f] > 0.2]
-            named.append((joined(low) or "few of these", joined(high) or "none"))
+            named.append((low or ["few of these"], high or ["none"]))
         return named
 
     def notes(self) -> Sequence[Note | str]:
@@ -146,19 +150,18 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
 
     def statistics(self) -> Sequence[Statistic]:
         """Mean place on each dimension, mean rates, and shares of documents."""
-        ends = self.poles if is_fitted(self) else [("", "")] * self.n_dimensions
-        first = [tuple(pole.split(",")[0].split(" and ")[0] for pole in poles) for poles in ends]
+        ends = self._ends() if is_fitted(self) else [([""], [""])] * self.n_dimensions
         return (
             *(
                 Statistic.ratio(
                     f"dimension_{i}",
                     f"dimension_{i}",
-                    f"dimension {i} of register, {low} to {high}",
-                    (f"nearer to {low}", f"nearer to {high}"),
+                    f"dimension {i} of register, “{low}” to “{high}”",
+                    (f"nearer to “{low}”", f"nearer to “{high}”"),
                     effect="hedges_g",
                     unit="sd of real text",
                 )
-                for i, (low, high) in enumerate(first, 1)
+                for i, ((low, *_), (high, *_)) in enumerate(ends, 1)
             ),
             *(
                 Statistic.ratio(
