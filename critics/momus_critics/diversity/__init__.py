@@ -213,7 +213,7 @@ class Diversity(Critic[Spread], PowersMixin, ComponentsMixin, NotesMixin, Settli
         same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
         return {
             "similarity": np.column_stack([latents.similarity, ones]),
-            # prompts with fewer answers than are counted among take no part; a little keeps the ratio defined
+            # prompts with too few answers do not count; the small term avoids 0 / 0
             "distinct": np.column_stack([np.where(full, latents.distinct, 0) + 1e-9, full + 1e-9]),
             "same": np.column_stack([same, ones]),
             "prompts": centroids(latents.similarity, latents.means, latents.columns),
