@@ -105,7 +105,7 @@ class Sides:
     confidence: float = 0.95
     _bins: dict[tuple[str, ...], tuple[Ints, Ints]] = field(default_factory=dict)
     _within: dict[tuple[bytes, ...], Binned] = field(default_factory=dict)
-    _samples: dict[tuple[int | bytes, ...], Samples] = field(default_factory=dict)
+    _samples: dict[tuple[int | bytes, ...], tuple[Samples, object]] = field(default_factory=dict)
     _plain: dict[tuple[str, bytes, bytes], Relabelled] = field(default_factory=dict)
 
     @classmethod
@@ -210,15 +210,17 @@ class Sides:
     def _unadjusted(self, axis: Axis, masks: Sequence[Bools]) -> tuple[Samples, Relabelled]:
         """The difference of the same documents without bins; axes that share tables share the samples."""
         scored = masks[0].tobytes(), masks[1].tobytes()
-        tables = id(axis.rows[self.real]), id(axis.rows[self.generated]), *scored
-        if tables not in self._samples:
+        tables = axis.rows[self.real], axis.rows[self.generated]
+        of_tables = id(tables[0]), id(tables[1]), *scored
+        if of_tables not in self._samples:
             design = (
                 Design.documents(int(masks[0].sum()), int(masks[1].sum()))
                 if self.units is None
                 else Design.clusters(self.units[0][masks[0]], self.units[1][masks[1]])
             )
-            self._samples[tables] = Samples.of(*self._rows(axis, masks), design)
-        samples, key = self._samples[tables], (axis.critic, *scored)
+            # the tables stay alive, so that no other one gets their place in memory
+            self._samples[of_tables] = Samples.of(*self._rows(axis, masks), design), tables
+        (samples, _), key = self._samples[of_tables], (axis.critic, *scored)
         if key not in self._plain:
             self._plain[key] = relabelled(axis.statistic, samples, PLAIN, self.seed)
         return samples, self._plain[key]
