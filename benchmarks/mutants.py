@@ -220,6 +220,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="+", help="files or folders of the code, from the root of the repository")
     parser.add_argument("--tests", nargs="+", required=True, help="files or folders of tests")
+    parser.add_argument("-k", default="", help="names of tests, as pytest takes it: leave out what takes long")
     parser.add_argument("-n", type=int, default=12, help="number of mutants")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=60, help="seconds of CPU time per mutant")
@@ -236,7 +237,7 @@ def main() -> None:
         tree = copied(Path(folder).resolve() / "tree")
         changed = sorted({m.path for m in drawn})
         reach = Reach([str(tree / path) for path in changed])
-        code, output = forked(tree, [*changed, *options.tests], reach, 3_600)
+        code, output = forked(tree, ["-k", options.k, *changed, *options.tests], reach, 3_600)
         if code:
             sys.exit("tests fail without a mutant: repair them first\n" + output[-3_000:])
         lines, seconds = pickle.loads((Path(folder) / "reach").read_bytes())

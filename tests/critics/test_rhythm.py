@@ -80,6 +80,7 @@ def test_means_given_one_sentence_or_none_and_their_bounds():
     past = np.log(5) - 1
     means = process.means(lengths_of([[5, 9]]))
     assert means == pytest.approx([1 + np.exp(2.1), 1 + np.exp(2 + 0.7 * past)])
+    assert process.means(lengths_of([[30], [5, 9]]))[1:] == pytest.approx(means), "a document begins without a memory"
     process.coefficients_ = np.array([40.0, 0, 0, 0])
     assert process.means(lengths_of([[5]])) == pytest.approx([1 + np.exp(20)])
 
@@ -251,6 +252,11 @@ def test_marked_sentences_carry_their_nats_and_what_was_expected():
     assert [s.text.count("ord") for s in found.steps] == [38, 50, 19]
     values = [before.value, marked.value, after.value]
     assert values == pytest.approx([nats[:4].sum(), nats[4], nats[5:].sum()])
+    stars = Corpus.from_texts([f"{told(sizes[:3])}\n\n***\n\n{told(sizes[3:])}"])  # a sentence without a word is none
+    nats = -critic.process_.log_probabilities(critic.project(stars))
+    steps = critic.explain(stars).steps
+    assert [s.label for s in steps] == ["", "50 words", ""]
+    assert [s.value for s in steps] == pytest.approx([nats[:4].sum(), nats[4], nats[5:].sum()])
     # the nats of a sentence stand with its first word: a passage that begins within a sentence has none of it
     long = Corpus.from_texts([told([100, 200, 5])])
     cut = critic.explain(long)
