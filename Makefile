@@ -20,7 +20,7 @@ COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|models|testing)/' $(
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
-	$(PIP) --editable '.[dev]' --editable ./examples/people
+	$(PIP) --editable '.[dev]' --editable ./examples/people --editable ./examples/preparing
 	$(COMPILE)
 	@touch $@ $(CORE)
 

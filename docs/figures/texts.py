@@ -197,7 +197,7 @@ def long_text() -> Texts:
 
 def parsed() -> Texts:
     """Documentation as above, with a treebank of dependency parses of the text to fit on."""
-    from momus_adapters.corpora.treebank import write_treebank
+    from momus_preparing.treebank import write_treebank
 
     texts = docstrings()
     path = Path(tempfile.mkdtemp()) / "parsed.mrg"

@@ -116,7 +116,7 @@ def test_extras_of_entry_points_exist():
     extras = set(metadata(DISTRIBUTION).get_all("Provides-Extra"))
     groups = (CRITICS, ADAPTERS, TRACKERS, COMMANDS)
     named = {e for group in groups for p in registered(group).values() for e in p[0].extras}
-    assert {"torch", "pyro", "coref", "http", "kenlm", "prepare"} <= named <= extras
+    assert {"torch", "pyro", "coref", "http", "kenlm"} <= named <= extras
     assert set(MODULES.values()) <= extras
 
 

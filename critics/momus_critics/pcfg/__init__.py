@@ -46,7 +46,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     Parameters
     ----------
     treebank
-        A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank` writes
+        A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_preparing.treebank` writes
         one from dependency parses.
     max_sentence
         Maximum sentence length in words; longer sentences are left out.

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momus.cli.options import (
-    Reading,
-    Without,
-    expanded,
-)
+from momus.cli.options import Reading, Without, expanded
 from momus.ownership import check_place
 from momus.text.counting import counted
 
@@ -19,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from momus.text.documents import LeftOut
-    from momus_adapters.preparing import Prepared
+    from momus_preparing import Prepared
 
 SHOWN_FILES = 5
 """Files that are named of those set aside."""
@@ -87,11 +83,11 @@ def prepare(
     from collections.abc import Iterable
     from dataclasses import replace
 
-    from momus.plugins import ADAPTERS, load_plugin
     from momus.progress import default_reporter, reporting
     from momus.visible import safe_console
-    from momus_adapters.preparing import Filters, Titled, titled_documents
-    from momus_adapters.preparing import prepare as run
+    from momus_preparing import Filters, Titled, titled_documents
+    from momus_preparing import prepare as run
+    from momus_preparing.wikipedia import articles
 
     check_place(out, [source])
     least = (4 if wikipedia else 3) if least_sections is None else least_sections
@@ -105,7 +101,7 @@ def prepare(
     with reporting(default_reporter()):
         documents: Iterable[Titled]
         if wikipedia:
-            documents = load_plugin(ADAPTERS, "documents.wikipedia")(source)
+            documents = articles(source)
         else:
             options = replace(reading, fmt=reading.fmt or _format(source)).options()
             corpus = options.read(source)
@@ -118,7 +114,7 @@ def prepare(
 def _format(source: str) -> str | None:
     """How to read a source that no option says it of; None: as its name and content say."""
     from momus.reading.sources import Source
-    from momus_adapters.preparing.pipeline import holds_markup
+    from momus_preparing.pipeline import holds_markup
 
     place = Source.parse(source)
     if place.reader is not None:

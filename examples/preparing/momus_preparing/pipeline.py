@@ -23,7 +23,7 @@ from momus.reading.remote import is_address, list_remote
 from momus.reading.sniffing import SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
 from momus.text.counting import counted
-from momus_adapters.preparing.filters import Filters, Reason, Titled, clean, lemmatizer, spelling_variants
+from momus_preparing.filters import Filters, Reason, Titled, clean, lemmatizer, spelling_variants
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus

@@ -4,14 +4,16 @@ import bz2
 import gzip
 import json
 
+import fsspec
 import pytest
 
 from momus.cli import main
 from momus.errors import ReadingError, UsageError
 from momus.reading import read_corpus
-from momus_adapters.corpora.wikipedia import articles
-from momus_adapters.preparing import Filters, Titled, prepare
-from momus_adapters.preparing.filters import lemmatizer, spelling_variants, standard_title
+from momus_preparing import Filters, Titled, prepare, titled_documents
+from momus_preparing.filters import lemmatizer, spelling_variants, standard_title
+from momus_preparing.pipeline import holds_markup
+from momus_preparing.wikipedia import articles
 
 LONG = "word " * 40
 
@@ -233,3 +235,25 @@ def test_a_cut_dump_is_an_error_that_says_so(tmp_path):
         list(articles(tmp_path / "no.xml"))
     with pytest.raises(ReadingError, match="name a dump"):
         list(articles(tmp_path / "missing.xml"))
+
+
+def test_prepared_documents_keep_groups_prompts_and_fields(tmp_path):
+    made = [{"id": "a", "sections": ["x", "y"], "section_names": ["A", "B"], "group": "g", "prompt": "p", "topic": 1}]
+    (tmp_path / "a.jsonl").write_text(json.dumps(made[0]))
+    corpus = read_corpus(tmp_path / "a.jsonl", keep=["topic"])
+    prepare(titled_documents(corpus), tmp_path / "b.jsonl", Filters(1, 0, 99, 1, ""))
+    again = read_corpus(tmp_path / "b.jsonl", keep=["topic"])
+    assert (again.groups, again.prompts, again.field("topic")) == (["g"], ["p"], ["1"])
+
+
+def test_folders_of_headings_are_known_anywhere(tmp_path):
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    for name in ("README.md", "train/a.md", "c/fig.png", ".git/x.md", "rows.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"# Use\nSo.")
+        system.pipe(f"/docs/{name}", b"# Use\nSo.")
+    for source in ("memory://docs", "memory://docs/train/a.md", "memory://docs/*.md", str(tmp_path)):
+        assert holds_markup(source)
+    assert not holds_markup("memory://docs/rows.jsonl")
+    system.store.clear()

@@ -4,7 +4,7 @@
 sections, long sections and rare titles.
 """
 
-from momus_adapters.preparing.filters import Filters, Titled
-from momus_adapters.preparing.pipeline import Prepared, prepare, titled_documents
+from momus_preparing.filters import Filters, Titled
+from momus_preparing.pipeline import Prepared, prepare, titled_documents
 
 __all__ = ["Filters", "Prepared", "Titled", "prepare", "titled_documents"]

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from momus.errors import MissingExtraError, ReadingError, UsageError
-from momus.version import extra
+from momus.errors import ReadingError, UsageError
 from momus_adapters.markups.mediawiki import parts_of
-from momus_adapters.preparing import Titled
+from momus_preparing import Titled
 
 _DISAMBIGUATION = re.compile(r"\{\{\s*(?:[\w\s]*disambig\w*|dab|hndis|geodis)\s*[|}]", re.IGNORECASE)
 
@@ -26,18 +25,11 @@ def articles(path: str | Path) -> Iterator[Titled]:
 
     Raises
     ------
-    UsageError
-        ``mwxml`` or ``mwparserfromhell`` is not installed.
     ReadingError
         The file is no dump, or is truncated.
     """
-    try:
-        import mwparserfromhell  # noqa: F401  # before the first page is read
-        import mwxml
-    except ImportError as error:
-        raise MissingExtraError(
-            "Wikipedia dumps need the packages mwxml and mwparserfromhell", extra("prepare")
-        ) from error
+    import mwxml
+
     with _opened(Path(path)) as stream:
         try:
             for page in mwxml.Dump.from_file(stream):

@@ -15,7 +15,6 @@ from momus.errors import UsageError
 from momus.text.counting import counted
 from momus.text.titles import normalize_title
 from momus.text.tokens import get_tokenizer
-from momus.version import extra, install_command
 
 Lemmatizer = Callable[[str], str]
 
@@ -39,17 +38,12 @@ def lemmatizer(language: str) -> Lemmatizer:
     Raises
     ------
     UsageError
-        ``simplemma`` is not installed, or does not know the language.
+        ``simplemma`` does not know the language.
     """
     if not language:
         return lambda word: word
-    try:
-        import simplemma
-    except ImportError as error:
-        raise UsageError(
-            "lemmatising titles needs the package simplemma",
-            hint=f"{install_command(extra('prepare'))}, or pass --language '' for no lemmas",
-        ) from error
+    import simplemma
+
     try:
         simplemma.lemmatize("words", lang=language)
     except ValueError as error:
