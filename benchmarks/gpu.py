@@ -107,7 +107,7 @@ def encoder(device: str, small: bool) -> list[Row]:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from momus.critic.resources import token_batches
+    from momus.critic.tools import token_batches
     from momus_adapters.transformers.encoder import autocast, padded, tokenize
     from momus_adapters.transformers.posterior import TransformersPosterior
 

@@ -32,7 +32,7 @@ import momus
 from momus import Corpus
 from momus.progress import default_reporter, reporting
 from momus.sequences import Decoding, Prompt, Sequences
-from momus.sequences.model import StepModel
+from momus.sequences.interfaces import StepModel
 from momus.sequences.ngram import NGramModel
 from momus_adapters.generating import write_documents
 

@@ -14,7 +14,7 @@ from typer.main import get_group
 
 import momus
 from momus.cli.app import OWN, Commands, _summaries
-from momus.cli.catalogue import _axis_and_state, _imported_axis_and_state, all_critics_view
+from momus.cli.critics import _axis_and_state, _imported_axis_and_state, all_critics_view
 from momus.cli.declared import Declared, declared
 from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError

@@ -29,7 +29,7 @@ GIVEN = {
     "core/momus/engine/worker.py": "to a buffer in memory",
     "core/momus/outliers/records.py": "to the temporary paths that `writers` gives",
     "examples/preparing/momus_preparing/pipeline.py": "to the temporary path that `prepare` gives",
-    "adapters/momus_adapters/trackers/tensorboard.py": "a new event file under a name of TensorBoard's own",
+    "adapters/momus_adapters/trackers/services.py": "a new event file under a name of TensorBoard's own",
     "core/momus/conformance/verdict.py": "to a temporary folder",
     "core/momus/text/tokens.py": "to a temporary file without a name",
 }

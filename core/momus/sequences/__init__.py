@@ -1,8 +1,7 @@
 """Probabilities of sequences: scorers, generators, decoding methods."""
 
 from momus.sequences.decoding import Decoding, Drawn, document_seeds, sample
-from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer, TextScorer
-from momus.sequences.model import StepModel
+from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer, StepModel, TextScorer
 from momus.sequences.types import Sequences, SequenceScores
 
 __all__ = [

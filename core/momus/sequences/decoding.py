@@ -22,7 +22,7 @@ from momus.sequences.types import Sequences
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from momus.sequences.model import StepModel
+    from momus.sequences.interfaces import StepModel
 
 
 Method = Literal["ancestral", "temperature", "nucleus", "beam-sampling"]

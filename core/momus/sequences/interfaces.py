@@ -1,20 +1,26 @@
-"""Interfaces of models that score sequences and of models that write documents, for adapters.
+"""Interfaces of models that score sequences and that write documents, and the base class of autoregressive models.
 
 Scorers are opened by name; equal requests share one (`momus.critic.resource`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from momus.critic.resources import resource
-from momus.critic.tools import adapter_names
+import numpy as np
+
+from momus.critic.tools import adapter_names, resource
 from momus.errors import UsageError
+from momus.numeric.ragged import offsets_of
 from momus.plugins import ADAPTERS, load_plugin
-from momus.sequences.decoding import Decoding
+from momus.sequences.decoding import Decoding, log_softmax
 from momus.sequences.types import Sequences, SequenceScores
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @runtime_checkable
@@ -130,3 +136,99 @@ def _opened(name: str, parameters: Mapping[str, Any]) -> TextScorer:
     if not isinstance(scorer, TextScorer):
         raise UsageError(f"scorer {name!r} is a {type(scorer).__name__}, which does not score texts")
     return scorer
+
+
+class StepModel(ABC):
+    """An autoregressive model of sequences over ids 0 … V − 1, one of which is the end symbol.
+
+    Subclasses compute the logits of the next token; `score` and `generate` use them. Rows of a batch are independent.
+
+    Attributes
+    ----------
+    size
+        V, including the end symbol (the begin symbol is never predicted and needs no id).
+    end
+        Id of the end symbol.
+    device
+        Torch device of the logits.
+    batch
+        Sequences per batch.
+    """
+
+    name: str = "model"
+    size: int
+    end: int
+    device: str = "cpu"
+    batch: int = 64
+
+    @abstractmethod
+    def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
+        """Return the state after the begin symbol and each prompt, and the logits of the next token, (B, V)."""
+
+    @abstractmethod
+    def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+        """Return the state after one more token, int64 (B,), and the logits of the next token, (B, V)."""
+
+    @abstractmethod
+    def select(self, state: Any, rows: Tensor) -> Any:
+        """Return the state of these rows, which may repeat; the given state must not be used afterwards."""
+
+    def encode(self, texts: Sequence[str]) -> Sequences:
+        """Return the token ids of texts; raises for models that only know ids."""
+        raise UsageError(f"{self.name} has no tokenizer", hint="pass token ids instead of texts")
+
+    def decode(self, sequences: Sequences) -> list[str]:
+        """Return the texts of token ids; models that only know ids write the numbers."""
+        return [" ".join(map(str, sequences[i].tolist())) for i in range(len(sequences))]
+
+    def continuations(self, prompts: Sequences | None, sequences: Sequences) -> list[str]:
+        """Return the texts of generated sequences, without the prompts."""
+        return self.decode(sequences)
+
+    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
+        """Return log p of each token and of the end, step by step; faster subclasses override this."""
+        import torch
+
+        lengths = sequences.lengths + 1
+        offsets = offsets_of(lengths)
+        out = np.zeros(int(offsets[-1]))
+        order = np.argsort(-sequences.lengths, kind="stable")
+        for a in range(0, len(order), self.batch):
+            rows = order[a : a + self.batch]
+            batch = sequences.take(rows)
+            # targets, (B, longest + 1): the tokens, then end symbols; alive: the rows that have a target t
+            padded = torch.from_numpy(batch.padded(self.end)).to(self.device)
+            ended = torch.full((len(rows), 1), self.end, device=self.device)
+            targets = torch.cat([padded, ended], dim=1)
+            alive = torch.arange(len(rows), device=self.device)
+            with torch.inference_mode():
+                state, logits = self.start(Sequences.of([[]] * len(rows)))
+                for t in range(targets.shape[1]):
+                    log_p = log_softmax(logits, temperature)
+                    values = log_p.gather(1, targets[alive, t, None])[:, 0].cpu().numpy()
+                    out[offsets[rows[alive.cpu().numpy()]] + t] = values
+                    keep = torch.from_numpy(np.flatnonzero(batch.lengths[alive.cpu().numpy()] > t)).to(self.device)
+                    if not len(keep):
+                        break
+                    if len(keep) < len(alive):
+                        state, alive = self.select(state, keep), alive[keep]
+                    state, logits = self.step(state, targets[alive, t])
+        return SequenceScores(out, offsets)
+
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
+        """Return log p of each token and of the end of texts, in nats."""
+        return self.score(self.encode(texts))
+
+    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
+        """Write documents, in order; each depends on its prompt and its seed, not on the other requests."""
+        from momus.sequences.decoding import sample
+
+        for a in range(0, len(requests), self.batch):
+            batch = requests[a : a + self.batch]
+            prompts = self.encode([r.prompt.text for r in batch]) if any(r.prompt.text for r in batch) else None
+            drawn = sample(self, prompts, decoding, [r.seed for r in batch])
+            texts = self.continuations(prompts, drawn.sequences)
+            for i, (request, text) in enumerate(zip(batch, texts, strict=True)):
+                finished = bool(drawn.finished[i])
+                tokens = int(drawn.sequences.lengths[i]) + finished
+                yield Generated(request, text, tokens, finished, float(drawn.log_probabilities[i]))

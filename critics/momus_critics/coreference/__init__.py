@@ -32,8 +32,8 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.text.languages import ANY, Scripts
 from momus.text.mentions import Resolver, resolve_kept
-from momus.text.scripts import ANY, Scripts
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.reader import GivenChains, chains_of_symbols, spelled_chains, wrong_symbol
 from momus_critics.coreference.symbols import (
@@ -43,7 +43,7 @@ from momus_critics.coreference.symbols import (
     MentionChains,
     chains_of,
 )
-from momus_critics.figures import percent
+from momus_critics.evidence import percent
 
 OWN = ("given", "symbols")
 """Resolvers that are no adapters."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from momus.outputs import open_temporary, replacing
 from momus.progress import stage
-from momus_adapters.persons.parsing import load_pipeline
+from momus_adapters.tagging import load_pipeline
 
 ESCAPED = {"(": "-LRB-", ")": "-RRB-"}
 
