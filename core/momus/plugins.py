@@ -150,7 +150,6 @@ MODULES = {
     "spacy": "coref",
     "httpx": "http",
     "mwparserfromhell": "markup",
-    "accelerate": "train",
     "gguf": "gguf",
     "ray": "ray",
     "icu4py": "languages",

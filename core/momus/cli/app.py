@@ -43,7 +43,7 @@ OWN = {
 
 PANELS = {
     "Start": ("demo", "compare"),
-    "Read": ("show", "open", "outliers", "figures", "export"),
+    "Read": ("show", "open", "outliers", "figures"),
     "Versions": ("diff", "gate", "history"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),

@@ -21,8 +21,8 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.judge import judge
 from momus.verdicts.verdict import Verdict
-from momus_adapters.transformers.repeated import RepeatedTests
-from momus_adapters.transformers.rollouts import Mode, Reward, Rollouts
+from momus_training.repeated import RepeatedTests
+from momus_training.rollouts import Mode, Reward, Rollouts
 
 if TYPE_CHECKING:
     import pandas as pd

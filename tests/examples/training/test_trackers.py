@@ -12,7 +12,7 @@ from momus.cli.app import app
 from momus.errors import MissingExtraError, MomusError, PluginError, UsageError
 from momus.plugins import TRACKERS, registered
 from momus.report import tracking
-from momus_adapters.trackers.tracked import COLUMNS, ComparisonTracker, tracked_of
+from momus_training.tracked import COLUMNS, ComparisonTracker, tracked_of
 
 NAME = "mine/<b>1"
 KEY = "momus/mine_b_1/length"
@@ -92,6 +92,12 @@ def test_a_tracker_gets_the_report_only_if_it_may(comparison, monkeypatch):
         comparison.log_to("own:down")
 
 
+def test_without_trackers_the_package_is_named(comparison, monkeypatch):
+    monkeypatch.setattr(tracking, "registered", lambda group: {})
+    with pytest.raises(UsageError, match=r"no tracker(.|\n)*pip install.*training"):
+        comparison.log_to("wandb:p")
+
+
 def test_unknown_trackers_and_missing_packages_are_named(comparison, monkeypatch):
     assert set(registered(TRACKERS)) >= {"wandb", "mlflow", "tensorboard", "trackio"}
     with pytest.raises(PluginError, match=r"no tracker 'wanb'(.|\n)*did you mean 'wandb'"):
@@ -107,7 +113,7 @@ def test_unknown_trackers_and_missing_packages_are_named(comparison, monkeypatch
 
 
 def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, capsys):
-    pytest.importorskip("tensorboard", reason="pip install -e .[tensorboard]")
+    pytest.importorskip("tensorboard", reason="pip install -e examples/training[tensorboard]")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     for step in (1, 2):
@@ -126,7 +132,7 @@ def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, ca
 
 @pytest.mark.slow
 def test_wandb_offline_run_has_numbers_table_and_report(comparison, tmp_path, monkeypatch):
-    wandb = pytest.importorskip("wandb", reason="pip install -e .[wandb]")
+    wandb = pytest.importorskip("wandb", reason="pip install -e examples/training[wandb]")
     wandb.teardown()  # it keeps the folder in which it was first used
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_API_KEY", "k" * 32 + "hunter2k")
@@ -150,7 +156,7 @@ def test_wandb_offline_run_has_numbers_table_and_report(comparison, tmp_path, mo
 
 @pytest.mark.slow
 def test_wandb_active_run_is_used_and_stays_open(comparison, tmp_path, monkeypatch):
-    wandb = pytest.importorskip("wandb", reason="pip install -e .[wandb]")
+    wandb = pytest.importorskip("wandb", reason="pip install -e examples/training[wandb]")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.chdir(tmp_path)
     with wandb.init(project="p", name="training") as active:
@@ -161,7 +167,7 @@ def test_wandb_active_run_is_used_and_stays_open(comparison, tmp_path, monkeypat
 
 @pytest.mark.slow
 def test_mlflow_run_has_metrics_tags_and_artifacts(comparison, tmp_path, monkeypatch):
-    mlflow = pytest.importorskip("mlflow", reason="pip install -e .[mlflow]")
+    mlflow = pytest.importorskip("mlflow", reason="pip install -e examples/training[mlflow]")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "hunter2")
     mlflow.set_tracking_uri((tmp_path / "store").as_uri())
@@ -186,7 +192,7 @@ def test_mlflow_run_has_metrics_tags_and_artifacts(comparison, tmp_path, monkeyp
 @pytest.mark.slow
 def test_trackio_run_has_numbers_table_and_report(comparison, tmp_path, monkeypatch):
     monkeypatch.setenv("TRACKIO_DIR", str(tmp_path))
-    pytest.importorskip("trackio", reason="pip install -e .[trackio]")
+    pytest.importorskip("trackio", reason="pip install -e examples/training[trackio]")
     from trackio.sqlite_storage import SQLiteStorage
 
     assert comparison.log_to("trackio:project", run="r", step=3) == "project 'project', run 'r'"

@@ -12,10 +12,10 @@ from momus import Corpus
 from momus.errors import UsageError
 
 pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
-from momus_adapters.transformers.callback import CriticCallback
-from momus_adapters.transformers.rollouts import Rollouts
 from momus_critics.length import Length
 from momus_critics.unigram import Unigram
+from momus_training.callback import CriticCallback
+from momus_training.rollouts import Rollouts
 
 LINE = "the cat sat on the mat. "
 PROMPTS = ["the ", "a cat ", "on ", "sat "]
@@ -158,7 +158,7 @@ def trained(kind, reward, callbacks, folder, **options):
 @pytest.mark.parametrize("kind", ["GRPO", "RLOO"])
 def test_online_trainers_are_watched_without_a_second_generation(kind, critics, real, tmp_path, monkeypatch):
     pytest.importorskip("trl", reason="pip install trl")
-    pytest.importorskip("tensorboard", reason="pip install -e .[tensorboard]")
+    pytest.importorskip("tensorboard", reason="pip install -e examples/training[tensorboard]")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from transformers import GPT2LMHeadModel
 
@@ -220,7 +220,7 @@ def test_completions_of_an_evaluation_are_looked_at(critics, real, tmp_path):
 @pytest.mark.slow
 def test_the_active_run_of_wandb_gets_the_numbers(critics, real, tmp_path, monkeypatch):
     pytest.importorskip("trl", reason="pip install trl")
-    wandb = pytest.importorskip("wandb", reason="pip install -e .[wandb]")
+    wandb = pytest.importorskip("wandb", reason="pip install -e examples/training[wandb]")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.chdir(tmp_path)
     callback = CriticCallback(critics, real, every=3, permutations=99, resamples=99)

@@ -16,9 +16,9 @@ from momus.verdicts.judge import judge
 
 pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
 from momus_adapters.transformers import repeated as module
-from momus_adapters.transformers.callback import CriticCallback
 from momus_critics.length import Length
 from momus_critics.unigram import Unigram
+from momus_training.callback import CriticCallback
 
 LETTERS = string.ascii_lowercase + " ."
 LINE = "the cat sat on the mat. "

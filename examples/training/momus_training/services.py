@@ -13,7 +13,7 @@ from typing import Any
 from momus.outputs import write_bytes
 from momus.ownership import check_output
 from momus.report.page import REPORT_PAGE
-from momus_adapters.trackers.tracked import COLUMNS, ComparisonTracker, Tracked
+from momus_training.tracked import COLUMNS, ComparisonTracker, Tracked
 
 STEP = "momus/step"
 
