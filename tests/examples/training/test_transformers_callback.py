@@ -15,9 +15,9 @@ from momus.inference.sequential import Looks, spent
 from momus.verdicts.judge import judge
 
 pytest.importorskip("accelerate", reason="the Trainer of transformers needs accelerate")
-from momus_adapters.transformers import repeated as module
 from momus_critics.length import Length
 from momus_critics.unigram import Unigram
+from momus_training import repeated as module
 from momus_training.callback import CriticCallback
 
 LETTERS = string.ascii_lowercase + " ."
