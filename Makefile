@@ -20,7 +20,7 @@ COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|models|testing)/' $(
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
-	$(PIP) --editable '.[dev]' --editable ./examples/people --editable ./examples/preparing \
+	$(PIP) --editable '.[dev]' --editable ./examples/generating --editable ./examples/people --editable ./examples/preparing \
 		--editable './examples/training[train]'
 	$(COMPILE)
 	@touch $@ $(CORE)

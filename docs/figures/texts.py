@@ -208,9 +208,9 @@ def parsed() -> Texts:
 
 def artificial() -> Texts:
     """Samples of a trigram model of novels, and of a bigram model that was fitted on 400 of them."""
-    from momus.sequences import Decoding, document_seeds, sample
     from momus.sequences.ngram_text import NGramText
     from momus.text.tokens import get_tokenizer
+    from momus_generating import Decoding, document_seeds, sample
 
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
     from arpa import KneserNey

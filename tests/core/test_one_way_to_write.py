@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = (
     *("core/momus", "critics/momus_critics", "adapters/momus_adapters"),
-    *("examples/people/momus_people", "examples/preparing/momus_preparing", "examples/training/momus_training"),
+    *("examples/generating/momus_generating", "examples/people/momus_people"),
+    *("examples/preparing/momus_preparing", "examples/training/momus_training"),
 )
 MODULES = {"core/momus/outputs.py", "core/momus/locking.py"}
 """Modules that write: all outputs, and lock files, which outputs need."""

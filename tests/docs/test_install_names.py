@@ -9,7 +9,7 @@ from momus.version import DISTRIBUTION, __version__, extra, install_command
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("README.md", "docs", "examples", "core", "critics", "adapters", "benchmarks", "tests")
-PACKAGE = r"examples/(?:people|preparing|training)"
+PACKAGE = r"examples/(?:generating|people|preparing|training)"
 PLACE = rf"(?:-e|--editable) (?:\.|{PACKAGE})(?![\w/\[])|-e '?(?:\.|{PACKAGE})\[[\w,]+\]"
 WHEEL = r"(?:dist|wheels)/momus_criticism-"
 RIGHT = re.compile(rf"pip install (?:{PLACE}|'momus-criticism\[[\w,]+\]'|{WHEEL})")

@@ -47,7 +47,7 @@ PANELS = {
     "Versions": ("diff", "gate", "history"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),
-    "Research": ("plan", "calibrate", "generate"),
+    "Research": ("plan", "calibrate"),
 }
 """Panels of ``--help`` with their commands; commands of other packages come after them."""
 

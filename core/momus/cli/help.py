@@ -19,7 +19,7 @@ COMMANDS = {
     "baseline": "momus gate RUN --save-as NAME",
     "log": "momus export RUN",
 }
-PACKAGES = {"export": "training", "prepare": "preparing", "study": "people"}
+PACKAGES = {"generate": "generating", "export": "training", "prepare": "preparing", "study": "people"}
 """Commands of plug-in packages of the checkout, by the folder in ``examples``."""
 OPTIONS = {
     "compare": {

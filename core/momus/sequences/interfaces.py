@@ -1,4 +1,4 @@
-"""Interfaces of models that score sequences and that write documents, and the base class of autoregressive models.
+"""Interfaces of models that score texts and sequences of tokens, and the base class of autoregressive models.
 
 Scorers are opened by name; equal requests share one (`momus.critic.resource`).
 """
@@ -6,8 +6,7 @@ Scorers are opened by name; equal requests share one (`momus.critic.resource`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,7 +15,6 @@ from momus.critic.tools import adapter_names, resource
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.plugins import ADAPTERS, load_plugin
-from momus.sequences.decoding import Decoding, log_softmax
 from momus.sequences.types import Sequences, SequenceScores
 
 if TYPE_CHECKING:
@@ -53,60 +51,6 @@ class SequenceScorer(TextScorer, Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """The beginning of a document: an id, and a text that may be empty."""
-
-    id: str
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Request:
-    """A document to write: its number, its prompt, and the seed for sampling it."""
-
-    number: int
-    prompt: Prompt
-    seed: int
-
-
-@dataclass(frozen=True)
-class Generated:
-    """A generated document.
-
-    Attributes
-    ----------
-    text
-        The text without the prompt.
-    tokens
-        Number of generated tokens, including the end symbol; None if a server does not report it.
-    finished
-        Whether the model ended the document before the length limit.
-    log_probability
-        log p of the generated tokens under the model at temperature 1, in nats; None if unknown.
-    problem
-        Why there is no text, or None.
-    """
-
-    request: Request
-    text: str
-    tokens: int | None
-    finished: bool
-    log_probability: float | None = None
-    problem: str | None = None
-
-
-@runtime_checkable
-class Generator(Protocol):
-    """A model that writes documents."""
-
-    name: str
-
-    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
-        """Write one document per request, in order, yielding each as soon as it is finished."""
-        ...
-
-
 def open_scorer(name: str, parameters: Mapping[str, Any], others: tuple[str, ...] = ()) -> TextScorer:
     """Open the scorer of an adapter, such as ``transformers`` or ``kenlm``.
 
@@ -138,10 +82,17 @@ def _opened(name: str, parameters: Mapping[str, Any]) -> TextScorer:
     return scorer
 
 
+def log_softmax(logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return log p of each token at a temperature, float64 (B, V)."""
+    import torch
+
+    return torch.log_softmax(logits.double() / temperature, dim=-1)
+
+
 class StepModel(ABC):
     """An autoregressive model of sequences over ids 0 … V − 1, one of which is the end symbol.
 
-    Subclasses compute the logits of the next token; `score` and `generate` use them. Rows of a batch are independent.
+    Subclasses compute the logits of the next token, which `score` and samplers use. Rows of a batch are independent.
 
     Attributes
     ----------
@@ -218,17 +169,3 @@ class StepModel(ABC):
     def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """Return log p of each token and of the end of texts, in nats."""
         return self.score(self.encode(texts))
-
-    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
-        """Write documents, in order; each depends on its prompt and its seed, not on the other requests."""
-        from momus.sequences.decoding import sample
-
-        for a in range(0, len(requests), self.batch):
-            batch = requests[a : a + self.batch]
-            prompts = self.encode([r.prompt.text for r in batch]) if any(r.prompt.text for r in batch) else None
-            drawn = sample(self, prompts, decoding, [r.seed for r in batch])
-            texts = self.continuations(prompts, drawn.sequences)
-            for i, (request, text) in enumerate(zip(batch, texts, strict=True)):
-                finished = bool(drawn.finished[i])
-                tokens = int(drawn.sequences.lengths[i]) + finished
-                yield Generated(request, text, tokens, finished, float(drawn.log_probabilities[i]))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from momus.numeric.types import Floats
-from momus.sequences import Decoding, document_seeds, sample
 from momus.sequences.ngram import Smoothing
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
+from momus_generating import Decoding, document_seeds, sample
 
 END = "</s>"
 

@@ -17,8 +17,8 @@ from momus.plugins import ADAPTERS, load_plugin
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
-    from momus.sequences import Generator
     from momus.text.corpus import Corpus
+    from momus_generating.models import Generator
 
 
 def generate(
@@ -80,8 +80,8 @@ def generate(
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
     from momus.reading import read_corpus
-    from momus.sequences import Decoding, Prompt
-    from momus_adapters.generating import read_prompts, write_documents
+    from momus_generating import Decoding, Prompt
+    from momus_generating.writing import read_prompts, write_documents
 
     check_place(out, [prompts, fit, model])
     mass = (0.9 if decoding == "nucleus" else 1.0) if top_p is None else top_p
@@ -165,6 +165,8 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     >>> open_model("2-gram", fit=Corpus.from_texts(["a b"])).name
     '2-gram'
     """
+    from momus_generating.models import Sampler, ServerGenerator
+
     ngram = NGRAM.fullmatch(model)
     if ngram:
         from momus.sequences.ngram_text import NGramText
@@ -174,16 +176,14 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
             raise UsageError(f"a {model} model needs text to fit on", hint="pass it with --fit")
         fitted = NGramText(int(ngram[1]), get_tokenizer(tokens, lower=False), unknown=False).fit_corpus(fit)
         fitted.batch = options.get("batch", fitted.batch)
-        return fitted
+        return Sampler(fitted)
     if fit is not None:
         raise UsageError("only n-gram models can be fitted", hint="leave out --fit, or name a model such as 3-gram")
-    adapter, location = "generator.transformers", model
     if model.startswith(("http://", "https://")):
-        location, _, name = model.partition("#")
+        address, _, name = model.partition("#")
         if not name:
             raise UsageError(
                 f"{model} does not name a model of the server", hint="write http://host:port/v1#model-name"
             )
-        adapter, options = "generator.openai", {**options, "model": name}
-    opened: Generator = load_plugin(ADAPTERS, adapter)(location, **options)
-    return opened
+        return ServerGenerator(address, name, **options)
+    return Sampler(load_plugin(ADAPTERS, "scorer.transformers")(model, **options))

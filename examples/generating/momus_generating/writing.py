@@ -18,9 +18,10 @@ from momus.outputs import appending, make_folder, write_bytes
 from momus.ownership import Kind, check_output, check_place, marked, refuse_irregular
 from momus.progress import Reporter, Silent
 from momus.schema import build, parse_json, read_json
-from momus.sequences import Decoding, Generated, Generator, Prompt, Request, document_seeds
 from momus.text.counting import counted
 from momus.version import __version__
+from momus_generating.decoding import Decoding, document_seeds
+from momus_generating.models import Generated, Generator, Prompt, Request
 
 WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
 """How messages call the keys of a run's record, where they differ from the keys."""

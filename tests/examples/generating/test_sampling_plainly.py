@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from momus.numeric.draws import hashed, uniforms
-from momus.sequences import Decoding, Sequences, sample
-from momus.sequences.decoding import FLOOR, draw, log_softmax, nucleus
+from momus.sequences import Sequences
+from momus.sequences.interfaces import log_softmax
 from momus.sequences.ngram import NGramModel
+from momus_generating import Decoding, sample
+from momus_generating.decoding import FLOOR, draw, nucleus
 
 torch = pytest.importorskip("torch", reason="pip install -e .[torch]")
 

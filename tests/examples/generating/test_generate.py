@@ -17,9 +17,8 @@ from typer.testing import CliRunner
 from momus import read_corpus
 from momus.cli.app import app
 from momus.errors import MomusError
-from momus.sequences import Decoding, Prompt
-from momus_adapters.generating import write_documents
-from momus_adapters.language_models.openai import OpenAIServer
+from momus_generating import Decoding, Prompt, ServerGenerator
+from momus_generating.writing import write_documents
 
 
 def run(*args):
@@ -156,7 +155,9 @@ def server():
 
 
 def ask(server, tmp_path, n=3, **options):
-    model = OpenAIServer(server.url, "m", **{"wait": 0.01, "timeout": 0.5, "concurrency": 1, "retries": 3, **options})
+    model = ServerGenerator(
+        server.url, "m", **{"wait": 0.01, "timeout": 0.5, "concurrency": 1, "retries": 3, **options}
+    )
     prompts = [Prompt(f"p{i}", f"text {i}") for i in range(n)]
     resume = (tmp_path / "out.jsonl").exists()
     return write_documents(tmp_path / "out.jsonl", model, prompts, Decoding(longest=9), resume=resume)
@@ -188,7 +189,7 @@ def test_what_never_comes_is_named_and_asked_for_again(server, tmp_path, temper,
 
 
 def test_a_server_that_is_not_there(tmp_path):
-    model = OpenAIServer("http://127.0.0.1:9/v1", "m", wait=0.01, retries=1)
+    model = ServerGenerator("http://127.0.0.1:9/v1", "m", wait=0.01, retries=1)
     outcome = write_documents(tmp_path / "x.jsonl", model, [Prompt("a", "b")], Decoding())
     assert "no connection" in outcome.failed["a/1"]
 
@@ -211,6 +212,6 @@ def test_many_at_once_come_in_order(server, tmp_path):
 
 
 def test_servers_do_not_do_beams(server, tmp_path):
-    model = OpenAIServer(server.url, "m")
+    model = ServerGenerator(server.url, "m")
     with pytest.raises(MomusError, match="beam"):
         write_documents(tmp_path / "x.jsonl", model, [Prompt("a")], Decoding("beam-sampling", beams=2))

@@ -17,6 +17,7 @@ from momus.errors import UsageError
 from momus.numeric.draws import hashed
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
+from momus.sequences.interfaces import log_softmax
 from momus.sequences.types import Sequences
 
 if TYPE_CHECKING:
@@ -94,13 +95,6 @@ class Decoding:
         unused = {"ancestral": ("temperature", "top_p", "beams"), "temperature": ("top_p", "beams")}
         unused |= {"nucleus": ("beams",), "beam-sampling": ("top_p",)}
         return {k: v for k, v in values.items() if k not in unused[self.method]}
-
-
-def log_softmax(logits: Tensor, temperature: float = 1.0) -> Tensor:
-    """Return log p of each token at a temperature, float64 (B, V)."""
-    import torch
-
-    return torch.log_softmax(logits.double() / temperature, dim=-1)
 
 
 def nucleus(log_p: Tensor, top_p: float) -> Tensor:
