@@ -64,10 +64,7 @@ def test_every_command_of_momus_is_in_one_panel():
     shown = re.findall(r"^│ (\S+) ", text, re.M)
     commands = [name for name in shown if not name.startswith("-")]
     assert len(commands) == len(set(commands))
-    shipped = {
-        name for name, (plugin, *_) in registered(COMMANDS).items() if plugin.value.startswith("momus_adapters.")
-    }
-    assert {name for names in PANELS.values() for name in names} == {*OWN, *shipped} <= {*commands}
+    assert {name for names in PANELS.values() for name in names} == {*OWN} <= {*commands}
 
 
 @pytest.mark.parametrize("command", ["compare", "fit", "score", "filter", "calibrate", "prepare"])
