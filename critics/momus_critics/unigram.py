@@ -7,16 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    CountingCritic,
-    Counts,
-    LogPrior,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-)
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin

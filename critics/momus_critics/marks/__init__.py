@@ -7,17 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counts,
-    Critic,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    PowersMixin,
-    Reporting,
-    Rows,
-    Statistic,
-)
+from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Pooled, PowersMixin, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import ScriptsMixin
 from momus.critic.statistic import total_variation
