@@ -58,7 +58,7 @@ def refuse_old_command(name: str) -> None:
         raise UsageError(f"there is no command {name!r}", hint=f"write {COMMANDS[name]}")
     if name in PACKAGES:
         package = f"pip install -e examples/{PACKAGES[name]}"
-        raise UsageError(f"{name!r} is a command of a package of its own", hint=f"in a checkout: {package}")
+        raise UsageError(f"{name!r} is a command of another package", hint=f"in a checkout: {package}")
 
 
 def refuse_old_options(command: str, words: Sequence[str]) -> None:
