@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from momus.cli.outputs import Run, run_folder
-from momus.cli.printing import echo
+from momus.cli.printing import Run, echo, run_folder
 
 
 def export(
