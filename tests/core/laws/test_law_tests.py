@@ -11,12 +11,12 @@ from scipy import stats
 
 from momus.critic import LogPrior, Reporting, RunningTextCritic, Values
 from momus.errors import MomusError
-from momus.laws import LEAST_GROUPS, Law, jackknife, relabel, standard_error
+from momus.laws import Law, jackknife, relabel, standard_error
 from momus.laws.jackknife import joined, shortened
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.verdicts.judge import judge
-from momus.verdicts.law_test import compare_law, groups_for
+from momus.verdicts.law_test import check_length, compare_law
 
 
 def text(numbers, ends=None):
@@ -169,20 +169,15 @@ def test_a_statistic_that_most_relabelled_texts_lack_is_no_test():
         compare_law(Law("pure", only_pure, error="relabelled", groups=4), a, b, 0.95)
 
 
-def test_a_text_is_cut_into_as_many_groups_as_its_length_allows():
-    law = Law("mean", average, minimum=1000, groups=20)
-    assert groups_for(law, 10_000, "x") == 20
-    for tokens in (1400, 1500, 2000):
-        groups = groups_for(law, tokens, "x")
-        assert tokens * (1 - 1 / groups) >= 1000
-        assert groups in (20, LEAST_GROUPS) or tokens * (1 - 1 / (groups + 1)) >= 1000
-    assert groups_for(law, 1334, "x") == 20
+def test_a_text_must_be_long_enough_without_any_one_of_four_pieces():
+    law = Law("mean", average, minimum=1000)
+    check_length(law, 1334, "x")
     for tokens in (999, 1333):
         needs = (
             rf"'x' has {tokens:,} tokens of running text; the law needs 1,334 \(1,000 without any one of 4 pieces\)$"
         )
         with pytest.raises(MomusError, match=needs):
-            groups_for(law, tokens, "x")
+            check_length(law, tokens, "x")
 
 
 def test_whole_documents_meet_a_length_as_nearly_as_they_can():
