@@ -15,7 +15,7 @@ from momus.inference.contrast import contrast_of
 from momus.inference.influence import Errors, _deviation, cross_fitted, distance_error, tvd_witness
 from momus.inference.intervals import NONE, detectable_difference, hedges_factor, of_effect
 from momus.inference.matching import in_blocks
-from momus.inference.multiplicity import HEADLINE, _shares
+from momus.inference.multiplicity import HEADLINE, TAIL, _scores, _shares, strength_of_contrasts
 from momus.inference.multipliers import Influences
 from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared
@@ -33,7 +33,8 @@ from momus.inference.spread import (
     ratio_interval,
 )
 from momus.inference.studentised import Difference, Ratio
-from momus.inference.weights import all_labels, multiplicities
+from momus.inference.weights import all_labels, multiplicities, random_labels
+from momus.inference.without_variance import share_units
 
 TVD = Statistic("tvd", "x", "distance", total_variation)
 MEAN = Statistic("mean", "x", "value", mean)
@@ -382,7 +383,8 @@ def test_the_lower_end_of_a_distance_is_one_that_the_test_rejects():
     design, seen = Design.documents(5, 5), set()
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        one, other = (rng.multinomial(12, p, 5).astype(float) for p in ([0.4, 0.3, 0.2, 0.1], [0.15, 0.2, 0.3, 0.35]))
+        far = [0.7, 0.3, 0.0, 0.0] if seed % 4 == 0 else [0.4, 0.3, 0.2, 0.1]
+        one, other = (rng.multinomial(12, p, 5).astype(float) for p in (far, [0.15, 0.2, 0.3, 0.35]))
         (found,) = compare_rows([TVD], {"x": one}, {"x": other}, threads=1)
         samples = Samples(Tables.of(one, other), design)
         null = contrast_of(TVD, samples).under(None, Prepared(*samples.pooled(all_labels(design))))
@@ -390,6 +392,7 @@ def test_the_lower_end_of_a_distance_is_one_that_the_test_rejects():
         margin, estimate = stats.t.ppf(0.975, freedom) * error, max(cross_fitted(samples, tvd_witness, 0), 0.0)
         distance = found.generated_value
         assert found.high == pytest.approx(min(max(distance, estimate) + margin, 1))
+        seen.add("whole" if max(distance, estimate) + margin > 1 else "less")
         if found.p > 0.05:
             assert found.low == 0
             seen.add("alike")
@@ -400,7 +403,7 @@ def test_the_lower_end_of_a_distance_is_one_that_the_test_rejects():
             if least > distance * 1e-3:
                 assert found.low == pytest.approx(max(estimate - margin, below))
             assert 0 < found.low < estimate
-    assert seen >= {"alike", "test"}, seen
+    assert seen >= {"alike", "test", "whole", "less"}, seen
 
 
 # Families, stages, blocks
@@ -411,6 +414,53 @@ def test_shares_of_a_family_add_up_to_one():
     assert _shares(["a", "b", "c"], "z") == pytest.approx([1 / 3] * 3)
     assert _shares(["a", "b"], "a") == pytest.approx([HEADLINE, 1 - HEADLINE])
     assert _shares(["a"], "a") == [1]
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+@pytest.mark.parametrize("draws", [9, 60, 199])
+def test_scores_are_ranks_less_a_part_of_the_strength_and_strengths_among_the_ten_most_extreme(two_sided, draws):
+    rng = np.random.default_rng(draws)
+    statistic = LOG if two_sided else TVD
+    sides = [
+        ones(rng.gamma(3, size=n)) if two_sided else rng.multinomial(9, [0.5, 0.3, 0.2], n).astype(float)
+        for n in (7, 9)
+    ]
+    design = Design.documents(7, 9)
+    contrast = contrast_of(statistic, Samples(Tables.of(*sides), design))
+    labels = random_labels(design, 0, 0, draws)
+    null = contrast.under(labels, Prepared(*contrast.samples.pooled(labels)))
+    here, others = _scores(contrast, null, False, 0.3)
+    strength, of_null = strength_of_contrasts(contrast.here, null, two_sided=two_sided, exact=False)
+    values, strengths = np.append(null, contrast.here), np.append(of_null, strength)
+    counts = []
+    for v in values:
+        slack = contrast.tie * max(1.0 if two_sided else 1e-3, abs(v))
+        above, below = (values >= v - slack).sum(), (values <= v + slack).sum()
+        counts.append(min(2 * min(above, below), len(values)) if two_sided else above)
+    counts = np.array(counts)
+    rank = min(TAIL, max(len(values) // TAIL, 1))
+    expected = counts - strengths / (2 + 2 * strengths)
+    tail = counts <= rank
+    if tail.any():
+        expected[tail] = rank * 10 ** (strengths[tail].min() - strengths[tail])
+    assert np.append(others, here) == pytest.approx(np.log10(0.3 / expected))
+    assert tail.any() == (draws > 9 or not two_sided)
+
+
+def test_shares_of_units_of_unequal_weight_have_no_interval():
+    share = Statistic("s", "x", "value", mean, format="share")
+
+    def units(*weights, columns=2, statistic=share):
+        rows = np.column_stack([np.zeros(len(weights)), weights, *[np.ones(len(weights))] * (columns - 2)])
+        other = np.ones((5, columns))
+        return share_units(statistic, Samples(Tables.of(rows, other), Design.documents(len(rows), 5)))
+
+    assert units(2, 2, 2) == (3, 5)
+    assert units(7) == (1, 5)
+    assert units(2, 2, 2.5) is None
+    assert units(1, 1, 1 + 1e-6) is None
+    assert units(1, 1, 1, columns=3) is None
+    assert units(1, 1, 1, statistic=MEAN) is None
 
 
 @pytest.mark.parametrize("family", range(1, 60, 2))
