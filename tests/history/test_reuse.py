@@ -77,15 +77,15 @@ def test_the_real_text_is_scored_once(sectioned, first, monkeypatch):
 
 
 def test_rows_of_another_state_of_the_code_are_scored_again(tmp_path, monkeypatch):
-    from momus_critics.layout import Layout, critic
+    from momus_critics.layout import critic
 
     texts = corpus("real", 40, 1), {"g": corpus("g", 40, 2)}
     options = {"fit": corpus("fit", 40, 3), "critics": ["layout"], "permutations": 99}
-    project = Layout.project
+    project = critic.Layout.project
     with monkeypatch.context() as before:
         before.setattr(critic, "FEATURES", critic.FEATURES[:8])
         before.setattr(critic, "WHAT", dict(list(critic.WHAT.items())[:8]))
-        before.setattr(Layout, "project", lambda self, b: replace(z := project(self, b), features=z.features[:, :8]))
+        before.setattr(critic.Layout, "project", lambda s, b: replace(z := project(s, b), features=z.features[:, :8]))
         momus.compare(*texts, out=tmp_path / "run", **options)
     reused = momus.compare(*texts, reuse=tmp_path / "run", **options)
     said = [w for w in reused.warnings if "another state of Momus wrote its rows" in w]
