@@ -77,7 +77,7 @@ def test_the_real_text_is_scored_once(sectioned, first, monkeypatch):
 
 
 def test_rows_of_another_state_of_the_code_are_scored_again(tmp_path, monkeypatch):
-    from momus_critics.layout import critic
+    import momus_critics.layout as critic
 
     texts = corpus("real", 40, 1), {"g": corpus("g", 40, 2)}
     options = {"fit": corpus("fit", 40, 3), "critics": ["layout"], "permutations": 99}
