@@ -59,7 +59,8 @@ def sentence(check: TrustCheck) -> str:
             f"{count} are also in {check.other!r}{how}: both sides are the same text, and no verdict says anything "
             "about a generator. Check the paths."
         )
-    return f"{count} are also in {check.other!r}{how}: copies of {text_of(check.other or "real")} hide how the generator differs."
+    reference = text_of(check.other or "real")
+    return f"{count} are also in {check.other!r}{how}: copies of {reference} hide how the generator differs."
 
 
 def sentences(checks: Sequence[TrustCheck]) -> list[str]:
