@@ -253,8 +253,10 @@ class Mauve(
         share = float(np.exp(self.log_probabilities_[0, i]))
         rare = share < 0.5 / len(self.exemplars_)
         beginning = _texts(document)[0][: 5 * EXCERPT]
-        steps = [Step(f"region {i + 1}", beginning, -float(np.log(share)), rare, f"as real text in {self._region(i)}")]
-        note = f"{percentage(share, 1)} of real text is in region {i + 1}."
+        steps = [
+            Step(f"region {i + 1}", beginning, -float(np.log(share)), rare, f"as the fitted text in {self._region(i)}")
+        ]
+        note = f"{percentage(share, 1)} of the fitted text is in region {i + 1}."
         return MarkedDocument(document.name, document.ids[0], -float(np.log(share)), "nats", steps, note)
 
     def notes(self) -> list[Note]:
