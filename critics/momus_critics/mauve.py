@@ -17,8 +17,8 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus.text.scripts import WORDS, Scripts
-from momus_critics.figures import percent, rounded
+from momus.text.languages import WORDS, Scripts
+from momus_critics.evidence import percent, rounded
 from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25

@@ -18,9 +18,8 @@ from momus.numeric.types import Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
-from momus_critics.figures import log_spaced, rounded
+from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
 from momus_critics.fits import zipf
-from momus_critics.marking import Mark, highest, mark_passage, words_of
 
 POINTS = 120
 """Points of the curves of frequency by rank."""

@@ -18,8 +18,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.figures import QUANTILES, Distribution, percent
-from momus_critics.marking import Mark, mark_passage, words_of
+from momus_critics.evidence import QUANTILES, Distribution, Mark, mark_passage, percent, words_of
 from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
 
 

@@ -19,9 +19,8 @@ from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.shingles import batches
 from momus.text.tokens import TokenTable
-from momus_critics.figures import rounded
+from momus_critics.evidence import Mark, mark_passage, rounded, words_of
 from momus_critics.fits import heaps as poisson
-from momus_critics.marking import Mark, mark_passage, words_of
 
 PIT_DIGITS = 3
 """Digits to which cumulative probabilities are rounded before they are counted."""

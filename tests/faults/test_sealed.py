@@ -11,8 +11,8 @@ from momus.errors import StoreError
 from momus.files import write_sealed
 from momus.history.gate import add_look, read_looks
 from momus.schema import read_json
-from momus.sequences import Decoding, Generated, Prompt
-from momus_adapters.generating import write_documents
+from momus_generating import Decoding, Generated, Prompt
+from momus_generating.writing import write_documents
 
 CELL = Cell(
     "length",

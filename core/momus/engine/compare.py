@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from momus.checks.languages import claiming
 from momus.checks.notes import mixed_prompts_warnings
-from momus.checks.scripts import claiming
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
 from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics, left_out_warning

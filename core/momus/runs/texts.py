@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.checks.languages import Languages, language_warnings, languages_of, mixture_note, splitting_warnings
+from momus.checks.languages import (
+    Languages,
+    ScriptShares,
+    language_warnings,
+    languages_of,
+    mixture_note,
+    scripts_of,
+    splitting_warnings,
+)
 from momus.checks.layout import Layout, layout_of
 from momus.checks.notes import reading_notes
-from momus.checks.scripts import ScriptShares, scripts_of
 from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic
 from momus.errors import MomusError, UsageError

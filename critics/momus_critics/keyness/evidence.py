@@ -15,15 +15,14 @@ from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.figures import percent
+from momus_critics.evidence import Mark, mark_passage, percent, words_of
 from momus_critics.keyness.latents import TermLatents
 from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
-from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.prose.examples import KEPT, Exampled, first_of_each
 from momus_critics.prose.reading import BREAK
 
 if TYPE_CHECKING:
-    from momus_critics.keyness.critic import Keyness
+    from momus_critics.keyness import Keyness
 
 SHOWN, LINED, MARKED = 20, 8, 12
 """Terms of a table, terms with concordance lines, and terms that are marked in a document."""

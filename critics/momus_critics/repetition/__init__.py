@@ -18,8 +18,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.figures import percent, rounded
-from momus_critics.marking import Mark, mark_passage, words_of
+from momus_critics.evidence import Mark, mark_passage, percent, rounded, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, ProseCritic
 from momus_critics.repetition.copies import (
