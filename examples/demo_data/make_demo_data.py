@@ -171,7 +171,7 @@ def tuned(args: argparse.Namespace) -> tuple[Any, Any, Any]:
     import torch
     from tuning import fine_tune, training_documents
 
-    documents = training_documents(read_gzip(args.output / "real.jsonl.gz"), args.overlap, args.seed)
+    documents = training_documents(read_gzip(args.output / "real.jsonl.gz")[: args.documents], args.overlap, args.seed)
     texts = [render(d.id, zip(d.names, d.sections, strict=True)) for d in documents]
     tokenizer, model, writable = fine_tune(args.work / "model", texts, args.threads)
     banned = torch.ones(len(tokenizer), dtype=torch.bool)
