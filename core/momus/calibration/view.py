@@ -134,7 +134,7 @@ def family_texts(calibration: Calibration) -> list[str]:
         if critics > 1 and not math.isnan(r.share):
             sentences.append(
                 f"At {size[0]:,} | {size[1]:,} {calibration.plan.units}, at least one of {critics} critics alarms in "
-                f"{percent(r.share)} [{100 * r.low:.2g}, {100 * r.high:.2g}] of {r.n:,} splits (adjusted by Holm's method)."
+                f"{percent(r.share)} [{100 * r.low:.2g}, {100 * r.high:.2g}] of {r.n:,} splits (Holm)."
             )
     return sentences
 
