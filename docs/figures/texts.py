@@ -197,7 +197,7 @@ def long_text() -> Texts:
 
 def parsed() -> Texts:
     """Documentation as above, with a treebank of dependency parses of the text to fit on."""
-    from momus_adapters.corpora.treebank import write_treebank
+    from momus_preparing.treebank import write_treebank
 
     texts = docstrings()
     path = Path(tempfile.mkdtemp()) / "parsed.mrg"
@@ -208,9 +208,9 @@ def parsed() -> Texts:
 
 def artificial() -> Texts:
     """Samples of a trigram model of novels, and of a bigram model that was fitted on 400 of them."""
-    from momus.sequences import Decoding, document_seeds, sample
     from momus.sequences.ngram_text import NGramText
     from momus.text.tokens import get_tokenizer
+    from momus_generating import Decoding, document_seeds, sample
 
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
     from arpa import KneserNey

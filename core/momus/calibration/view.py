@@ -10,16 +10,7 @@ import numpy as np
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
-from momus.calibration.rates import (
-    Curves,
-    Detectable,
-    Rate,
-    curves,
-    detectable,
-    family_wise,
-    on_axis,
-    rate,
-)
+from momus.calibration.rates import Curves, Detectable, Rate, curves, detectable, family_wise, on_axis, rate
 from momus.controls import DEFECTS
 from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
 from momus.report.format import number, text_table

@@ -37,8 +37,8 @@ from momus.estimator import Estimator, check_params, clone, parametrized, reset
 from momus.evidence import Evidence
 from momus.reading import TextSource, as_corpus
 from momus.text.corpus import Corpus
+from momus.text.languages import ANY, WORDS, Scripts
 from momus.text.running import RunningText, blocks
-from momus.text.scripts import ANY, WORDS, Scripts
 from momus.text.tokens import Tokenizer, get_tokenizer
 
 Z = TypeVar("Z")

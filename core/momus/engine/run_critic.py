@@ -168,7 +168,8 @@ def _scored(
     if not reused:
         with reporting(timed.inner), timed.stage("fitting"):
             critic.fit(texts.fit)
-    if settled(critic, (texts.real, *texts.generated)):
+    changed = settled(critic, (texts.real, *texts.generated))
+    if changed or (kept is not None and reuse is not None and not reuse.fits(critic, kept, texts)):
         kept = None
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
