@@ -245,7 +245,7 @@ def main() -> None:
         reach.seconds.update(seconds)
         outcomes: Counter[str] = Counter()
         for mutant in drawn:
-            source = (ROOT / mutant.path).read_bytes()
+            source = (tree / mutant.path).read_bytes()
             began, tests = time.perf_counter(), reach.tests_of(mutant, tree)
             text = source[: mutant.start] + mutant.new.encode() + source[mutant.stop :]
             (tree / mutant.path).write_bytes(text)

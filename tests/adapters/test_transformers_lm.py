@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from momus.errors import MomusError
-from momus.sequences import Sequences, SequenceScorer, StepModel
+from momus.sequences import Sequences, StepModel, TextScorer
 from momus_adapters.language_models.transformers import TransformersLM, batches, pieces
 from momus_generating import Decoding, Generator, Prompt, Request, Sampler, sample
 
@@ -30,7 +30,7 @@ def whole(lm, ids):
 
 
 def test_it_is_scorer_and_generator(lm):
-    assert isinstance(lm, SequenceScorer)
+    assert isinstance(lm, TextScorer)
     assert isinstance(Sampler(lm), Generator)
 
 

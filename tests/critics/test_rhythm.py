@@ -257,10 +257,14 @@ def test_marked_sentences_carry_their_nats_and_what_was_expected():
     steps = critic.explain(stars).steps
     assert [s.label for s in steps] == ["", "50 words", ""]
     assert [s.value for s in steps] == pytest.approx([nats[:4].sum(), nats[4], nats[5:].sum()])
-    # the nats of a sentence stand with its first word: a passage that begins within a sentence has none of it
-    long = Corpus.from_texts([told([100, 200, 5])])
-    cut = critic.explain(long)
-    assert sum(s.value for s in cut.steps) == pytest.approx(-critic.process_.log_probabilities(critic.project(long))[1])
+    # the nats of a sentence stand with its first word, with which this passage of 120 tokens ends
+    long = Corpus.from_texts([told([118, 9, 12])])
+    nats = -critic.process_.log_probabilities(critic.project(long))
+    steps = critic.explain(long).steps
+    assert [(s.text, s.value) for s in steps] == [
+        (told([118]) + " ", pytest.approx(nats[0])),
+        ("Word", pytest.approx(nats[1])),
+    ]
 
 
 def test_the_notes_tell_the_fitted_process():

@@ -6,7 +6,8 @@ from dataclasses import asdict
 
 import pytest
 
-from momus.calibration.cells import Cell, CellFolder
+from momus.calibration.cells import Cell
+from momus.calibration.store import CellFolder
 from momus.errors import StoreError
 from momus.files import write_sealed
 from momus.history.gate import add_look, read_looks

@@ -110,20 +110,15 @@ def place(rows: Rows, kept: Ints, n: int) -> Rows:
     return out
 
 
-def align(parts: Sequence[Counted]) -> list[sparse.csr_array]:
+def aligned(parts: Sequence[Counted]) -> list[Counted]:
     """Give several tables of counts the same columns.
 
     Numbers are sorted in ascending order, words in order of first appearance.
 
     >>> a, b = Counted.of_values(np.array([1, 4])), Counted.of_values(np.array([2]))
-    >>> [m.toarray().tolist() for m in align([a, b])]
+    >>> [table.matrix.toarray().tolist() for table in aligned([a, b])]
     [[[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]]]
     """
-    return [m.matrix for m in aligned(parts)]
-
-
-def aligned(parts: Sequence[Counted]) -> list[Counted]:
-    """Like `align`, but return `Counted` with the common labels."""
     first = parts[0].labels
     if all(table.labels is first for table in parts):
         return list(parts)

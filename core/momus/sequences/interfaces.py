@@ -32,25 +32,6 @@ class TextScorer(Protocol):
         ...
 
 
-@runtime_checkable
-class SequenceScorer(TextScorer, Protocol):
-    """A text scorer that also computes log p of sequences of its token ids."""
-
-    def encode(self, texts: Sequence[str]) -> Sequences:
-        """Return the token ids of texts, without begin and end symbols."""
-        ...
-
-    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
-        """Return log p of each token and of the end, given the begin symbol and the tokens before, in nats.
-
-        Parameters
-        ----------
-        temperature
-            Logits are divided by it before the softmax.
-        """
-        ...
-
-
 def open_scorer(name: str, parameters: Mapping[str, Any], others: tuple[str, ...] = ()) -> TextScorer:
     """Open the scorer of an adapter, such as ``transformers`` or ``kenlm``.
 

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 from momus.errors import UsageError
 from momus.text.counting import counted
-from momus.text.titles import normalize_title
 from momus.text.tokens import get_tokenizer
+from momus.text.vocabulary import normalize_title
 
 Lemmatizer = Callable[[str], str]
 

@@ -202,6 +202,13 @@ def test_rows_of_corpora_and_contrasts():
         assert 1 <= c.shown_low < c.shown < c.shown_high <= 5
 
 
+def test_only_ratings_have_a_scale():
+    pairs = analysed(PAIRS, answers_of(PAIRS, [said(PAIRS, 0, 0, "left"), said(PAIRS, 1, 0, "right")]))
+    assert (pairs.kind, pairs.scale, pairs.answers, pairs.expected) == ("pair", (), 2, 6)
+    ratings = analysed(RATED, answers_of(RATED, rated(0, [u % 5 for u in range(24)])))
+    assert (ratings.kind, ratings.scale) == ("rating", RATED.protocol.scale)
+
+
 def test_of_a_scale_of_two_the_share_of_the_better_answer_is_shown():
     made = hand_study(
         [("real" if k % 2 else "m", None) for k in range(24)], [(k,) for k in range(24)], scale=("no", "yes")
