@@ -62,7 +62,8 @@ def frontier(p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 def _divergence(p: Floats, r: Floats) -> Floats:
     """KL(p‖r) of each pair, in nats, (B,)."""
-    ratio = np.divide(p, r, out=np.ones_like(p), where=(p > 0) & (r > 0))
+    with np.errstate(invalid="ignore"):  # a mixture is 0 only where p is
+        ratio = np.where(p > 0, p / r, 1.0)
     total: Floats = np.sum(p * np.log(ratio), axis=1)
     return total
 

@@ -78,7 +78,8 @@ def size(v: Verdict) -> str:
 def says_what(cell: Cell) -> str:
     """What a corpus does on an axis, without its name: direction, values and size.
 
-    For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``.
+    For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``. Where a distance speaks, a
+    second statistic says in which direction, with its own values.
     """
     v = cell.row
     if v.p_adjusted is None:
@@ -94,7 +95,8 @@ def says_what(cell: Cell) -> str:
         "within human variation": f", {finding(v)}",
         "undecided": f", undecided whether beyond {variation(v)}",
     }
-    return f"{start}: {', '.join(sizes)}{endings.get(v.finding, '')}"
+    beside = "" if cell.beside is None else f"; {cell.beside.direction}: {versus(cell.beside)}"
+    return f"{start}: {', '.join(sizes)}{endings.get(v.finding, '')}{beside}"
 
 
 def versus(cell: Cell) -> str:
