@@ -46,7 +46,7 @@ slow: $(STAMP) ## Run all tests, also those that take long (about an hour)
 faults: $(STAMP) ## Run the whole fault suite: 10,000 fuzzed inputs, all kills and corruptions
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow or not slow" tests/faults
 
-HARNESSES := tests/adapters/test_logs.py tests/adapters/test_harnesses.py tests/examples/training tests/cli/test_logs.py
+HARNESSES := tests/adapters/test_logs.py tests/examples/training tests/cli/test_logs.py
 
 # trackio is tested apart: it needs an older Pillow than the one pinned
 harnesses: $(STAMP) ## Install harnesses and trackers beside Momus, and run the tests that skip without them

@@ -179,7 +179,8 @@ class TokenShare(CountingCritic[TokenCounts]):
         usual = self.alpha_ / (self.alpha_ + self.beta_)
         tokens = counted(len(words), "token")
         note = (
-            f"{len(hits):,} of {tokens} are {self.kind}: {percentage(share, 1)}; in real text {percentage(usual, 1)}."
+            f"{len(hits):,} of {tokens} are {self.kind}: {percentage(share, 1)}; in the fitted text "
+            f"{percentage(usual, 1)}."
         )
         marks = {i: Mark(self.one) for i in hits}
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)

@@ -138,7 +138,7 @@ class TypeToken(CountingCritic[Growth]):
             Statistic.relative(
                 "relative_types",
                 "types",
-                "type–token ratio, relative to real text",
+                "type–token ratio, relative to expectation",
                 (f"less varied in {words}", f"more varied in {words}"),
                 format="share",
             ),
@@ -198,8 +198,8 @@ class TypeToken(CountingCritic[Growth]):
         prior = self.log_prior(z)
         kind = "different words" if self.order == 1 else f"different {self.order}-grams"
         note = (
-            f"{int(z.types[0]):,} {kind} among {int(z.tokens[0]):,}; {float(self._mean(z)[0]):,.0f} are expected in "
-            f"real text of this length. Marked: repeated stretches of {STRETCH} words, and repeated words of {LONG} "
+            f"{int(z.types[0]):,} {kind} among {int(z.tokens[0]):,}; {float(self._mean(z)[0]):,.0f} are expected at "
+            f"this length. Marked: repeated stretches of {STRETCH} words, and repeated words of {LONG} "
             "letters or more."
         )
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", note=note)

@@ -193,6 +193,6 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
         }
         prior = self.log_prior(z)
         value = -float(prior.values[0]) / len(words)
-        note = "Marked: repeated words among the tenth of its words whose frequency is most above that of real text."
+        note = "Marked: repeated words among the tenth of its words whose frequency is most above the fitted one."
         nats = -self.log_probabilities_[z.states]
         return mark_passage(document, words, marks, value=value, unit="nats per word", values=nats, note=note)

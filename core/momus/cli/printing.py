@@ -17,7 +17,7 @@ import typer
 from momus.cli.options import Json
 from momus.errors import UsageError
 from momus.files import plain
-from momus.visible import visible
+from momus.visible import safe_console, visible
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
@@ -38,8 +38,6 @@ def print_view(view: Any, width: int | None = None) -> None:
     By default, it is as wide as the terminal, 170 columns into files and pipes, and never below 80. ``width`` is for
     views that are made for one width; a narrower terminal wraps them.
     """
-    from momus.visible import safe_console
-
     terminal = safe_console().width if sys.stdout.isatty() else None
     if width is None:
         width = max(terminal or 170, 80)

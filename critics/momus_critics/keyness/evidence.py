@@ -208,8 +208,8 @@ def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:
     marks: dict[int, Mark] = {}
     for i in np.lexsort((known, p))[:MARKED].tolist():
         start, term = int(latents.first[known[i]]), latents.columns[int(terms[known[i]])]
-        mark = Mark(term, f"in {percentage(float(p[i]))} of real documents of this length")
+        mark = Mark(term, f"in {percentage(float(p[i]))} of fitted documents of this length")
         marks |= {t: mark for t in range(start, start + term.count(" ") + 1) if t not in marks}
     value = -float(critic.log_prior(latents).values[0])
-    note = f"{len(known):,} of {len(critic.terms_):,} terms; marked: those least likely in real text of this length."
+    note = f"{len(known):,} of {len(critic.terms_):,} terms; marked: those least likely in text of this length."
     return mark_passage(document, words, marks, value=value, unit="nats", note=note)

@@ -159,7 +159,7 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
                     f"dimension {i} of register, “{low}” to “{high}”",
                     (f"nearer to “{low}”", f"nearer to “{high}”"),
                     effect="hedges_g",
-                    unit="sd of real text",
+                    unit="sd",
                 )
                 for i, ((low, *_), (high, *_)) in enumerate(ends, 1)
             ),
@@ -225,7 +225,7 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, UnnamedL
                 f"{z.features[0, f]:.3g} {_unit(f)}",
                 None,
                 bool(abs(standard[f]) > 2),
-                f"{standard[f]:+.1f} standard deviations from real text",
+                f"{standard[f]:+.1f} standard deviations from the fitted text",
             )
             for f in np.argsort(-np.abs(standard), kind="stable")[:SHOWN].tolist()
         ]

@@ -76,7 +76,6 @@ def generate(
     Next: `momus compare --real real.jsonl --generated mine=a.jsonl --out run`;
     documents of one prompt are compared in pairs.
     """
-    from momus.errors import UsageError
     from momus.numeric.devices import resolve_device
     from momus.progress import default_reporter
     from momus.reading import read_corpus

@@ -1,5 +1,5 @@
-"""Training and its records: critics that watch a model while it is trained, and experiment trackers for results.
+"""Critics inside other runs: trainings that they watch, harnesses that they score in, trackers that results go to.
 
-`momus_training.callback.CriticCallback` is the callback, `momus_training.services` has one class per tracker;
-`momus.report.tracking` says what a tracker is.
+`callback.CriticCallback` watches a training; `inspect.momus_scorer` and `lm_eval.critic_metric` score answers;
+`services` has one class per tracker, and `momus.report.tracking` says what a tracker is.
 """

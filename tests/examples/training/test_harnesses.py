@@ -9,11 +9,11 @@ import pytest
 
 from momus import Corpus
 from momus.errors import StoreError, UsageError
-from momus_adapters.harnesses.answers import SavedCritic
-from momus_adapters.harnesses.lm_eval import critic_metric, mean_of_scored
 from momus_critics.laws import Taylor
 from momus_critics.length import Length
 from momus_critics.unigram import Unigram
+from momus_training.answers import SavedCritic
+from momus_training.lm_eval import critic_metric, mean_of_scored
 
 REAL = [f"{'the cat sat on the mat ' * (1 + i % 4)}." for i in range(24)]
 ROWS = [{"question": f"What is {i}?", "answer": REAL[i]} for i in range(6)]
@@ -86,7 +86,7 @@ def test_a_scorer_of_inspect(folder, tmp_path, monkeypatch):
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ModelOutput, get_model
 
-    from momus_adapters.harnesses.inspect import momus_scorer
+    from momus_training.inspect import momus_scorer
 
     # Inspect counts tokens with a vocabulary that it loads from the net: a byte counts as a token here
     encoding = tiktoken.Encoding(
@@ -142,7 +142,7 @@ def test_a_metric_of_lm_eval(folder, tmp_path, monkeypatch):
     (tmp_path / "explain.yaml").write_text(TASK)
     (tmp_path / "momus_metrics.py").write_text(
         textwrap.dedent(f"""
-        from momus_adapters.harnesses.lm_eval import critic_metric, mean_of_scored
+        from momus_training.lm_eval import critic_metric, mean_of_scored
 
         length = critic_metric({str(folder / "length")!r})
         """)

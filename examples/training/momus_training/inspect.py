@@ -8,7 +8,7 @@ from pathlib import Path
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState
 
-from momus_adapters.harnesses.answers import saved_critics
+from momus_training.answers import saved_critics
 
 
 @scorer(metrics={"*": [mean(), stderr()]})  # type: ignore[untyped-decorator]

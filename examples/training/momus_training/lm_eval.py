@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from momus_adapters.harnesses.answers import saved_critics
+from momus_training.answers import saved_critics
 
 Metric = Callable[..., dict[str, float]]
 
