@@ -272,7 +272,7 @@ def weights(kept: Kept, replications: int) -> str:
     exponents = " / ".join(f"{e:g}" for e in EXPONENTS)
     return "\n".join(
         [
-            f"Power of the squared differences, V = 2,000, by exponent of the weights ({exponents}), R = {replications:,}:",
+            f"Power of squared differences, V = 2,000, by exponent of the weights ({exponents}), R = {replications:,}:",
             "",
             f"| real \\| generated | ICC | swapped | {heads} |",
             "|---|---:|---:|" + "---:|" * len(RARE),
