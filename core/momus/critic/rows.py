@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from itertools import repeat
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,12 +131,22 @@ def aligned(parts: Sequence[Counted]) -> list[Counted]:
         maps = [np.searchsorted(labels, np.asarray(p.labels)) for p in parts]
     else:
         column_of: dict[str, int] = {}
-        maps = [
-            np.fromiter((column_of.setdefault(str(w), len(column_of)) for w in p.labels), np.int64, len(p.labels))
-            for p in parts
-        ]
+        maps = [numbered(list(map(str, p.labels)), column_of) for p in parts]
         labels = list(column_of)
     return [_recolumn(p, m, labels) for p, m in zip(parts, maps, strict=True)]
+
+
+def numbered(names: Sequence[Any], number: dict[Any, int]) -> Ints:
+    """The number of each name, int64 (n,); new names get the next numbers.
+
+    >>> number = {"a": 0}
+    >>> numbered(["b", "a", "b"], number).tolist(), number
+    ([1, 0, 1], {'a': 0, 'b': 1})
+    """
+    numbers = np.fromiter(map(number.get, names, repeat(-1)), np.int64, len(names))
+    for i in np.flatnonzero(numbers < 0).tolist():
+        numbers[i] = number.setdefault(names[i], len(number))
+    return numbers
 
 
 def _recolumn(table: Counted, columns: Ints, labels: Sequence[str] | NDArray[np.generic]) -> Counted:

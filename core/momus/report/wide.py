@@ -56,7 +56,10 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
                 Text(finding(v), style="bold" if v.differs else ""),
             ]
         )
-    return text_table(heads, rows, align)
+    table = text_table(heads, rows, align)
+    if every:
+        table.columns[2].no_wrap = True  # the name of a statistic is one word
+    return table
 
 
 def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:

@@ -52,4 +52,7 @@ def export(
     comparison = read_comparison(folder)
     for target in to:
         where = comparison.log_to(target, run=name or folder.resolve().name, step=step, report=not no_report)
-        echo(f"Logged to {target.partition(':')[0]}, {where}")
+        tracker = target.partition(":")[0]
+        echo(f"Sent to {tracker}, {where}")
+        if tracker == "tensorboard":
+            echo(f"Next: tensorboard --logdir {target.partition(':')[2]}")

@@ -9,14 +9,16 @@ from scipy import optimize, stats
 
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
-from momus.inference import Design
+from momus.inference import Design, compare_rows
 from momus.inference.adjustment import binned
-from momus.inference.influence import Errors, _deviation, distance_error, tvd_witness
+from momus.inference.contrast import contrast_of
+from momus.inference.influence import Errors, _deviation, cross_fitted, distance_error, tvd_witness
 from momus.inference.intervals import NONE, detectable_difference, hedges_factor, of_effect
 from momus.inference.matching import in_blocks
-from momus.inference.multiplicity import HEADLINE, _shares
+from momus.inference.multiplicity import HEADLINE, TAIL, _scores, _shares, strength_of_contrasts
 from momus.inference.multipliers import Influences
 from momus.inference.pooling import Tables
+from momus.inference.pvalues import Prepared
 from momus.inference.relabelling import EXCEEDED, FIRST, MARGIN, REACHED, Budget
 from momus.inference.samples import Samples
 from momus.inference.spread import (
@@ -31,6 +33,8 @@ from momus.inference.spread import (
     ratio_interval,
 )
 from momus.inference.studentised import Difference, Ratio
+from momus.inference.weights import all_labels, multiplicities, random_labels
+from momus.inference.without_variance import share_units
 
 TVD = Statistic("tvd", "x", "distance", total_variation)
 MEAN = Statistic("mean", "x", "value", mean)
@@ -351,14 +355,56 @@ def test_resamples_of_fractional_weights_are_weighted_sums():
     wide = rng.integers(0, 4, (11, 80)).astype(float) + 1
     errors = Errors(Samples(Tables.of(wide[:5], wide[5:]), design), [TVD], 4, 0)
     real, generated = errors._resampled(0, 4)
-    from momus.inference.weights import multiplicities
-
     drawn = multiplicities(design, 0, 0, 4)
     for side, rows, times, w in zip((real, generated), (wide[:5], wide[5:]), drawn, design.weights, strict=True):
         assert not (w == 1).all()
         assert side == pytest.approx(
             np.array([sum(times[i, b] * w[i] * rows[i] for i in range(len(rows))) for b in range(4)])
         )
+
+
+def test_means_on_the_log_scale_have_errors_and_detectable_differences_on_that_of_the_value():
+    rng = np.random.default_rng(10)
+    a, b = np.exp(rng.normal(size=20)), np.exp(rng.normal(0.5, 1, 30))
+    (found,) = compare_rows([LOG], {"x": ones(a)}, {"x": ones(b)}, permutations=99, threads=1)
+    error, freedom = Errors(Samples(Tables.of(ones(a), ones(b)), Design.documents(20, 30)), [LOG], 0, 0).of(LOG)
+    ratio, middle = math.log(b.mean() / a.mean()), math.sqrt(a.mean() * b.mean())
+    # the difference is 2 G sinh(r/2) for the logarithm r of the ratio
+    assert found.difference == pytest.approx(2 * middle * math.sinh(ratio / 2))
+    assert found.standard_error == pytest.approx(error * middle * math.cosh(ratio / 2))
+    assert found.mde == pytest.approx(2 * middle * math.sinh(detectable_difference(error, freedom, 0.05) / 2))
+    reach = max(stats.t.ppf(0.975, freedom), abs(ratio) / error) if found.p > 0.05 else stats.t.ppf(0.975, freedom)
+    ends = [2 * middle * math.sinh((ratio + side * reach * error) / 2) for side in (-1, 1)]
+    assert (found.low, found.high) == pytest.approx(ends)
+
+
+def test_the_lower_end_of_a_distance_is_one_that_the_test_rejects():
+    """Five documents a side, all relabellings: the cross-fitted estimate less its margin, or what the test leaves."""
+    design, seen = Design.documents(5, 5), set()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        near = [0.4, 0.3, 0.2, 0.1], [0.15, 0.2, 0.3, 0.35]
+        shares = near if seed % 4 else ([0.6, 0.35, 0.05, 0.0], [0.0, 0.05, 0.35, 0.6])
+        one, other = (rng.multinomial(12, p, 5).astype(float) for p in shares)
+        (found,) = compare_rows([TVD], {"x": one}, {"x": other}, threads=1)
+        samples = Samples(Tables.of(one, other), design)
+        null = contrast_of(TVD, samples).under(None, Prepared(*samples.pooled(all_labels(design))))
+        error, freedom = distance_error(samples, tvd_witness)
+        margin, estimate = stats.t.ppf(0.975, freedom) * error, max(cross_fitted(samples, tvd_witness, 0), 0.0)
+        distance = found.generated_value
+        assert found.high == pytest.approx(min(max(distance, estimate) + margin, 1))
+        seen.add("whole" if max(distance, estimate) + margin > 1 else "less")
+        if found.p > 0.05:
+            assert found.low == 0
+            seen.add("alike")
+        elif estimate:
+            least = distance - np.sort(null)[-(math.floor(0.05 * len(null) + 1e-9) + 1)]
+            below = min(max(least, distance * 1e-3), estimate / 2)
+            seen.add("estimate" if estimate - margin > below else "half" if estimate / 2 < least else "test")
+            if least > distance * 1e-3:
+                assert found.low == pytest.approx(max(estimate - margin, below))
+            assert 0 < found.low < estimate
+    assert seen >= {"alike", "test", "whole", "less"}, seen
 
 
 # Families, stages, blocks
@@ -371,15 +417,62 @@ def test_shares_of_a_family_add_up_to_one():
     assert _shares(["a"], "a") == [1]
 
 
-@pytest.mark.parametrize("family", [1, 4, 20])
-def test_a_stage_ends_by_the_three_rules(family):
-    budget = Budget(999, family, 0.05, early=(64, 448))
+@pytest.mark.parametrize("two_sided", [False, True])
+@pytest.mark.parametrize("draws", [9, 60, 199])
+def test_scores_are_ranks_and_of_the_ten_most_extreme_their_nominal_p(two_sided, draws):
+    rng = np.random.default_rng(draws)
+    statistic = LOG if two_sided else TVD
+    sides = [rng.multinomial(9, [0.5, 0.3, 0.2], n).astype(float) for n in (7, 9)]
+    if two_sided:
+        sides = [ones(rng.gamma(3, size=n)) for n in (7, 9)]
+    design = Design.documents(7, 9)
+    contrast = contrast_of(statistic, Samples(Tables.of(*sides), design))
+    labels = random_labels(design, 0, 0, draws)
+    null = contrast.under(labels, Prepared(*contrast.samples.pooled(labels)))
+    here, others = _scores(contrast, null, False, 0.3)
+    strength, of_null = strength_of_contrasts(contrast.here, null, two_sided=two_sided, exact=False)
+    values, strengths = np.append(null, contrast.here), np.append(of_null, strength)
+    counts = []
+    for v in values:
+        slack = contrast.tie * max(1.0 if two_sided else 1e-3, abs(v))
+        above, below = (values >= v - slack).sum(), (values <= v + slack).sum()
+        counts.append(min(2 * min(above, below), len(values)) if two_sided else above)
+    counts = np.array(counts)
+    rank = min(TAIL, max(len(values) // TAIL, 1))
+    expected = counts - strengths / (2 + 2 * strengths)
+    tail = counts <= rank
+    if tail.any():
+        expected[tail] = rank * 10 ** (strengths[tail].min() - strengths[tail])
+    assert np.append(others, here) == pytest.approx(np.log10(0.3 / expected))
+    assert tail.any() == (draws > 9 or not two_sided)
+
+
+def test_shares_of_units_of_unequal_weight_have_no_interval():
+    share = Statistic("s", "x", "value", mean, format="share")
+
+    def units(*weights, columns=2, statistic=share):
+        rows = np.column_stack([np.zeros(len(weights)), weights, *[np.ones(len(weights))] * (columns - 2)])
+        other = np.ones((5, columns))
+        return share_units(statistic, Samples(Tables.of(rows, other), Design.documents(len(rows), 5)))
+
+    assert units(2, 2, 2) == (3, 5)
+    assert units(7) == (1, 5)
+    assert units(2, 2, 2.5) is None
+    assert units(1, 1, 1 + 1e-6) is None
+    assert units(1, 1, 1, columns=3) is None
+    assert units(1, 1, 1, statistic=MEAN) is None
+
+
+@pytest.mark.parametrize("family", range(1, 60, 2))
+@pytest.mark.parametrize("usual", [99, 999])
+def test_a_stage_ends_by_the_three_rules(family, usual):
+    budget = Budget(usual, family, 0.05, early=(64, 448))
     last = FIRST[-1]
-    for drawn in (64, 448, 999, 3999, budget.needed):
-        for extreme in range(0, 200):
+    for drawn in (64, 99, 448, 999, 3999, budget.needed):
+        for extreme in range(0, 110):
             p = (extreme + 1) / (drawn + 1)
             futile = p >= MARGIN * 0.05
-            if drawn < 999:
+            if drawn < usual:
                 expected = futile and extreme >= (EXCEEDED if drawn > last else REACHED)
             else:
                 clear = extreme + 2 * math.sqrt(extreme + 1) + 2 <= 0.05 * (drawn + 1) / family
@@ -421,6 +514,9 @@ def test_degrees_of_freedom():
     ratio = Ratio(Samples(Tables.of(ones(a), ones(b)), Design.documents(6, 11)))
     one, other = a.var(ddof=1) / 6, b.var(ddof=1) / 11
     assert ratio.freedom(ratio.observed) == pytest.approx((one + other) ** 2 / (one**2 / 5 + other**2 / 10))
+    two = Ratio(Samples(Tables.of(ones(a[:2]), ones(b)), Design.documents(2, 11)))
+    one = a[:2].var(ddof=1) / 2
+    assert two.freedom(two.observed) == pytest.approx((one + other) ** 2 / (one**2 + other**2 / 10))
     flat = Ratio(Samples(Tables.of(ones(np.ones(6)), ones(np.ones(11))), Design.documents(6, 11)))
     assert flat.freedom(flat.observed) == 15
     pairs = Ratio(Samples(Tables.of(ones(a), ones(b[:6])), Design.pairs(np.column_stack([np.arange(6)] * 2))))

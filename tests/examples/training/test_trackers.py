@@ -119,7 +119,8 @@ def test_tensorboard_has_scalars_answer_and_report(run, comparison, tmp_path, ca
     for step in (1, 2):
         command = ["export", str(run), "--to", f"tensorboard:{tmp_path}", "--name", "r", "--step", str(step)]
         app(command, standalone_mode=False)
-    assert f"Logged to tensorboard, folder {tmp_path / 'r'}\n" in capsys.readouterr().out
+    shown = f"Sent to tensorboard, folder {tmp_path / 'r'}\nNext: tensorboard --logdir {tmp_path}\n"
+    assert shown in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path / "r")).Reload()
     numbers = tracked_of(comparison).numbers
     tags = set(events.Tags()["tensors"])
