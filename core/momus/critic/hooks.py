@@ -103,10 +103,12 @@ class NamedStatesMixin(ABC):
         """Names of the states of the fitted critic."""
 
 
-class UnnamedLatentsMixin:
-    """Latents that mean something else in every fit, such as topic 3.
+class FittedTogetherMixin:
+    """Latents that mean something else in every fit, such as topic 3, or hang together by single fitted documents.
 
-    Texts of models are then compared by one critic that was fitted on all of them, instead of one per fold.
+    Texts of models are then compared by one critic that was fitted on all of them, instead of one per fold. So it is
+    where a statistic asks what a few documents share: two of the reference that share a rare name, in two folds, make
+    each other's names known, which no relabelling of documents accounts for.
     """
 
 

@@ -3,7 +3,8 @@
 So it is where the reference is text of a model. Prompts are dealt to k folds. For each fold, a critic is fitted on the
 other folds of the reference, and scores the documents of this fold of all texts; another one, fitted on the other folds
 of each new text, says how predictable the reference is under it. A critic whose latents have no names of their own
-(`UnnamedLatentsMixin`: topics, dimensions) is fitted once on all texts together, without being told which is which.
+(`FittedTogetherMixin`: topics, dimensions), or that asks what single documents share (names), is fitted once on all
+texts together, without being told which is which.
 Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one topic in all folds.
 
 Errors of folds are dependent, since the critic of one fold has seen the others. That is of second order: where both
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic import Counted, Statistic
-from momus.critic.hooks import UnnamedLatentsMixin, device_of, moved, row_unit, settled, tokenizer_of
+from momus.critic.hooks import FittedTogetherMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.errors import FittingError
@@ -111,7 +112,7 @@ def cross_scored(
     settled(critic, corpora)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
-    once = isinstance(critic, UnnamedLatentsMixin) or row_unit(critic) != "document"
+    once = isinstance(critic, FittedTogetherMixin) or row_unit(critic) != "document"
     shown: list[Scores] = []
     if once or (isinstance(critic, EvidenceMixin) and not tested_only):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
