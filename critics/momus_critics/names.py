@@ -129,6 +129,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin, FittedTogetherMix
     axis = "names of persons and places"
     question = "Do documents name persons and places as real ones do, and others each? z is the set of names."
     sequence = True
+    folded = True
     reporting = Reporting(
         directions={
             "latent_nll": ("more usual in its names", "less usual in its names"),

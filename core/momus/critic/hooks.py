@@ -104,12 +104,18 @@ class NamedStatesMixin(ABC):
 
 
 class FittedTogetherMixin:
-    """Latents that mean something else in every fit, such as topic 3, or hang together by single fitted documents.
+    """Fitted on all texts of models that are compared, without their labels, instead of on the reference alone.
 
-    Texts of models are then compared by one critic that was fitted on all of them, instead of one per fold. So it is
-    where a statistic asks what a few documents share: two of the reference that share a rare name, in two folds, make
-    each other's names known, which no relabelling of documents accounts for.
+    Attributes
+    ----------
+    folded
+        Whether each fold is scored by a critic of the other folds of all texts, and not all by one critic. One serves
+        latents that mean something else in every fit, such as topic 3. Folds serve statistics of what few documents
+        share: two of the reference with a rare name, in two folds, would make it known to each other, which no
+        relabelling of documents accounts for.
     """
+
+    folded: ClassVar[bool] = False
 
 
 class UnitsMixin(ABC):
