@@ -74,6 +74,12 @@ def agree(found):
             if v.method.family == "distance":
                 assert cell.sign == 0
                 assert f"{value(v, v.difference)} ({rounded(v.low, v.high)} to {rounded(v.high, v.low)})" in said
+                directed = [r for r in family if r in cell.also and r.wording.direction]
+                assert (cell.beside is None) == (not directed)
+                if directed:
+                    told = said.rpartition("; ")[2]
+                    assert told.startswith(directed[0].wording.direction[directed[0].difference > 0])
+                    assert value(directed[0], directed[0].generated_value, directed[0].real_value) in told
             else:
                 assert v.difference == pytest.approx(v.generated_value - v.real_value)
                 assert cell.sign == np.sign(v.difference) == np.sign(v.effect)

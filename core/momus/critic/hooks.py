@@ -12,7 +12,7 @@ from momus.critic.statistic import Note
 from momus.errors import NotFittedError
 from momus.numeric.types import Floats
 from momus.reading import TextSource, as_corpus
-from momus.text.scripts import SPACED, Scripts
+from momus.text.languages import SPACED, Scripts
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
@@ -103,11 +103,19 @@ class NamedStatesMixin(ABC):
         """Names of the states of the fitted critic."""
 
 
-class UnnamedLatentsMixin:
-    """Latents that mean something else in every fit, such as topic 3.
+class FittedTogetherMixin:
+    """Fitted on all texts of models that are compared, without their labels, instead of on the reference alone.
 
-    Texts of models are then compared by one critic that was fitted on all of them, instead of one per fold.
+    Attributes
+    ----------
+    folded
+        Whether each fold is scored by a critic of the other folds of all texts, and not all by one critic. One serves
+        latents that mean something else in every fit, such as topic 3. Folds serve statistics of what few documents
+        share: two of the reference with a rare name, in two folds, would make it known to each other, which no
+        relabelling of documents accounts for.
     """
+
+    folded: ClassVar[bool] = False
 
 
 class UnitsMixin(ABC):

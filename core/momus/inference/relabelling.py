@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.inference.contrast import Contrast, SignedContrast
-from momus.inference.multiplicity import family_test
+from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
+from momus.inference.multiplicity import FamilyTest, family_test
 from momus.inference.pooling import NARROW
 from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples
@@ -40,6 +40,8 @@ NOISE = 1 << 22
 """Pooled values that are kept to find the minimum detectable distance, of 64 relabellings at most."""
 CELLS = 1 << 17
 """Pooled values that statistics are computed of at a time: 1 MB of each text."""
+SPAN = 1 << 19
+"""Labels and pooled values that chunks are drawn of together: 2 to 4 MB. So narrow rows take few calls of NumPy."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Nulls:
     ----------
     exact
         Whether all relabellings are enumerated.
+    test
+        The test of the family after the stage at which it stopped; None if it has none, or all were enumerated.
     noise, kept
         By samples, and whether signs are random: pooled rows of both sides under the first relabellings, (b, V) each,
         if a distance asks for them; the largest number of values to keep.
@@ -145,6 +149,7 @@ class Nulls:
         self.contrasts, self.family, self.budget, self.seed = contrasts, family, budget, seed
         self.headline = headline
         self.signed = {c.signed for c in contrasts}
+        self.test: FamilyTest | None = None
         self.noise: dict[tuple[int, bool], tuple[Floats, Floats]] = {}
         self.kept, self.exact, self.stages, self.workers = kept, False, budget.stages, 1
         if contrasts:
@@ -153,7 +158,10 @@ class Nulls:
             self.exact = True not in self.signed and self.design.enumerable and self.design.relabellings <= most
             self.stages = (self.design.relabellings,) if self.exact else budget.stages
             # narrow rows are too fast to gain by threads
-            self.workers = workers if any(c.samples.rows.shape[1] > NARROW for c in contrasts) else 1
+            widest = max(c.samples.rows.shape[1] for c in contrasts)
+            self.workers = workers if widest > NARROW else 1
+            # chunks that are drawn together; the number must not depend on that of workers
+            self.together = max(SPAN // (self.contrasts[0].samples.rows.shape[0] + widest) // CHUNK, 1)
 
     def drawn(self) -> list[Floats]:
         """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""
@@ -161,16 +169,17 @@ class Nulls:
         null: list[list[Floats]] = [[] for _ in self.contrasts]
         active, start = [i for i, c in enumerate(self.contrasts) if not c.reason], 0
         for stop in self.stages if active else ():
-            chunk_list = list(chunks(-(-start // CHUNK) * CHUNK, stop))
+            drawn = list(chunks(-(-start // CHUNK) * CHUNK, stop))
+            spans = [drawn[i : i + self.together] for i in range(0, len(drawn), self.together)]
 
-            def of_chunk(chunk: tuple[int, int], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
-                number, size = chunk
+            def of_span(span: Sequence[tuple[int, int]], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
+                (first, _), (last, size) = span[0], span[-1]
                 if enumerated is not None:
-                    labels = np.ascontiguousarray(enumerated[:, number * CHUNK : number * CHUNK + size])
-                    return self._contrasts(labels, labels, active, keep=number == 0)
-                return self._contrasts(*self._labels(number, size), active, keep=number == 0)
+                    labels = np.ascontiguousarray(enumerated[:, first * CHUNK : last * CHUNK + size])
+                    return self._contrasts(labels, labels, active, keep=first == 0)
+                return self._contrasts(*self._labels(span), active, keep=first == 0)
 
-            for arrays in self._map(of_chunk, chunk_list):
+            for arrays in self._map(of_span, spans):
                 for i, values in zip(active, arrays, strict=True):
                     null[i].append(values)
             start = stop
@@ -180,29 +189,39 @@ class Nulls:
                 break
         return [np.concatenate(arrays) if arrays else np.zeros(0) for arrays in null]
 
-    def _labels(self, number: int, size: int) -> tuple[Weights, Weights]:
-        """Labels and signs of a chunk; both are the same array where all contrasts have only one of them."""
+    def _labels(self, span: Sequence[tuple[int, int]]) -> tuple[Weights, Weights]:
+        """Labels and signs of some chunks; both are the same array where all contrasts have only one of them."""
         if len(self.signed) == 2:
-            return coupled(self.design, self.seed, number, size)
+            labels, signs = zip(*(coupled(self.design, self.seed, *chunk) for chunk in span), strict=True)
+            return np.concatenate(labels, axis=1), np.concatenate(signs, axis=1)
         draw = random_signs if True in self.signed else random_labels
-        drawn = draw(self.design, self.seed, number, size)
-        return drawn, drawn
+        drawn = [draw(self.design, self.seed, *chunk) for chunk in span]
+        joined = drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
+        return joined, joined
 
     def _map(
-        self, function: Callable[[tuple[int, int]], list[Floats]], chunk_list: Sequence[tuple[int, int]]
+        self,
+        function: Callable[[Sequence[tuple[int, int]]], list[Floats]],
+        spans: Sequence[Sequence[tuple[int, int]]],
     ) -> list[list[Floats]]:
-        """Apply a function to every chunk, in threads where there are several."""
+        """Apply a function to every span of chunks, in threads where there are several."""
         if self.workers == 1:
-            return [function(chunk) for chunk in chunk_list]
+            return [function(span) for span in spans]
         with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(function, chunk_list))
+            return list(pool.map(function, spans))
 
     def _contrasts(self, labels: Weights, signs: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
         values: dict[int, Floats] = {}
-        for samples in {id(self.contrasts[i].samples): self.contrasts[i].samples for i in active}.values():
+        # studentised contrasts have moments of float64
+        ratios = [i for i in active if isinstance(self.contrasts[i], RatioContrast)]
+        precise = labels.astype(np.float64) if ratios else labels
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values |= {i: self.contrasts[i].under(precise, None) for i in ratios}
+        others = [i for i in active if i not in values]
+        for samples in {id(self.contrasts[i].samples): self.contrasts[i].samples for i in others}.values():
             for signed, drawn in ((False, labels), (True, signs)):
                 chosen = [
-                    i for i in active if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
+                    i for i in others if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
                 ]
                 if chosen:
                     results = self._of_samples([self.contrasts[i] for i in chosen], samples, drawn, keep)
@@ -210,7 +229,7 @@ class Nulls:
         return [values[i] for i in active]
 
     def _of_samples(self, chosen: Sequence[Contrast], samples: Samples, labels: Weights, keep: bool) -> list[Floats]:
-        few = max(self.kept // max(samples.rows.shape[1], 1), 8)
+        few = min(max(self.kept // max(samples.rows.shape[1], 1), 8), CHUNK)
         with np.errstate(divide="ignore", invalid="ignore"):
             if isinstance(chosen[0], SignedContrast) and keep:
                 self.noise[id(samples), True] = chosen[0].influences.null_rows(labels[:, :few])
@@ -236,8 +255,8 @@ class Nulls:
         stopped = {i for i in active if i not in family and self._stops(drawn[i], self.contrasts[i].extreme(drawn[i]))}
         if family:
             contrasts, nulls = [self.contrasts[i] for i in family], [drawn[i] for i in family]
-            test = family_test(contrasts, nulls, self.exact, self.headline)
-            if self._stops(drawn[family[0]], test.extreme):
+            self.test = family_test(contrasts, nulls, self.exact, self.headline)
+            if self._stops(drawn[family[0]], self.test.extreme):
                 stopped |= set(family)
         return [i for i in active if i not in stopped]
 

@@ -79,7 +79,7 @@ class Samples:
         shared = 2 * r * g / (r + g)
         return (shared / r)[self.strata], (shared / g)[self.strata]
 
-    def sides(self, labels: Weights) -> tuple[Floats | Weights, Floats | Weights | None]:
+    def sides(self, labels: Weights | Floats) -> tuple[Floats | Weights, Floats | Weights | None]:
         """Weights of the rows as real and as generated, (N, B) each; None where those are 1 − the former."""
         if self.strata is None:
             return labels, None
@@ -120,9 +120,10 @@ class Samples:
         real = self._sums(as_real)
         if as_generated is not None:
             return real, self._sums(as_generated)
-        # rounding must not make a count negative
         generated = self.whole - real
-        return real, np.maximum(generated, 0.0) if sparse.issparse(self.rows) else generated
+        if sparse.issparse(self.rows) and self.rows.dtype != np.float32:  # rounding must not make a count negative
+            np.maximum(generated, 0.0, out=generated)
+        return real, generated
 
     @cached_property
     def observed(self) -> tuple[Floats, Floats]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from momus.joint.versions import of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import number, p_value, percent, rounded, signed_percent
+from momus.report.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
 from momus.report.joint_words import count
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult
-from momus.text.counting import counted, joined
+from momus.text.counting import counted, joined, text_of
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
+WHERE = {"within human variation": "within", "beyond human variation": "beyond"}
+"""Where a gap lies, by the finding."""
 
 
 def value(v: Verdict, x: float | None, *others: float | None) -> str:
@@ -40,16 +41,18 @@ def mark(cell: Cell) -> str:
 
 def bands(v: Verdict) -> str:
     """The size of a gap in words, such as ``2.3 human bands``."""
-    return "" if v.gap is None else worded(v, f"{rounded_gap(v)}{over_refits(v)} human bands")
+    unit = f"bands of {one_line(v.reference, 40)}" if v.band_source == OWN else "human bands"
+    return "" if v.gap is None else f"{rounded_gap(v)}{over_refits(v)} {unit}"
 
 
-def worded(v: Verdict, text: str) -> str:
-    """Words that speak of human text, of the reference where that is text of a model."""
-    name = one_line(v.reference, 40)
-    text = of_reference(text, "" if v.reference == "real" else name)
-    if v.band_source == OWN:
-        text = text.replace("human variation", f"the variation of {name}").replace("human bands", f"bands of {name}")
-    return text
+def variation(v: Verdict) -> str:
+    """Whose variation the band of a row is: that of people, or of the model whose text is the reference."""
+    return f"the variation of {one_line(v.reference, 40)}" if v.band_source == OWN else "human variation"
+
+
+def finding(v: Verdict) -> str:
+    """The finding of a row in words that name the reference."""
+    return f"{WHERE[v.finding]} {variation(v)}" if v.finding in WHERE else v.finding
 
 
 def over_refits(v: Verdict) -> str:
@@ -75,7 +78,8 @@ def size(v: Verdict) -> str:
 def says_what(cell: Cell) -> str:
     """What a corpus does on an axis, without its name: direction, values and size.
 
-    For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``.
+    For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``. Where a distance speaks, a
+    second statistic says in which direction, with its own values.
     """
     v = cell.row
     if v.p_adjusted is None:
@@ -83,16 +87,16 @@ def says_what(cell: Cell) -> str:
     if not v.differs:
         power = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
         if v.finding == "within human variation":
-            return worded(v, f"within human variation ({bands(v)})")
-        return worded(v, f"not told apart from human text{power}")
+            return f"{finding(v)} ({bands(v)})"
+        return f"not told apart from {one_line(text_of(v.reference, HUMAN), 40)}{power}"
     sizes = [s for s in (versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
-    within = {
-        "within human variation": "within human variation",
-        "undecided": "undecided whether beyond human variation",
+    endings = {
+        "within human variation": f", {finding(v)}",
+        "undecided": f", undecided whether beyond {variation(v)}",
     }
-    ending = f", {within[v.finding]}" if v.finding in within else ""
-    return worded(v, f"{start}: {', '.join(sizes)}{ending}")
+    beside = "" if cell.beside is None else f"; {cell.beside.direction}: {versus(cell.beside)}"
+    return f"{start}: {', '.join(sizes)}{endings.get(v.finding, '')}{beside}"
 
 
 def versus(cell: Cell) -> str:
@@ -103,11 +107,14 @@ def versus(cell: Cell) -> str:
     if v.method.family == "distance":
         interval = "" if v.low is None or v.high is None else f" ({rounded(v.low, v.high)} to {rounded(v.high, v.low)})"
         return f"{label(v)} {value(v, v.difference)}{interval}"
-    generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
+    relative = "" if change is None or v.wording.format == "share" else f", {signed_percent(change)}"
+    if relative and v.generated_value and v.real_value:
+        generated, real = compared(v.generated_value, v.real_value), compared(v.real_value, v.generated_value)
+    else:
+        generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
     if v.wording.clause:
         return f"{v.wording.clause.format(generated)} ({_of(v)}: {real})"
     unit = f" {v.wording.unit}" if v.wording.unit else ""
-    relative = "" if change is None or v.wording.format == "share" else f", {signed_percent(change)}"
     return f"{label(v)} {generated}{unit} ({_of(v)}: {real}{relative})"
 
 
@@ -158,7 +165,7 @@ def _nearest(answer: Answer) -> str:
     counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
     beyond = f"beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
     if answer.nearest is not None:
-        return f"{first.generated} is nearest to human text: {beyond}"
+        return f"{first.generated} is {_nearer(answer)} to human text: {beyond}"
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}. {first.generated} is {beyond}"
     return f"{first.generated} is {beyond}"
@@ -167,24 +174,33 @@ def _nearest(answer: Answer) -> str:
 def _nearest_and_none_beyond(answer: Answer) -> str:
     """Who is nearest where no corpus is beyond human variation on any axis, and on how many axes they differ."""
     counts = [c.differs for c in answer.corpora]
-    differ = (
-        f"each differs on {counts[0]}" if len(set(counts)) == 1 else f"they differ on {min(counts)} to {max(counts)}"
-    )
-    none = f"no text is beyond human variation on any of {axes(answer.corpora[0].tested)}; {differ}"
+    if len(set(counts)) == 1:
+        differ = f"{'both differ' if len(counts) == 2 else 'each differs'} on {counts[0]}"
+    elif len(counts) == 2:
+        differ = joined([f"{c.generated} differs on {c.differs}" for c in answer.corpora])
+    else:
+        differ = f"they differ on {min(counts)} to {max(counts)}"
+    none = f"no text is shown to be beyond human variation on any of {axes(answer.corpora[0].tested)}; {differ}"
     if answer.nearest is not None:
-        return f"{answer.nearest.generated} is nearest to human text; {none}."
+        return f"{answer.nearest.generated} is {_nearer(answer)} to human text; {none}."
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}; {none}."
     return f"{none[0].upper()}{none[1:]}."
+
+
+def _nearer(answer: Answer) -> str:
+    return "nearer" if len(answer.corpora) == 2 else "nearest"
 
 
 def _nearest_on_one_axis(answer: Answer) -> str:
     """Who is nearest on the only axis, and which corpora are beyond human variation on it."""
     beyond = [c.generated for c in answer.corpora if c.beyond]
     verb = "is" if len(beyond) == 1 else "are"
-    where = f"{joined(beyond)} {verb} beyond human variation" if beyond else "no text is beyond human variation"
+    where = (
+        f"{joined(beyond)} {verb} beyond human variation" if beyond else "no text is shown to be beyond human variation"
+    )
     if answer.nearest is not None:
-        return f"{answer.nearest.generated} is nearest to human text on the only axis; {where} on it."
+        return f"{answer.nearest.generated} is {_nearer(answer)} to human text on the only axis; {where} on it."
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}; {where} on the only axis."
     return f"On the only axis, {where}."
@@ -201,12 +217,12 @@ def _by_count(corpora: Sequence[CorpusAnswer]) -> list[tuple[int, list[str]]]:
 def _largest(answer: Answer, cell: Cell) -> str:
     axis = answer.axis(cell.row.critic)
     shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
-    all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
-    size = "Largest" if (cell.row.gap or 0.0) >= max(a.size for a in answer.axes) else "Main"
-    whose = f"{size} gap of {all_of_them}" if shared else f"{size} gap: {cell.generated} in"
-    name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared else ""
-    what = f"{name}{says_what(cell)}"
-    return f"{whose}{': ' if shared else ' '}{axis.axis} – {what}."
+    largest = (cell.row.gap or 0.0) >= max(a.size for a in answer.axes)
+    if shared:
+        all_of_them = "Both" if len(answer.corpora) == 2 else f"All {count(len(answer.corpora))}"
+        start = f"{all_of_them} depart {'most' if largest else 'mainly'} in {axis.axis}"
+        return f"{start} – {cell.generated} {'is ' if cell.direction else ''}{says_what(cell)}."
+    return f"{'Largest' if largest else 'Main'} gap: {cell.generated} in {axis.axis} – {says_what(cell)}."
 
 
 def _largest_axis(answer: Answer, generated: str) -> str | None:

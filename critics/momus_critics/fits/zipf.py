@@ -6,7 +6,9 @@ Pooled counts are float arrays (B, V), one row per resample; each row is ranked 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +18,10 @@ from momus.numeric.types import Floats, Ints
 
 BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
-LARGEST_SHORT = (1 << 16) - 1
-KEPT: deque[tuple[Floats, int, Floats]] = deque(maxlen=8)
-"""Ranked rows, numbers of ranks, and shares that `shares_up_to` gave last: several distances ask for the same."""
+KEPT: deque[tuple[Floats, int | str, Any]] = deque(maxlen=12)
+"""Ranked rows, and what was computed of them last: their shares up to a rank, their exponents, the same as integers."""
+HEAD = 4096
+"""Ranks whose counts in samples of a law are drawn together."""
 KEPT_CELLS = 1 << 18
 """Largest table that is kept: 2 MB."""
 
@@ -79,23 +82,36 @@ def ranked(pooled: Floats) -> Floats:
     [[70000.0, 3.0, 2.0]]
     """
     with np.errstate(invalid="ignore"):
-        short = np.minimum(pooled, LARGEST_SHORT).astype(np.uint16)
-    other = np.flatnonzero((pooled != short).any(axis=0))  # columns with a count beyond 16 bits, or a fraction
-    rest = pooled[:, other]
-    if not ((rest > LARGEST_SHORT) | (rest == short[:, other])).all():
+        whole = pooled.astype(np.int32)
+    if not np.array_equal(whole, pooled):  # fractions
         return np.sort(pooled, axis=1)[:, ::-1]
-    # a stable sort of 16 bits is a radix sort, several times as fast as one of floats
-    ordered = np.sort(short, axis=1, kind="stable").astype(np.float64)
-    if len(other):  # the few larger counts of a row are its last ones
-        tail, largest = ordered[:, -len(other) :], np.sort(rest, axis=1)
-        tail[...] = np.where(largest > LARGEST_SHORT, largest, tail)
-    return ordered[:, ::-1]
+    # integers are sorted several times as fast as floats
+    whole = np.sort(whole, axis=1)[:, ::-1]
+    ordered = whole[:, ::-1].astype(np.float64)[:, ::-1]
+    if ordered.sum(axis=1).max() < 1 << 31:
+        _once(ordered, "integers", lambda: whole)
+    return ordered
+
+
+def _once(ordered: Floats, what: int | str, compute: Callable[[], Any]) -> Any:
+    """A number or table of ranked rows, from `KEPT` if it is there."""
+    for rows, key, kept in tuple(KEPT):
+        if rows is ordered and key == what:
+            return kept
+    value = compute()
+    if ordered.size <= KEPT_CELLS:
+        KEPT.append((ordered, what, value))
+    return value
 
 
 def exponents(ordered: Floats, truncated: bool = False) -> Floats:
     """Maximum-likelihood exponent of each row."""
     if truncated:
         return np.array([fit_exponent(row, truncated=True) for row in ordered])
+    return np.asarray(_once(ordered, "exponents", lambda: _exponents(ordered)))
+
+
+def _exponents(ordered: Floats) -> Floats:
     mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)
     grid, implied = _mean_log_table()
     return np.asarray(np.interp(mean_log, implied[::-1], grid[::-1]))
@@ -103,14 +119,14 @@ def exponents(ordered: Floats, truncated: bool = False) -> Floats:
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:
     """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
-    for rows, number, shares in tuple(KEPT):
-        if rows is ordered and number == ranks:
-            return shares
-    head = ordered[:, :ranks] if ranks else ordered
-    cumulated: Floats = np.cumsum(head, axis=1) / ordered.sum(axis=1, keepdims=True)
-    if ordered.size <= KEPT_CELLS:
-        KEPT.append((ordered, ranks, cumulated))
-    return cumulated
+    return np.asarray(_once(ordered, ranks, lambda: _shares_up_to(ordered, ranks)))
+
+
+def _shares_up_to(ordered: Floats, ranks: int) -> Floats:
+    # sums of integers are exact, and ten times as fast as those of floats
+    whole = _once(ordered, "integers", lambda: ordered)
+    head = whole[:, :ranks] if ranks else whole
+    return np.asarray(np.cumsum(head, axis=1, dtype=whole.dtype) / ordered.sum(axis=1, keepdims=True))
 
 
 def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
@@ -189,10 +205,15 @@ def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: 
     observed = float(ks_own_law(ordered, ranks)[0])
     law = law_shares(exponents(ordered), support)[0]
     mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
+    # counts of the first ranks and of all others, whose few tokens are drawn one by one
+    head = np.append(mass[:HEAD], mass[HEAD:].sum())
+    tail = np.cumsum(mass[HEAD:])
     rng = np.random.default_rng(seed)
     extreme = 0
     for _ in range(samples):
-        sample = rng.multinomial(int(ordered.sum()), mass / mass.sum()).astype(np.float64)
+        *first, others = rng.multinomial(int(ordered.sum()), head / head.sum()).tolist()
+        rest = np.searchsorted(tail, tail[-1:] * rng.random(others), "right")
+        sample = np.concatenate([first, np.bincount(rest)])
         resample = ranked(sample[sample > 0][None])
         extreme += float(ks_own_law(resample, ranks)[0]) >= observed
     return observed, (1 + extreme) / (1 + samples)
