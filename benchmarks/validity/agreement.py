@@ -429,6 +429,30 @@ def faults_of_sentence(said: str, cell: Cell, axis: str, s: Statistic) -> list[s
     return [f"{fault}: {said}" for fault in faults]
 
 
+def first_gap(comparison: Comparison) -> str:
+    """The first sentence on a gap, as printed; empty if there is none."""
+    told = " ".join(str(comparison).split("\ndocuments: ")[0].split())
+    found = re.search(r"(?:Largest|Main) gap.*", told)
+    return found.group() if found else ""
+
+
+def faults_of_means(comparison: Comparison) -> list[str]:
+    """What the row of means says otherwise than the table above it, and the first sentence than that row."""
+    table = re.split(r"─+\n", str(comparison))[1].splitlines()
+    means = [line for line in table if line.startswith("mean over axes")]
+    if not means:
+        return []
+    cells = [re.findall(r"(?<![\w.])<?\d+\.\d(?:±[\d.]+)?", line) for line in table[: table.index(means[0])] if line]
+    said = np.array([float(x) for x in re.findall(r"\d+\.\d", means[0])])
+    # axes on which a text has no gap do not count
+    shown = np.array([[float(x.lstrip("<").split("±")[0]) for x in row] for row in cells if len(row) == len(said)])
+    faults = [] if (np.abs(shown.mean(axis=0) - said) <= 0.1001).all() else [f"means {said} of {shown.tolist()}"]
+    answer = answer_of(comparison)
+    if answer.nearest and (np.diff(said) < 0).any():
+        faults.append(f"{answer.nearest.generated} is nearest: {said}")
+    return faults
+
+
 def disagreements(seed: int) -> tuple[int, int, list[str]]:
     """Axes that were compared, axes that differ, and all that disagrees in one random run."""
     comparison, critics, texts, register = run(seed)
@@ -458,14 +482,14 @@ def disagreements(seed: int) -> tuple[int, int, list[str]]:
                 counts = 0.4 if fitted[v.critic].reporting.general else 1.5 if fitted[v.critic].reporting.leading else 1
                 sizes.append(((v.gap or 0.0) * counts, cell, axis.axis))
             faults += [f"{key}, {v.statistic}: {fault}" for fault in again.faults]
-    told = " ".join(str(comparison).split("\ndocuments: ")[0].split())
-    sentence = re.search(r"(?:Largest|Main) gap.*", told)
+    sentence = first_gap(comparison)
     with_gap = [x for x in sizes if x[1].row.gap is not None]
+    faults += faults_of_means(comparison)
     if sentence and with_gap:
         _, cell, name = max(with_gap, key=lambda x: x[0])
-        faults += faults_of_sentence(sentence.group(), cell, name, statistics[cell.row.critic, cell.row.statistic])
+        faults += faults_of_sentence(sentence, cell, name, statistics[cell.row.critic, cell.row.statistic])
     elif bool(sentence) != bool(with_gap):
-        faults.append(f"a gap is told, or none: {told}")
+        faults.append(f"a gap is told, or none: {sentence}")
     return count, differing, faults
 
 

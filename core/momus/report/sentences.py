@@ -263,7 +263,7 @@ def legend(answer: Answer) -> list[str]:
     lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
     if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
-        lines.append("mean and rank: of the headline statistic of each axis, the same for all texts")
+        lines.append("rank: by the headline statistic of each axis, the same for all texts")
     if any(over_refits(c.row) for c in cells):
         lines.append("± standard deviation over fits of the critic")
     if any(c.row.p_adjusted is None for c in cells):
