@@ -331,7 +331,11 @@ def tables_of_simulations(rows: dict[tuple[str, int], list[Row]]) -> list[str]:
             return f"{np.median([r[gap][s][0] for r in found if r[gap][s][0] is not None]):.2f}"
 
         def findings(found: list[Row], text: str, s: str) -> str:
-            return shares_of([r[text][s] for r in found], "within", "beyond")
+            rows = [r[text][s] for r in found]
+            if s != LEADING:  # of an axis with this statistic alone, which no other could lead
+                low = INTERVALS["gap"]
+                rows = [[r[0], "beyond" if r[1] == "undecided" and r[low] > 1 else r[1]] for r in rows]
+            return shares_of(rows, "within", "beyond")
 
         def held(found: list[Row], gap: float, interval: str, s: str) -> str:
             truths = true_differences(law, gap)  # noqa: B023
