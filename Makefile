@@ -20,7 +20,8 @@ COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/(tests?|models|testing)/' $(
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
-	$(PIP) --editable '.[dev]' --editable ./examples/people
+	$(PIP) --editable '.[dev]' --editable ./examples/generating --editable ./examples/people --editable ./examples/preparing \
+		--editable './examples/training[train]'
 	$(COMPILE)
 	@touch $@ $(CORE)
 
@@ -45,13 +46,13 @@ slow: $(STAMP) ## Run all tests, also those that take long (about an hour)
 faults: $(STAMP) ## Run the whole fault suite: 10,000 fuzzed inputs, all kills and corruptions
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow or not slow" tests/faults
 
-HARNESSES := tests/adapters/test_logs.py tests/adapters/test_harnesses.py tests/adapters/test_rollouts.py \
-	tests/adapters/test_trackers.py tests/adapters/test_transformers_callback.py tests/cli/test_logs.py
+HARNESSES := tests/adapters/test_logs.py tests/examples/training tests/cli/test_logs.py
 
 # trackio is tested apart: it needs an older Pillow than the one pinned
 harnesses: $(STAMP) ## Install harnesses and trackers beside Momus, and run the tests that skip without them
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable '.[logs,wandb,mlflow,tensorboard]' trl lm-eval datasets
+		--editable '.[logs]' \
+		--editable './examples/training[train,wandb,mlflow,tensorboard]' trl lm-eval datasets
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "slow or not slow" $(HARNESSES)
 
 check: lint types ## Lint and type check only

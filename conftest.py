@@ -7,4 +7,4 @@ from pathlib import Path
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 sys.path += [str(BENCHMARKS / "reproduce"), str(BENCHMARKS / "validity")]
 
-collect_ignore = [] if find_spec("inspect_ai") else ["adapters/momus_adapters/harnesses/inspect.py"]
+collect_ignore = [] if find_spec("inspect_ai") else ["examples/training/momus_training/inspect.py"]

@@ -20,11 +20,12 @@ from gpu_stages import HEAD, Row, Stage, chains, gibbs, relabelling, timed, topi
 
 from momus import Corpus
 from momus.critic.hooks import moved
-from momus.sequences import Decoding, Sequences, document_seeds, sample
+from momus.sequences import Sequences
 from momus_critics.hsmm import Parameters, posterior, viterbi
 from momus_critics.hsmm.passes import SegmentScores
 from momus_critics.passages import Passages
 from momus_critics.pcfg.grammar import Grammar
+from momus_generating import Decoding, document_seeds, sample
 
 sys.path.insert(0, str(Path(__file__).parent / "reproduce"))
 from small_models import small_lm
@@ -107,7 +108,7 @@ def encoder(device: str, small: bool) -> list[Row]:
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from momus.critic.resources import token_batches
+    from momus.critic.tools import token_batches
     from momus_adapters.transformers.encoder import autocast, padded, tokenize
     from momus_adapters.transformers.posterior import TransformersPosterior
 

@@ -1,33 +1,46 @@
 """How many small changes of the code no test notices: a random sample of mutants of files, and the tests that run them.
 
-    python benchmarks/mutants.py critics/momus_critics/length.py --tests tests/critics/test_length.py -n 12
+    python benchmarks/mutants.py critics/momus_critics/length.py --tests tests/critics/test_length.py -n 40
 
 A mutant has one comparison (< and ≤, = and ≠), one sign or operation (+ and −, × and ÷) or one number changed.
-Docstrings, annotations, decorators and messages stay. The tree is copied, so the files themselves are never touched. A
-test file runs if it names the changed module or something public in it; the module's doctests run too. Each line of the
-output is a mutant: killed, survived, or stopped after --limit seconds, which is neither.
+Docstrings, annotations, decorators and messages stay. The tree is copied, so the files themselves are never touched.
+The tests, and the doctests of the modules, run once with a trace; then each mutant is imported in a fork of this
+process, where its libraries are loaded already, by the tests that reach its statement: the shortest first, until one
+fails. Each line of the output is a mutant: killed, survived, or stopped after --limit seconds of CPU time, which is
+neither.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import json
+import multiprocessing
 import os
+import pickle
 import random
-import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Queue
+from types import FrameType
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
+ROOTS = ("core", "critics", "adapters", "examples/people")
+"""Where the packages of the tree lie."""
+LIBRARIES = ("hypothesis", "pandas", "pyarrow.parquet", "scipy.stats", "scipy.optimize", "sklearn.feature_extraction")
+"""Imported once, before any fork."""
 SWAPPED = {
     **{ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">")},
     **{ast.Eq: ("==", "!="), ast.NotEq: ("!=", "==")},
@@ -37,7 +50,7 @@ SWAPPED = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of the bytes [start, stop) of a file."""
+    """A change of the bytes [start, stop) of a file, in the statement that has the lines [first, last]."""
 
     path: str
     line: int
@@ -45,6 +58,8 @@ class Mutant:
     stop: int
     old: str
     new: str
+    first: int
+    last: int
 
 
 def mutants_of(path: str) -> list[Mutant]:
@@ -57,75 +72,147 @@ def mutants_of(path: str) -> list[Mutant]:
     def place(line: int, column: int) -> int:
         return starts[line - 1] + column
 
-    def between(left: ast.expr, operator: ast.AST, right: ast.expr) -> Iterator[Mutant]:
+    def between(left: ast.expr, operator: ast.AST, right: ast.expr, lines: tuple[int, int]) -> Iterator[Mutant]:
         if type(operator) not in SWAPPED:
             return
         old, new = SWAPPED[type(operator)]
         start = place(left.end_lineno or 0, left.end_col_offset or 0)
         at = source.find(old.encode(), start, place(right.lineno, right.col_offset))
         if at >= 0:
-            yield Mutant(path, left.end_lineno or 0, at, at + len(old), old, new)
+            yield Mutant(path, left.end_lineno or 0, at, at + len(old), old, new, *lines)
 
-    def visit(node: ast.AST) -> Iterator[Mutant]:
+    def visit(node: ast.AST, lines: tuple[int, int]) -> Iterator[Mutant]:
         if isinstance(node, ast.JoinedStr | ast.Raise):  # messages
             return
+        if isinstance(node, ast.stmt):  # of a statement with a body, its head
+            body = getattr(node, "body", None)
+            lines = node.lineno, max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or 0
         if isinstance(node, ast.Compare):
             operands = [node.left, *node.comparators]
             for left, operator, right in zip(operands, node.ops, node.comparators, strict=False):
-                yield from between(left, operator, right)
+                yield from between(left, operator, right, lines)
         elif isinstance(node, ast.BinOp):
-            yield from between(node.left, node.op, node.right)
+            yield from between(node.left, node.op, node.right, lines)
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
             start, stop = (
                 place(node.lineno, node.col_offset),
                 place(node.end_lineno or 0, node.end_col_offset or 0),
             )
             new = str(node.value + 1) if isinstance(node.value, int) else repr(node.value * 1.2 or 0.1)
-            yield Mutant(path, node.lineno, start, stop, source[start:stop].decode(), new)
+            yield Mutant(path, node.lineno, start, stop, source[start:stop].decode(), new, *lines)
         for name, value in ast.iter_fields(node):
             if name not in ("annotation", "returns", "decorator_list"):
                 for child in value if isinstance(value, list) else [value]:
                     if isinstance(child, ast.AST):
-                        yield from visit(child)
+                        yield from visit(child, lines)
 
-    return list(visit(ast.parse(source)))
-
-
-def tests_of(path: str, tests: Sequence[str]) -> list[str]:
-    """The test files that name a module or something public in it, and the module for its doctests."""
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    public = [n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name[0] != "_"]
-    dotted = path.split("/", 1)[1].removesuffix(".py").replace("/", ".")
-    named = re.compile(rf"\b({'|'.join(map(re.escape, [dotted, *public]))})\b")
-    files = {f for t in tests for f in ([ROOT / t] if t.endswith(".py") else sorted((ROOT / t).rglob("test_*.py")))}
-    chosen = [f for f in files if named.search(f.read_text(encoding="utf-8"))]
-    stem = Path(path).stem
-    chosen.sort(key=lambda f: (stem not in f.stem, f.stat().st_size))  # those that are sure to be about it first
-    return [path, *(str(f.relative_to(ROOT)) for f in chosen)]
+    return list(visit(ast.parse(source), (0, 0)))
 
 
-def run(mutant: Mutant | None, tests: Sequence[str], tree: Path, limit: float) -> str:
-    """Run the tests on a copy of the tree that holds the mutant: killed, survived or stopped.
+class Reach:
+    """A plug-in of pytest that notes, per test, its seconds and the lines of some files that it runs.
 
-    Without a mutant they must pass, else the program ends with their output.
+    What runs while fixtures are made counts for all tests of the file: they may share them.
     """
-    roots = os.pathsep.join(str(tree / name) for name in ("core", "critics", "adapters"))
-    environment = {**os.environ, "PYTHONPATH": roots, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *tests]
-    if mutant is not None:
-        source = (ROOT / mutant.path).read_bytes()
-        changed = source[: mutant.start] + mutant.new.encode() + source[mutant.stop :]
-        (tree / mutant.path).write_bytes(changed)
-    try:
-        ended = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return "stopped"
-    finally:
-        if mutant is not None:
-            (tree / mutant.path).write_bytes(source)
-    if mutant is None and ended.returncode:
-        sys.exit("tests fail without a mutant: repair them first\n" + ended.stdout.decode()[-3000:])
-    return "killed" if ended.returncode else "survived"
+
+    def __init__(self, files: Sequence[str]) -> None:
+        self.files = set(files)
+        self.lines: dict[str, set[tuple[str, int]]] = defaultdict(set)
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def traced(self, key: str) -> Iterator[None]:
+        add = self.lines[key].add
+
+        def local(frame: FrameType, event: str, argument: Any) -> Any:
+            add((frame.f_code.co_filename, frame.f_lineno))
+            return local
+
+        def called(frame: FrameType, event: str, argument: Any) -> Any:
+            code = frame.f_code  # not of modules and bodies of classes, which whatever imports first runs
+            return local(frame, event, argument) if code.co_filename in self.files and code.co_flags & 1 else None
+
+        sys.settrace(called)
+        try:
+            return (yield)
+        finally:
+            sys.settrace(None)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        yield from self.traced(item.nodeid.partition("::")[0])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        yield from self.traced(item.nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] += report.duration
+
+    def tests_of(self, mutant: Mutant, tree: Path) -> list[str]:
+        """The tests that reach a statement, the shortest first; of one that runs at import, those of its file."""
+
+        def reached(lines: range) -> list[str]:
+            wanted = {(str(tree / mutant.path), n) for n in lines}
+            found = [t for t in self.seconds if wanted & (self.lines[t] | self.lines[t.partition("::")[0]])]
+            return sorted(found, key=lambda t: self.seconds[t])
+
+        return reached(range(mutant.first, mutant.last + 1)) or reached(range(1, 10_000))
+
+
+class Shortest:
+    """A plug-in of pytest that runs tests in a given order."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        self.rank = {test: i for i, test in enumerate(tests)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: self.rank.get(item.nodeid, len(self.rank)))
+
+
+def forked(tree: Path, tests: Sequence[str], plugin: Reach | Shortest, limit: int) -> tuple[int | None, str]:
+    """Run pytest in a fork whose packages are those of the tree: exit code, None when stopped, and its output.
+
+    The limit is one of CPU time; one that waits is stopped after 20 times as long.
+    """
+    log = tree.parent / "log"
+
+    def work() -> None:
+        os.setpgrp()
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        with open(log, "wb") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        os.chdir(tree)
+        sys.path[:0] = roots = [str(tree / name) for name in ROOTS]
+        os.environ.update(PYTHONPATH=os.pathsep.join(roots), PYTHONDONTWRITEBYTECODE="1")
+        sys.dont_write_bytecode = True
+        # files of the code are named for their doctests: what they import is no test because it begins with "test"
+        options = ["-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "python_functions=test_*"]
+        code = pytest.main([*options, *tests], plugins=[plugin])
+        if isinstance(plugin, Reach):
+            (tree.parent / "reach").write_bytes(pickle.dumps((dict(plugin.lines), dict(plugin.seconds))))
+        sys.stdout.flush()
+        os._exit(int(code))
+
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    process.join(20 * limit)
+    if process.is_alive():
+        os.killpg(process.pid or 0, signal.SIGKILL)
+        process.join()
+    return None if (process.exitcode or 0) < 0 else process.exitcode, log.read_text(errors="replace")
+
+
+def copied(folder: Path) -> Path:
+    """A copy of all files of the working tree but ignored ones."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in names:
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
 
 
 def main() -> None:
@@ -133,42 +220,43 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="+", help="files or folders of the code, from the root of the repository")
     parser.add_argument("--tests", nargs="+", required=True, help="files or folders of tests")
+    parser.add_argument("-k", default="", help="names of tests, as pytest takes it: leave out what takes long")
     parser.add_argument("-n", type=int, default=12, help="number of mutants")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=300, help="seconds per mutant")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of CPU time per mutant")
     options = parser.parse_args()
     paths = [str(f.relative_to(ROOT)) for p in options.paths for f in sorted((ROOT / p).rglob("*.py"))]
     paths += [p for p in options.paths if p.endswith(".py")]
     drawn = [m for p in paths for m in mutants_of(p)]
     random.Random(options.seed).shuffle(drawn)
     drawn = drawn[: options.n]
-    chosen = {m.path: tests_of(m.path, options.tests) for m in drawn}
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
-    files = [name for name in names if (ROOT / name).is_file()]
+    for name in LIBRARIES:
+        importlib.import_module(name)
+    os.environ["OMP_NUM_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as folder:
-        trees: Queue[Path] = Queue()
-        for k in range(options.workers):
-            tree = Path(folder) / str(k)
-            for name in files:
-                (tree / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, tree / name)
-            trees.put(tree)
-
-        def judged(mutant: Mutant) -> str:
-            tree = trees.get()
-            try:
-                outcome = run(mutant, chosen[mutant.path], tree, options.limit)
-            finally:
-                trees.put(tree)
-            print(json.dumps({"outcome": outcome, **vars(mutant)}, ensure_ascii=False), flush=True)
-            return outcome
-
-        whole = sorted({t for tests in chosen.values() for t in tests})
-        run(None, whole, Path(folder) / "0", 10 * options.limit)
-        with ThreadPoolExecutor(options.workers) as pool:
-            print(json.dumps(Counter(pool.map(judged, drawn))))
+        tree = copied(Path(folder).resolve() / "tree")
+        changed = sorted({m.path for m in drawn})
+        reach = Reach([str(tree / path) for path in changed])
+        code, output = forked(tree, ["-k", options.k, *changed, *options.tests], reach, 3_600)
+        if code:
+            sys.exit("tests fail without a mutant: repair them first\n" + output[-3_000:])
+        lines, seconds = pickle.loads((Path(folder) / "reach").read_bytes())
+        reach.lines.update(lines)
+        reach.seconds.update(seconds)
+        outcomes: Counter[str] = Counter()
+        for mutant in drawn:
+            source = (tree / mutant.path).read_bytes()
+            began, tests = time.perf_counter(), reach.tests_of(mutant, tree)
+            text = source[: mutant.start] + mutant.new.encode() + source[mutant.stop :]
+            (tree / mutant.path).write_bytes(text)
+            code, output = forked(tree, tests, Shortest(tests), options.limit) if tests else (0, "")
+            (tree / mutant.path).write_bytes(source)
+            outcome = "stopped" if code is None else "killed" if code else "survived"
+            by = next(iter(output.partition("FAILED ")[2].split()), "").split("::")[-1]
+            spent = {"tests": len(tests), "seconds": round(time.perf_counter() - began, 1), "by": by}
+            print(json.dumps({"outcome": outcome, **vars(mutant), **spent}, ensure_ascii=False), flush=True)
+            outcomes[outcome] += 1
+        print(json.dumps(outcomes))
 
 
 if __name__ == "__main__":

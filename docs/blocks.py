@@ -50,7 +50,7 @@ FILES = {
     "held-out.jsonl": ("real", 0, 25),
     "new.jsonl": ("real", 25, 50),
     "a.jsonl": ("generated-nucleus", 0, 25),
-    "b.jsonl": ("generated-ancestral", 0, 25),
+    "b.jsonl": ("generated-nucleus-cool", 0, 25),
     "novels.jsonl": ("prose", 0, 10),
     "more-novels.jsonl": ("prose", 10, 18),
     "stories.jsonl": ("generated-prose-nucleus", 0, 8),

@@ -6,8 +6,8 @@ Trains a character-level transformer (two layers, random initialisation) on pass
 Every ``--every`` steps, two critics score 24 samples: do samples use words as the novels do (``unigram``), and do words
 have the same lengths (``word-length``)? The numbers go to the trainer's logs and to ``history.csv``; ``training.svg``
 plots generated − real over steps with 95 % bootstrap intervals over samples, for the total variation distance between
-words (its excess over chance) and for Latent NLL. Needs ``pip install -e '.[train]'``. Takes some 90 s on
-one core.
+words (its excess over chance) and for Latent NLL. Needs ``pip install -e 'examples/training[train]'``. Takes some 90 s
+on one core.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shared import GENERATED, OTHER, corpus, figure, options, run
 
 import momus
 from momus.critic.registry import critic_class
-from momus_adapters.transformers.callback import CriticCallback
+from momus_training.callback import CriticCallback
 
 WINDOW = 96
 SAMPLES = 24

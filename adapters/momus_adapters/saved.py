@@ -44,7 +44,7 @@ def resolve(named: str | Callable[..., Any], role: str) -> Callable[..., Any]:
         The name does not exist, is not callable, or belongs to Python's own library, which has no models but has
         functions that a saved critic must not be able to call.
 
-    >>> resolve("momus.text.titles:normalize_title", "function").__name__
+    >>> resolve("momus.text.vocabulary:normalize_title", "function").__name__
     'normalize_title'
     """
     if not isinstance(named, str):
@@ -75,9 +75,9 @@ def name_of(named: str | Callable[..., Any], role: str) -> str:
     StoreError
         The object has no such name: it is a lambda, is defined inside a function, or belongs to a script.
 
-    >>> from momus.text.titles import normalize_title
+    >>> from momus.text.vocabulary import normalize_title
     >>> name_of(normalize_title, "function")
-    'momus.text.titles:normalize_title'
+    'momus.text.vocabulary:normalize_title'
     """
     if isinstance(named, str):
         return named

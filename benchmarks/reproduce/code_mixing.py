@@ -36,7 +36,7 @@ from momus.numeric.ragged import offsets_of
 from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import CodeMixing, _counts, lda
-from momus_critics.fits.clusters import mixtures
+from momus_critics.fits.mixtures import mixtures
 from momus_critics.stopword_lists import stopwords
 from momus_critics.topics.fitting import halves, log_likelihoods
 

@@ -31,10 +31,11 @@ from small_models import small_lm, train
 import momus
 from momus import Corpus
 from momus.progress import default_reporter, reporting
-from momus.sequences import Decoding, Prompt, Sequences
-from momus.sequences.model import StepModel
+from momus.sequences import Sequences
+from momus.sequences.interfaces import StepModel
 from momus.sequences.ngram import NGramModel
-from momus_adapters.generating import write_documents
+from momus_generating import Decoding, Prompt, Sampler
+from momus_generating.writing import write_documents
 
 METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
 Model = Literal["trigram", "lstm", "transformer"]
@@ -124,7 +125,7 @@ def written(
         )
         path, begun = options.out / f"{kind}-{way}.jsonl", time.process_time()
         each = options.beam if way == "beam" and kind != "trigram" and options.beam else options.documents
-        done = write_documents(path, model, [Prompt("")], how, per_prompt=each, seed=options.seed, resume=True)
+        done = write_documents(path, Sampler(model), [Prompt("")], how, per_prompt=each, seed=options.seed, resume=True)
         seconds = time.process_time() - begun
         print(f"{kind}, {way}: {done.before} documents before, {done.written} now, {seconds:.0f} CPU s", flush=True)
 

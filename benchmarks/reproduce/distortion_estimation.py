@@ -16,7 +16,7 @@ from momus.errors import UsageError
 from momus.numeric.draws import uniforms
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
-from momus.sequences import Sequences, SequenceScorer
+from momus.sequences import Sequences, StepModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,9 +128,7 @@ class Estimates:
         return self.model - self.language
 
 
-def estimates(
-    language: SequenceScorer, model: SequenceScorer, sequences: Sequences, temperature: float = 1.0
-) -> Estimates:
+def estimates(language: StepModel, model: StepModel, sequences: Sequences, temperature: float = 1.0) -> Estimates:
     """Score sequences under the language and the model.
 
     Parameters

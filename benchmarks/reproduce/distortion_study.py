@@ -24,7 +24,8 @@ from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Evidence, Heatmap, Role, Series, Table
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
-from momus.sequences import Decoding, Sequences, SequenceScorer, StepModel, document_seeds, sample
+from momus.sequences import Sequences, StepModel
+from momus_generating import Decoding, document_seeds, sample
 
 COLUMNS = 12
 """Bins of log p_L in the heat map of perturbations."""
@@ -238,8 +239,8 @@ def draw_language(language: StepModel, n: int, seed: int, temperature: float = 1
 
 
 def study(
-    language: SequenceScorer,
-    model: SequenceScorer,
+    language: StepModel,
+    model: StepModel,
     fresh: Sequences,
     symbols: int,
     *,

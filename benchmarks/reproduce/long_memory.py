@@ -145,8 +145,8 @@ def ngram(unfitted: Callable[[], NGramModel]) -> Callable[[WikiText, Options], W
 
 def grammar(text: WikiText, options: Options) -> Written:
     """Sentences of a grammar that is read off dependency parses of the training text, without headings."""
-    from momus_adapters.corpora.treebank import ESCAPED, write_treebank
     from momus_critics.pcfg.grammar import Rules, read_trees
+    from momus_preparing.treebank import ESCAPED, write_treebank
 
     path = options.folder / "treebank.mrg"
     begun = time.process_time()

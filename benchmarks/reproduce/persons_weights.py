@@ -24,8 +24,8 @@ from momus.text.mentions import Resolved
 from momus_adapters.persons import speech
 from momus_adapters.persons.antecedents import NEW, NOUN, PRONOUN, Candidates
 from momus_adapters.persons.mentions import Mention, find, quotations
-from momus_adapters.persons.parsing import load_pipeline, parse
 from momus_adapters.persons.resolver import WE, Linker
+from momus_adapters.tagging import load_pipeline, parse
 
 TABLES = {"PRONOUN": PRONOUN, "NOUN": NOUN, "SPEAKER": speech.SPEAKER, "ADDRESSEE": speech.ADDRESSEE}
 FIRST_HALF = 50

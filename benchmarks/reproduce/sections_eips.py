@@ -27,7 +27,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import momus
 from momus.critic.powers import headline_of
 from momus.critic.scores import Scores
-from momus.text.titles import OTHER, normalize_title
+from momus.text.vocabulary import OTHER, normalize_title
 from momus.verdicts.judge import judge
 from momus_critics.chains.base import ChainCritic
 from momus_critics.passages import Passages

@@ -20,7 +20,7 @@ from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
-from momus_critics.fits.clusters import mixtures
+from momus_critics.fits.mixtures import mixtures
 
 
 class Table:

@@ -9,12 +9,12 @@ import re
 from importlib.metadata import version
 from typing import Any
 
-from momus.critic.resources import resource
+from momus.critic.tools import resource
 from momus.errors import MissingExtraError, PluginError
 from momus.estimator import Estimator
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
-from momus_adapters.persons.parsing import load_pipeline, parse
+from momus_adapters.tagging import load_pipeline, parse
 
 _MARK = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
 _RELATIONS = {

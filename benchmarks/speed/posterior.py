@@ -19,7 +19,7 @@ import numpy as np
 import torch
 
 import momus
-from momus.critic.resources import token_batches
+from momus.critic.tools import token_batches
 from momus_adapters.transformers.encoder import autocast, padded, tokenize
 from momus_adapters.transformers.posterior import TransformersPosterior
 

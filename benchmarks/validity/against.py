@@ -32,7 +32,7 @@ from momus.critic.hooks import settled
 from momus.critic.powers import headline_of
 from momus.critic.registry import make_critics
 from momus.engine.chosen import chosen_critics
-from momus.engine.crossfit import cross_scored, pooled
+from momus.engine.crossfit import cross_scored
 from momus.errors import MomusError
 from momus.inference import axis_test, holm
 from momus.joint.versions import Against
@@ -40,7 +40,7 @@ from momus.outputs import make_folder
 from momus.progress import Silent, Timed
 from momus.report.against import trend
 from momus.runs.kept_rows import read_scores, write_scores
-from momus.runs.texts import Texts
+from momus.runs.texts import Texts, pooled
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import design_of_scores, same_columns
 from momus.verdicts.settings import Settings

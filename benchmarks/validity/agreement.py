@@ -386,34 +386,44 @@ def near(said: str, value: float) -> bool:
     return abs(read(said) - value) <= max(0.051 * abs(value), 0.51 if abs(value) >= 10 else 0.0) + 1e-12
 
 
-def faults_of_sentence(said: str, cell: Cell, axis: str, s: Statistic) -> list[str]:
+def faults_of_values(told: str, v: Verdict) -> list[str]:
+    """What a sentence says otherwise of the values of both texts: behind the direction, if there is one."""
+    faults, words = [], v.wording
+    if words.format == "score":
+        return []
+    if v.method.family == "distance":
+        found = re.search(rf"({NUMBER})(?: %)? \(({NUMBER}) to ({NUMBER})\)", told)
+        for number, value in zip(found.groups() if found else (), (v.difference, v.low, v.high), strict=False):
+            if not near(number, value):
+                faults.append(f"distance {number} for {value}")
+        return faults
+    percent = 100 if words.format == "share" else 1
+    human = re.search(rf"\(human: ({NUMBER})", told)
+    # in a clause such as "81 % of documents loop" the number comes first, elsewhere behind the name
+    number = re.findall(NUMBER, told.split(": " if words.clause else f"{words.label} ", 1)[1])[0]
+    if human is None or not near(human.group(1), percent * v.real_value):
+        faults.append(f"human value for {percent * v.real_value}")
+    if not near(number, percent * v.generated_value):
+        faults.append(f"value {number} for {percent * v.generated_value}")
+    relative = re.search(r"\(human: [^)]*, ([+−][\d,.]+) %\)", told)
+    if relative and not near(relative.group(1), 100 * (v.generated_value / v.real_value - 1)):
+        faults.append(f"relative difference {relative.group(1)}")
+    word = words.direction[v.generated_value > v.real_value] if words.direction else ""
+    if word and not re.search(rf"(^|is ){re.escape(word)}:", told):
+        faults.append(f"direction is not {word!r}")
+    return faults
+
+
+def faults_of_sentence(said: str, cell: Cell, axis: str) -> list[str]:
     """What a sentence on a cell says otherwise than its row."""
     v, faults = cell.row, []
     if axis not in said or not re.search(rf"\b{cell.generated}\b", said):
         return [f"axis or text is missing: {said}"]
     told = said.split(" – ", 1)[1]
-    percent = 100 if s.format == "share" else 1
-    if s.format == "score":
-        return []
-    if s.kind == "distance":
-        found = re.search(rf"({NUMBER})(?: %)? \(({NUMBER}) to ({NUMBER})\)", told)
-        for number, value in zip(found.groups() if found else (), (v.difference, v.low, v.high), strict=False):
-            if not near(number, value):
-                faults.append(f"distance {number} for {value}")
-    else:
-        found = re.search(rf"\(human: ({NUMBER})", told)
-        # in a clause such as "81 % of documents loop" the number comes first, elsewhere behind the name
-        number = re.findall(NUMBER, told.split(": " if s.clause else f"{s.label} ", 1)[1])[0]
-        if found and not near(found.group(1), percent * v.real_value):
-            faults.append(f"human value {found.group(1)} for {percent * v.real_value}")
-        if not near(number, percent * v.generated_value):
-            faults.append(f"value {number} for {percent * v.generated_value}")
-        relative = re.search(r"\(human: [^)]*, ([+−][\d,.]+) %\)", told)
-        if relative and not near(relative.group(1), 100 * (v.generated_value / v.real_value - 1)):
-            faults.append(f"relative difference {relative.group(1)}")
-        word = s.direction[v.generated_value > v.real_value] if s.direction else ""
-        if word and not re.search(rf"(^|is ){re.escape(word)}:", told):
-            faults.append(f"direction is not {word!r}")
+    if cell.beside is not None:  # the direction beside a distance
+        told, _, beside = told.rpartition("; ")
+        told, faults = f"{told}.", faults_of_values(beside, cell.beside.row)
+    faults += faults_of_values(told, v)
     gap = re.search(rf"({NUMBER})(?:±[\d.]+)? human bands", told)
     if (gap is None) != (v.gap is None):
         faults.append("human bands")
@@ -468,8 +478,14 @@ def disagreements(seed: int) -> tuple[int, int, list[str]]:
             if v.p_adjusted is None or (v.critic, v.statistic) not in statistics:
                 continue
             count, s = count + 1, statistics[v.critic, v.statistic]
-            again = Recomputed(v, s, [scored[v.critic, "real"], scored[v.critic, cell.generated]], register)
+            sides = [scored[v.critic, "real"], scored[v.critic, cell.generated]]
+            again = Recomputed(v, s, sides, register)
             again.compare()
+            if cell.beside is not None:
+                other = cell.beside.row
+                beside = Recomputed(other, statistics[other.critic, other.statistic], sides, register)
+                beside.compare()
+                again.faults += beside.faults
             family = [r for r in comparison.verdicts if (r.critic, r.generated) == (v.critic, v.generated)]
             family = [r for r in family if r.p_in_axis is not None]
             again.check("differs", cell.differs == any(r.p_adjusted <= 0.05 for r in family))
@@ -487,7 +503,7 @@ def disagreements(seed: int) -> tuple[int, int, list[str]]:
     faults += faults_of_means(comparison)
     if sentence and with_gap:
         _, cell, name = max(with_gap, key=lambda x: x[0])
-        faults += faults_of_sentence(sentence, cell, name, statistics[cell.row.critic, cell.row.statistic])
+        faults += faults_of_sentence(sentence, cell, name)
     elif bool(sentence) != bool(with_gap):
         faults.append(f"a gap is told, or none: {sentence}")
     return count, differing, faults

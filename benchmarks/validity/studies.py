@@ -16,7 +16,7 @@ import numpy as np
 
 from momus import Corpus, read_corpus
 from momus.text.tokens import get_tokenizer
-from momus_adapters.corpora.treebank import write_treebank
+from momus_preparing.treebank import write_treebank
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
 from arpa import KneserNey

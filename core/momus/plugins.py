@@ -128,7 +128,7 @@ def adapter_of(parameter: str, value: str, names: Iterable[str] | None = None) -
 
     ``names`` are those of all adapters, if they are known already.
 
-    >>> adapter_of("scorer", "openai", ["generator.openai", "scorer.openai"])
+    >>> adapter_of("scorer", "openai", ["posterior.openai", "scorer.openai"])
     'scorer.openai'
     """
     matches = [name for name in (registered(ADAPTERS) if names is None else names) if name.partition(".")[2] == value]
@@ -149,10 +149,7 @@ MODULES = {
     "kenlm": "kenlm",
     "spacy": "coref",
     "httpx": "http",
-    "simplemma": "prepare",
-    "mwxml": "prepare",
-    "mwparserfromhell": "prepare",
-    "accelerate": "train",
+    "mwparserfromhell": "markup",
     "gguf": "gguf",
     "ray": "ray",
     "icu4py": "languages",

@@ -31,7 +31,7 @@ from typing import (
 )
 
 from momus.errors import MomusError, StoreError, UsageError
-from momus.parameters import plain_fault, shown, unfit_plain
+from momus.parameters import LARGEST, plain_fault, shown, unfit_plain
 
 SEAL = "sha256"
 """Key of the digest of a sealed JSON object."""
@@ -180,7 +180,10 @@ def _built(kind: Any, data: Any, where: str) -> Any:
         return items if (origin or kind) is list else tuple(items)
     if (origin or kind) in (Mapping, dict):
         _require(isinstance(data, dict), data, "a table of names and values", where)
-        return {str(k): _built(arguments[1] if arguments else Any, v, f"{where}.{k}") for k, v in data.items()}
+        item = arguments[1] if arguments else Any
+        if item is int and set(map(type, data.values())) == {int} and max(map(abs, data.values())) <= LARGEST:
+            return dict(zip(map(str, data), data.values(), strict=True))  # counts of thousands of words
+        return {str(k): _built(item, v, f"{where}.{k}") for k, v in data.items()}
     return _plain(kind, data, where)
 
 

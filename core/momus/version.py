@@ -26,13 +26,15 @@ def extra(*names: str) -> str:
 
 
 def install_command(requirement: str) -> str:
-    """The command that installs a requirement; extras of Momus in a checkout are installed from there.
+    """The command that installs a requirement; in a checkout, Momus and the packages in ``examples`` come from there.
 
     >>> install_command("my-critic[torch]")
     "pip install 'my-critic[torch]'"
     """
     checkout = Path(__file__).parents[2]
-    if requirement.startswith(f"{DISTRIBUTION}[") and (checkout / "pyproject.toml").is_file():
-        place = "." if checkout == Path.cwd() else str(checkout)
-        return f"pip install -e '{place}{requirement.removeprefix(DISTRIBUTION)}'"
+    name, bracket, extras = requirement.partition("[")
+    place = Path() if checkout == Path.cwd() else checkout
+    folder = "" if name == DISTRIBUTION else f"examples/{name.removeprefix('momus-')}"
+    if (checkout / folder / "pyproject.toml").is_file():
+        return f"pip install -e '{place / folder}{bracket}{extras}'"
     return f"pip install '{requirement}'"

@@ -18,8 +18,8 @@ from momus.numeric.ragged import on_grid
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.interfaces import open_scorer
 from momus.text.corpus import Corpus
-from momus.text.scripts import ANY, Scripts
-from momus_critics.figures import rounded
+from momus.text.languages import ANY, Scripts
+from momus_critics.evidence import rounded
 
 BINS = 20
 """Bins of log p under the language."""

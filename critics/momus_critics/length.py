@@ -28,7 +28,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.figures import QUANTILES, Distribution
+from momus_critics.evidence import QUANTILES, Distribution
 
 
 @parametrized

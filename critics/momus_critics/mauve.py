@@ -17,8 +17,8 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus.text.scripts import WORDS, Scripts
-from momus_critics.figures import percent, rounded
+from momus.text.languages import WORDS, Scripts
+from momus_critics.evidence import percent, rounded
 from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25
@@ -62,7 +62,8 @@ def frontier(p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 def _divergence(p: Floats, r: Floats) -> Floats:
     """KL(p‖r) of each pair, in nats, (B,)."""
-    ratio = np.divide(p, r, out=np.ones_like(p), where=(p > 0) & (r > 0))
+    with np.errstate(invalid="ignore"):  # a mixture is 0 only where p is
+        ratio = np.where(p > 0, p / r, 1.0)
     total: Floats = np.sum(p * np.log(ratio), axis=1)
     return total
 
@@ -253,8 +254,10 @@ class Mauve(
         share = float(np.exp(self.log_probabilities_[0, i]))
         rare = share < 0.5 / len(self.exemplars_)
         beginning = _texts(document)[0][: 5 * EXCERPT]
-        steps = [Step(f"region {i + 1}", beginning, -float(np.log(share)), rare, f"as real text in {self._region(i)}")]
-        note = f"{percentage(share, 1)} of real text is in region {i + 1}."
+        steps = [
+            Step(f"region {i + 1}", beginning, -float(np.log(share)), rare, f"as the fitted text in {self._region(i)}")
+        ]
+        note = f"{percentage(share, 1)} of the fitted text is in region {i + 1}."
         return MarkedDocument(document.name, document.ids[0], -float(np.log(share)), "nats", steps, note)
 
     def notes(self) -> list[Note]:

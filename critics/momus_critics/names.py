@@ -17,9 +17,8 @@ from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus_critics.figures import percent
+from momus_critics.evidence import Mark, mark_passage, percent
 from momus_critics.keyness.testing import largest_gap, share_gaps
-from momus_critics.marking import Mark, mark_passage
 from momus_critics.prose.examples import recurring
 from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
 

@@ -18,8 +18,7 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
-from momus_critics.figures import rounded
-from momus_critics.marking import highest
+from momus_critics.evidence import highest, rounded
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 

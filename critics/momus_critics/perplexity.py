@@ -21,8 +21,7 @@ from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.interfaces import open_scorer
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
-from momus_critics.figures import rounded
-from momus_critics.marking import Mark, highest, mark_passage, words_of
+from momus_critics.evidence import Mark, highest, mark_passage, rounded, words_of
 
 WIDTH, BINS = 0.5, 40
 """Width in nats and number of the bins of surprisal; the last bin holds everything beyond."""

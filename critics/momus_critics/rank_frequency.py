@@ -18,9 +18,8 @@ from momus.numeric.types import Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.tokens import TokenTable
-from momus_critics.figures import log_spaced, rounded
+from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
 from momus_critics.fits import zipf
-from momus_critics.marking import Mark, highest, mark_passage, words_of
 
 POINTS = 120
 """Points of the curves of frequency by rank."""
@@ -123,8 +122,8 @@ class RankFrequency(CountingCritic[TokenStates]):
             ranked(
                 "ks_real_law",
                 function=real_law,
-                label="KS distance to the law of real text",
-                direction=("closer to real text's law", "further from real text's law"),
+                label="KS distance to the fitted law",
+                direction=("closer to the fitted law", "further from the fitted law"),
                 decides=False,
             ),
             ranked(
@@ -178,17 +177,17 @@ class RankFrequency(CountingCritic[TokenStates]):
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Mark the words of the highest ranks, with their ranks in real text."""
+        """Mark the words of the highest ranks, with their ranks in the fitted text."""
         z = self.project(document)
         known = len(self.vocabulary_)
-        new = f"not among the {known:,} words of real text"
+        new = f"not among the {known:,} words of the fitted text"
         marks = {
             i: Mark(_rank_name(int(z.states[i]), known), "" if z.states[i] <= known else new)
             for i in highest(z.states.astype(np.float64))
         }
         prior = self.log_prior(z)
         value = -float(prior.values[0]) / int(prior.steps[0])
-        note = f"The tenth of the words with the highest ranks; z is the rank among the {known:,} words of real text."
+        note = f"The tenth of the words with the highest ranks; z is the rank among {known:,} words of the fitted text."
         words = words_of(document, self.tokenizer)
         return mark_passage(document, words, marks, value=value, unit="nats per word", note=note)
 

@@ -21,9 +21,8 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.figures import Distribution, rounded
+from momus_critics.evidence import Distribution, Mark, highest, mark_passage, rounded, words_of
 from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
-from momus_critics.marking import Mark, highest, mark_passage, words_of
 from momus_critics.prose.reading import BREAK, ProseCritic
 
 LEAST_SPREAD = 1e-3

@@ -18,8 +18,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.figures import QUANTILES, Distribution, percent
-from momus_critics.marking import Mark, mark_passage, words_of
+from momus_critics.evidence import QUANTILES, Distribution, Mark, mark_passage, percent, words_of
 from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
 
 
@@ -180,7 +179,8 @@ class TokenShare(CountingCritic[TokenCounts]):
         usual = self.alpha_ / (self.alpha_ + self.beta_)
         tokens = counted(len(words), "token")
         note = (
-            f"{len(hits):,} of {tokens} are {self.kind}: {percentage(share, 1)}; in real text {percentage(usual, 1)}."
+            f"{len(hits):,} of {tokens} are {self.kind}: {percentage(share, 1)}; in the fitted text "
+            f"{percentage(usual, 1)}."
         )
         marks = {i: Mark(self.one) for i in hits}
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)

@@ -34,8 +34,8 @@ from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus_critics.evidence import Mark, highest, mark_passage
 from momus_critics.keyness.testing import LEAST, Usage, largest_share_gap
-from momus_critics.marking import Mark, highest, mark_passage
 from momus_critics.prose.examples import Exampled, first_of_each, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic

@@ -19,9 +19,8 @@ from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.shingles import batches
 from momus.text.tokens import TokenTable
-from momus_critics.figures import rounded
+from momus_critics.evidence import Mark, mark_passage, rounded, words_of
 from momus_critics.fits import heaps as poisson
-from momus_critics.marking import Mark, mark_passage, words_of
 
 PIT_DIGITS = 3
 """Digits to which cumulative probabilities are rounded before they are counted."""
@@ -139,7 +138,7 @@ class TypeToken(CountingCritic[Growth]):
             Statistic.relative(
                 "relative_types",
                 "types",
-                "type–token ratio, relative to real text",
+                "type–token ratio, relative to expectation",
                 (f"less varied in {words}", f"more varied in {words}"),
                 format="share",
             ),
@@ -199,8 +198,8 @@ class TypeToken(CountingCritic[Growth]):
         prior = self.log_prior(z)
         kind = "different words" if self.order == 1 else f"different {self.order}-grams"
         note = (
-            f"{int(z.types[0]):,} {kind} among {int(z.tokens[0]):,}; {float(self._mean(z)[0]):,.0f} are expected in "
-            f"real text of this length. Marked: repeated stretches of {STRETCH} words, and repeated words of {LONG} "
+            f"{int(z.types[0]):,} {kind} among {int(z.tokens[0]):,}; {float(self._mean(z)[0]):,.0f} are expected at "
+            f"this length. Marked: repeated stretches of {STRETCH} words, and repeated words of {LONG} "
             "letters or more."
         )
         return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", note=note)

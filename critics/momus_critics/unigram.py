@@ -7,16 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import (
-    Counted,
-    CountingCritic,
-    Counts,
-    LogPrior,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-)
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NamedStatesMixin
@@ -28,8 +19,7 @@ from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.figures import log_spaced, rounded
-from momus_critics.marking import Mark, highest, mark_passage, words_of
+from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
 
 UNKNOWN = "<unknown>"
 SHOWN = 20
@@ -203,6 +193,6 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
         }
         prior = self.log_prior(z)
         value = -float(prior.values[0]) / len(words)
-        note = "Marked: repeated words among the tenth of its words whose frequency is most above that of real text."
+        note = "Marked: repeated words among the tenth of its words whose frequency is most above the fitted one."
         nats = -self.log_probabilities_[z.states]
         return mark_passage(document, words, marks, value=value, unit="nats per word", values=nats, note=note)

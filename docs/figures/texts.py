@@ -57,13 +57,16 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def docstrings() -> Texts:
-    """Documentation, and what a small model writes for its names (nucleus sampling)."""
+    """Documentation, and what a small model writes for its names at a low temperature."""
     fit, real, made = (
-        momus.read_corpus(demo_path(f"{file}.jsonl.gz"), name=file.removeprefix("generated-"))
-        for file in ("fit", "real", "generated-nucleus")
+        momus.read_corpus(demo_path(f"{file}.jsonl.gz"), name=name)
+        for file, name in (("fit", "fit"), ("real", "real"), ("generated-nucleus-cool", "cool"))
     )
-    about = "demo data: docstrings of seven Python packages, and what SmolLM2-135M writes for them by nucleus sampling"
-    return Texts(fit, real, "nucleus", made, about)
+    about = (
+        "demo data: docstrings of seven Python packages, and what SmolLM2-135M, fine-tuned on such texts, writes for "
+        "them at temperature 0.7"
+    )
+    return Texts(fit, real, "cool", made, about)
 
 
 def novels() -> Texts:
@@ -197,7 +200,7 @@ def long_text() -> Texts:
 
 def parsed() -> Texts:
     """Documentation as above, with a treebank of dependency parses of the text to fit on."""
-    from momus_adapters.corpora.treebank import write_treebank
+    from momus_preparing.treebank import write_treebank
 
     texts = docstrings()
     path = Path(tempfile.mkdtemp()) / "parsed.mrg"
@@ -208,9 +211,9 @@ def parsed() -> Texts:
 
 def artificial() -> Texts:
     """Samples of a trigram model of novels, and of a bigram model that was fitted on 400 of them."""
-    from momus.sequences import Decoding, document_seeds, sample
     from momus.sequences.ngram_text import NGramText
     from momus.text.tokens import get_tokenizer
+    from momus_generating import Decoding, document_seeds, sample
 
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
     from arpa import KneserNey
@@ -260,6 +263,12 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "templates": templated,
     "perplexity": docstrings,
     "mauve": docstrings,
+    "layout": docstrings,
+    "edges": stories,
+    "marks": stories,
+    "names": stories,
+    "register": stories,
+    "path": stories,
     "pcfg": parsed,
     "distortion": artificial,
     "zipf-slope": long_text,

@@ -11,6 +11,7 @@ import random
 import statistics
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import licence_source
 import numpydoc_source as numpydoc
@@ -24,7 +25,6 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "core" / "momus" / "demo" / "data"
 END_MARK = "\n@@ "
 PROSE_END_MARK = "\n\n\n\n"
-SHOT_WORDS = (80, 120)
 METHODS = ("ancestral", "nucleus", "nucleus-cool")
 
 
@@ -81,21 +81,6 @@ def word_count(record: Record) -> int:
     return sum(len(text.split()) for text in record.get("sections") or [record["text"]])
 
 
-def draw_shots(fit: list[Record], groups: int, shots: int, seed: int) -> list[list[Record]]:
-    """Draw example documents from the fit split: a few short ones per group of prompts, from different packages."""
-    rng = random.Random(seed)
-    short = [r for r in fit if SHOT_WORDS[0] <= word_count(r) <= SHOT_WORDS[1] and len(r["sections"]) >= 4]
-    examples = []
-    for _ in range(groups):
-        group = [rng.choice(short)]
-        while len(group) < shots:
-            other = rng.choice(short)
-            if other["source"] not in {record["source"] for record in group}:
-                group.append(other)
-        examples.append(group)
-    return examples
-
-
 def generated_sections(text: str) -> tuple[list[str], list[str], bool]:
     """Titles and texts of a generated document, and whether it has any heading."""
     sections = numpydoc.parse_sections(numpydoc.mask_addresses(text))
@@ -114,37 +99,39 @@ def progress_bar() -> Progress:
 def sample_groups(
     args: argparse.Namespace,
     method: str,
-    groups: list[tuple[str, list[tuple[str, str, int]]]],
+    batches: list[list[tuple[str, str, int]]],
     store: Path,
     stop: str,
     finish: Callable[[str, Record], Record],
+    load: Callable[[], tuple[Any, Any, Any]],
+    model_name: str,
 ) -> list[Record]:
     """Sample the documents that ``store`` lacks; return all records, in the order of the prompts.
 
-    A group consists of the prefix that its prompts share and a list of (key, prompt, seed).
+    ``load`` gives the tokenizer, the model and the tokens that it may not write; a batch lists (key, prompt, seed).
     """
     import torch
-    from sampling import DECODINGS, MODEL_NAME, Batch, Request, cut_line, cut_sentence, load_model
+    from sampling import DECODINGS, Batch, Request, cut_line, cut_sentence
 
     cut = cut_line if stop == END_MARK else cut_sentence
     done = {record["prompt_id"]: record for record in read_lines(store)}
-    keys = [key for _, items in groups for key, _, _ in items]
+    keys = [key for items in batches for key, _, _ in items]
     console.print(f"{method}: {len(keys)} documents, {len(done)} of them already sampled")
-    tokenizer, model = load_model(args.threads) if len(done) < len(keys) else (None, None)
+    tokenizer, model, banned = load() if len(done) < len(keys) else (None, None, None)
     with progress_bar() as bar, torch.inference_mode():
         task = bar.add_task(method, total=len(keys), completed=len(done))
-        for prefix, items in groups:
+        for items in batches:
             requests = [Request(*item) for item in items if item[0] not in done]
             if not requests:
                 continue
             prompts = {request.key: request.prompt for request in requests}
-            batch = Batch(model, tokenizer, prefix, requests, DECODINGS[method])
+            batch = Batch(model, tokenizer, requests, DECODINGS[method], banned)
             for sampled in batch.run(args.max_tokens, stop, cut):
                 body = {
                     "tokens": sampled.tokens,
                     "finished": sampled.finished,
                     "decoding": DECODINGS[method].as_dict() | {"max_new_tokens": args.max_tokens},
-                    "model": MODEL_NAME,
+                    "model": model_name,
                     "seed": sampled.seed,
                     "text": sampled.text,
                 }
@@ -166,7 +153,7 @@ def finish_sections(prompt: str, body: Record) -> Record:
     name, _, summary = prompt.partition("\n\n")
     titles, sections, marked = generated_sections(summary + body.pop("text"))
     return {
-        "title": name,
+        "title": name.removeprefix(END_MARK.strip()).strip(),
         "section_names": titles,
         "sections": sections,
         "marked": marked,
@@ -174,26 +161,41 @@ def finish_sections(prompt: str, body: Record) -> Record:
     } | body
 
 
+def prompt_of(record: Record) -> str:
+    """What the model continues: the name of a function and the summary of its real documentation."""
+    return render(record["id"], [("Summary", record["sections"][0])])
+
+
+def tuned(args: argparse.Namespace) -> tuple[Any, Any, Any]:
+    """The tokenizer, the fine-tuned model and the tokens that it did not learn to write; trains what is missing."""
+    import torch
+    from tuning import fine_tune, training_documents
+
+    documents = training_documents(read_gzip(args.output / "real.jsonl.gz")[: args.documents], args.overlap, args.seed)
+    texts = [render(d.id, zip(d.names, d.sections, strict=True)) for d in documents]
+    tokenizer, model, writable = fine_tune(args.work / "model", texts, args.threads)
+    banned = torch.ones(len(tokenizer), dtype=torch.bool)
+    banned[writable] = False
+    return tokenizer, model, banned
+
+
+def tune(args: argparse.Namespace) -> None:
+    """Train the model that writes the documents with sections, into the work folder."""
+    tuned(args)
+
+
 def make_samples(args: argparse.Namespace) -> None:
-    """Write one ``generated-*.jsonl.gz`` per decoding method, paired with the first held-out documents."""
-    fit, held_out = read_gzip(args.output / "fit.jsonl.gz"), read_gzip(args.output / "real.jsonl.gz")
-    prompts = held_out[: args.documents]
-    starts = range(0, len(prompts), args.batch)
-    shots = draw_shots(fit, len(starts), args.shots, args.seed)
+    """Write one ``generated-*.jsonl.gz`` per decoding method, a document for each real one."""
+    from sampling import MODEL_NAME
+
+    real = read_gzip(args.output / "real.jsonl.gz")[: args.documents]
     for method in args.method:
         first_seed = args.seed + 100_000 * (METHODS.index(method) + 1)
-        groups = []
-        for start, shot in zip(starts, shots, strict=True):
-            examples = "\n\n".join(render(r["id"], zip(r["section_names"], r["sections"], strict=True)) for r in shot)
-            items = [
-                (r["id"], f"{r['id']}\n\n{r['sections'][0]}", first_seed + i)
-                for i, r in enumerate(prompts[start : start + args.batch], start=start)
-            ]
-            groups.append((f"{examples}\n{END_MARK}", items))
+        items = [(r["id"], prompt_of(r), first_seed + i) for i, r in enumerate(real)]
+        batches = [items[start : start + args.batch] for start in range(0, len(items), args.batch)]
         store = args.work / f"generated-{method}.jsonl"
-        records = sample_groups(args, method, groups, store, END_MARK, finish_sections)
-        shot_ids = {r["id"]: [s["id"] for s in shots[i // args.batch]] for i, r in enumerate(prompts)}
-        records = [record | {"shots": shot_ids[record["prompt_id"]]} for record in records]
+        name = f"{MODEL_NAME}, fine-tuned on docstrings"
+        records = sample_groups(args, method, batches, store, END_MARK, finish_sections, lambda: tuned(args), name)
         write_gzip(args.output / f"generated-{method}.jsonl.gz", records)
         bare = sum(not record["marked"] for record in records)
         console.print(f"generated-{method}: {len(records)} documents, {bare} without section marks")
@@ -214,6 +216,8 @@ def finish_prose(prompt: str, body: Record) -> Record:
 
 def make_prose_samples(args: argparse.Namespace) -> None:
     """Write ``generated-prose-*.jsonl.gz``: continuations of the opening words of some passages."""
+    from sampling import MODEL_NAME, load_model
+
     passages = read_gzip(args.output / "prose.jsonl.gz")
     chosen = random.Random(args.seed).sample(passages, args.documents)
     for method in args.method:
@@ -221,9 +225,18 @@ def make_prose_samples(args: argparse.Namespace) -> None:
         items = [
             (r["id"], " ".join(r["text"].split()[: args.opening_words]), first_seed + i) for i, r in enumerate(chosen)
         ]
-        groups = [("", items[start : start + args.batch]) for start in range(0, len(items), args.batch)]
+        batches = [items[start : start + args.batch] for start in range(0, len(items), args.batch)]
         store = args.work / f"generated-prose-{method}.jsonl"
-        records = sample_groups(args, method, groups, store, PROSE_END_MARK, finish_prose)
+        records = sample_groups(
+            args,
+            method,
+            batches,
+            store,
+            PROSE_END_MARK,
+            finish_prose,
+            lambda: (*load_model(args.threads), None),
+            MODEL_NAME,
+        )
         write_gzip(args.output / f"generated-prose-{method}.jsonl.gz", records)
         console.print(f"generated-prose-{method}: {len(records)} passages")
 
@@ -288,10 +301,15 @@ def build_parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     real.set_defaults(run=make_real)
 
-    samples = steps.add_parser(
-        "sample", parents=[common, sampling_options(180, 36, 400)], help="documents sampled from the language model"
+    sampling = sampling_options(180, 36, 400)
+    sampling.add_argument(
+        "--overlap",
+        type=float,
+        default=0.3,
+        help="train on no document that shares this share of 4-grams with a real one",
     )
-    samples.add_argument("--shots", type=int, default=2, help="example documents per prompt (default: %(default)s)")
+    steps.add_parser("tune", parents=[common, sampling], help="fine-tune the language model").set_defaults(run=tune)
+    samples = steps.add_parser("sample", parents=[common, sampling], help="documents sampled from the tuned model")
     samples.set_defaults(run=make_samples)
 
     files = argparse.ArgumentParser(add_help=False)

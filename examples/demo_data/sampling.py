@@ -1,4 +1,4 @@
-"""Sample continuations from SmolLM2-135M-Instruct on the CPU, with one seed per document."""
+"""Sample from SmolLM2-135M-Instruct, as it is or fine-tuned, on the CPU, with one seed per document."""
 
 from __future__ import annotations
 
@@ -132,29 +132,34 @@ class RoomyLayer(DynamicLayer):
 
 
 class Batch:
-    """A batch of documents that share a prefix; a document leaves the batch as soon as it has ended."""
+    """A batch of documents; a document leaves the batch as soon as it has ended."""
 
     def __init__(
-        self, model: Any, tokenizer: Any, prefix: str, requests: Sequence[Request], decoding: Decoding
+        self,
+        model: Any,
+        tokenizer: Any,
+        requests: Sequence[Request],
+        decoding: Decoding,
+        banned: torch.Tensor | None = None,  # (V,) bool: tokens that the model never learnt to write
     ) -> None:
-        self.model, self.tokenizer, self.decoding = model, tokenizer, decoding
+        self.model, self.tokenizer, self.decoding, self.banned = model, tokenizer, decoding, banned
         self.rows = list(requests)
         self.generators = [torch.Generator().manual_seed(request.seed) for request in requests]
         self.drawn: list[list[int]] = [[] for _ in requests]
         self.cache = Cache(layer_class_to_replicate=RoomyLayer)
-        self.logits = self._prefill(prefix)
+        self.logits = self._prefill()
 
-    def _prefill(self, prefix: str) -> torch.Tensor:
-        """Run the shared prefix once and then the prompts, padded on the left; return the last logits, (B, V)."""
+    def _prefill(self) -> torch.Tensor:
+        """Run the mark of a beginning and the prompts, padded on the left; return the last logits, (B, V)."""
         ids = [self.tokenizer(row.prompt, add_special_tokens=False)["input_ids"] for row in self.rows]
         width = max(len(row) for row in ids)
-        shared = self.tokenizer(prefix, add_special_tokens=False)["input_ids"] or [0]
-        self.model(input_ids=torch.tensor([shared]), past_key_values=self.cache, use_cache=True)
+        begin = [0]  # the token between documents
+        self.model(input_ids=torch.tensor([begin]), past_key_values=self.cache, use_cache=True)
         self.cache.batch_repeat_interleave(len(ids))
         tokens = torch.tensor([[0] * (width - len(row)) + row for row in ids])
         present = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in ids])
-        self.mask = torch.cat([torch.ones(len(ids), len(shared), dtype=torch.long), present], dim=1)
-        positions = (self.mask.cumsum(1) - 1)[:, len(shared) :].clamp(min=0)
+        self.mask = torch.cat([torch.ones(len(ids), 1, dtype=torch.long), present], dim=1)
+        positions = (self.mask.cumsum(1) - 1)[:, 1:].clamp(min=0)
         return self._forward(tokens, positions)
 
     def _forward(self, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
@@ -168,7 +173,7 @@ class Batch:
             logits_to_keep=1,
         )
         logits: torch.Tensor = out.logits[:, -1]
-        return logits
+        return logits if self.banned is None else logits.masked_fill(self.banned, -torch.inf)
 
     def _ended(self, row: int, token: int, stop: str) -> bool:
         """Whether a row has drawn an end token or written the end marker."""

@@ -17,7 +17,7 @@ from momus import Corpus
 from momus.critic.hooks import moved
 from momus.numeric.devices import resolve_device
 from momus.numeric.draws import hashed, log_gammas, uniforms
-from momus.sequences import Decoding, Sequences, StepModel, document_seeds, sample
+from momus.sequences import Sequences, StepModel
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.transformers import TransformersLM
 from momus_adapters.pyro import PyroCritic
@@ -33,6 +33,7 @@ from momus_critics.perplexity import Perplexity
 from momus_critics.sections import Sections
 from momus_critics.topics import Topics
 from momus_critics.topics.fitting import Options, fit, infer
+from momus_generating import Decoding, document_seeds, sample
 
 ROOT = Path(__file__).parents[2]
 spec = importlib.util.spec_from_file_location("elsewhere", ROOT / "tests" / "elsewhere.py")
@@ -47,8 +48,8 @@ PATHS = {
     "core/momus/critic/hooks.py": "test_passages",
     "core/momus/numeric/devices.py": "test_names_of_devices",
     "core/momus/numeric/draws.py": "test_keyed_draws",
-    "core/momus/sequences/model.py": "test_n_gram_models_score_and_write",
-    "core/momus/sequences/decoding.py": "test_n_gram_models_score_and_write",
+    "core/momus/sequences/interfaces.py": "test_n_gram_models_score_and_write",
+    "examples/generating/momus_generating/decoding.py": "test_n_gram_models_score_and_write",
     "core/momus/sequences/ngram.py": "test_n_gram_models_score_and_write",
     "critics/momus_critics/hsmm/model.py": "test_passages",
     "critics/momus_critics/hsmm/passes.py": "test_semi_markov_passes",
@@ -99,7 +100,7 @@ def device(monkeypatch):
 
 def test_every_module_that_puts_tensors_on_a_device_is_tested():
     found = set()
-    for room in ("core", "critics", "adapters"):
+    for room in ("core", "critics", "adapters", "examples/generating", "examples/preparing"):
         for path in sorted((ROOT / room).rglob("*.py")):
             code = path.read_text(encoding="utf-8")
             if "torch" in code and PUTS.search(code):

@@ -12,7 +12,7 @@ from momus.text.mentions import Resolver
 pytest.importorskip("spacy")
 from momus_adapters.persons import SpacyPersons
 from momus_adapters.persons.mentions import gender_of
-from momus_adapters.persons.parsing import cut
+from momus_adapters.tagging import cut
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_processes_give_the_same(resolver):
 
 def test_without_spacy_the_other_critics_go_on(monkeypatch):
     import momus
-    from momus.critic.resources import release
+    from momus.critic.tools import release
     from momus.engine import chosen
 
     release()
@@ -150,8 +150,8 @@ def test_weights_match_their_features(resolver):
     from momus_adapters.persons import speech
     from momus_adapters.persons.antecedents import NOUN, PRONOUN
     from momus_adapters.persons.mentions import find, quotations
-    from momus_adapters.persons.parsing import load_pipeline, parse
     from momus_adapters.persons.resolver import Linker
+    from momus_adapters.tagging import load_pipeline, parse
 
     seen = {}
 

@@ -15,7 +15,7 @@ from momus import Corpus
 from momus.conformance import check_critic
 from momus.errors import StoreError, UsageError
 from momus_adapters.pyro import PyroCritic
-from momus_adapters.pyro.sampling import Noise, Unkeyed, draw
+from momus_adapters.pyro.keyed import Noise, Unkeyed, draw
 
 sys.path.insert(0, str(Path(__file__).parent))  # programs are saved by name, and found again by it
 import pyro_programs as programs

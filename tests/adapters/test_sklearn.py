@@ -24,7 +24,8 @@ from momus.conformance import check_critic
 from momus.critic.saved import _content_digest
 from momus.errors import FittingError, StoreError, UsageError
 from momus.files import file_digest
-from momus_adapters.chains.classes import DocumentClasses, PairedStates, SectionClasses
+from momus_adapters.chains.classes import DocumentClasses, SectionClasses
+from momus_adapters.chains.paired import PairedStates
 from momus_adapters.saved import SavedEstimator
 from momus_adapters.sklearn.critics import GaussianMixtureCritic, PCACritic
 

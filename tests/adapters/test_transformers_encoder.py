@@ -6,8 +6,7 @@ import torch
 
 import momus
 from momus import Corpus
-from momus.critic.resources import token_batches
-from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter
+from momus.critic.tools import Embedder, SectionPosterior, adapter_names, make_adapter, token_batches
 from momus.errors import UsageError
 from momus.numeric.temperature import calibration_error, softmax
 from momus_adapters.transformers.encoder import TransformersEmbedder, autocast, padded, tokenize

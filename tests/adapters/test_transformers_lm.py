@@ -10,9 +10,9 @@ import torch
 from scipy import stats
 
 from momus.errors import MomusError
-from momus.sequences import Decoding, Generator, Request, Sequences, SequenceScorer, StepModel, sample
-from momus.sequences.interfaces import Prompt
+from momus.sequences import Sequences, StepModel, TextScorer
 from momus_adapters.language_models.transformers import TransformersLM, batches, pieces
+from momus_generating import Decoding, Generator, Prompt, Request, Sampler, sample
 
 TEXTS = ["the cat sat on the mat", "a dog", "", "rain fell on the town all day and all night and then it stopped", "x"]
 
@@ -30,8 +30,8 @@ def whole(lm, ids):
 
 
 def test_it_is_scorer_and_generator(lm):
-    assert isinstance(lm, SequenceScorer)
-    assert isinstance(lm, Generator)
+    assert isinstance(lm, TextScorer)
+    assert isinstance(Sampler(lm), Generator)
 
 
 def test_scores_equal_the_loss_of_transformers(lm):
@@ -119,7 +119,7 @@ def test_drawn_texts_do_not_depend_on_the_batch(causal_lm, decoding):
     found = []
     for size in (1, 4, 10):
         lm.batch = size
-        found.append([g.text for g in lm.generate(requests, decoding)])
+        found.append([g.text for g in Sampler(lm).generate(requests, decoding)])
     assert found[0] == found[1] == found[2]
 
 

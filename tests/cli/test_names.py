@@ -1,16 +1,19 @@
 """Names of commands and options: old ones name the new ones, help has panels, and words after `critics` name one."""
 
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from momus.cli import renamed
+from momus.cli import help as renamed
 from momus.cli.app import OWN, PANELS, Commands, app
 from momus.cli.help import PANELS as OPTION_PANELS
 from momus.cli.help import READING
 from momus.errors import UsageError
 from momus.plugins import COMMANDS, registered
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(*words):
@@ -33,6 +36,16 @@ def test_an_old_command_names_the_new_one(old):
         assert option in options_of(new.split()[1])
 
 
+@pytest.mark.parametrize("name", renamed.PACKAGES)
+def test_a_command_of_a_package_that_is_missing_names_its_folder(name, monkeypatch):
+    folder = renamed.PACKAGES[name]
+    assert f"\n{name} = " in (ROOT / "examples" / folder / "pyproject.toml").read_text("utf-8")
+    monkeypatch.setattr("momus.cli.app.registered", lambda *_: {})
+    error = run(name, "x").exception
+    assert isinstance(error, UsageError)
+    assert f"pip install -e examples/{folder}" in error.hint
+
+
 @pytest.mark.parametrize(("command", "old"), [(c, o) for c, options in renamed.OPTIONS.items() for o in options])
 def test_an_old_option_names_the_new_one(command, old):
     assert old not in options_of(command), "a table of what is gone"
@@ -51,10 +64,7 @@ def test_every_command_of_momus_is_in_one_panel():
     shown = re.findall(r"^│ (\S+) ", text, re.M)
     commands = [name for name in shown if not name.startswith("-")]
     assert len(commands) == len(set(commands))
-    shipped = {
-        name for name, (plugin, *_) in registered(COMMANDS).items() if plugin.value.startswith("momus_adapters.")
-    }
-    assert {name for names in PANELS.values() for name in names} == {*OWN, *shipped} <= {*commands}
+    assert {name for names in PANELS.values() for name in names} == {*OWN} <= {*commands}
 
 
 @pytest.mark.parametrize("command", ["compare", "fit", "score", "filter", "calibrate", "prepare"])

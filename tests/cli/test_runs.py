@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from momus.cli.app import app
-from momus.cli.outputs import RUNS, new_run, run_folder, slug
+from momus.cli.printing import RUNS, new_run, run_folder, slug
 from momus.errors import FittingError, StoreError, UsageError
 
 

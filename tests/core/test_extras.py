@@ -14,7 +14,7 @@ from typer.main import get_group
 
 import momus
 from momus.cli.app import OWN, Commands, _summaries
-from momus.cli.catalogue import _axis_and_state, _imported_axis_and_state, all_critics_view
+from momus.cli.critics import _axis_and_state, _imported_axis_and_state, all_critics_view
 from momus.cli.declared import Declared, declared
 from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
@@ -115,8 +115,9 @@ def test_one_warning_names_it(greedy, monkeypatch):
 def test_extras_of_entry_points_exist():
     extras = set(metadata(DISTRIBUTION).get_all("Provides-Extra"))
     groups = (CRITICS, ADAPTERS, TRACKERS, COMMANDS)
-    named = {e for group in groups for p in registered(group).values() for e in p[0].extras}
-    assert {"torch", "pyro", "coref", "http", "kenlm", "prepare"} <= named <= extras
+    shipped = [p[0] for group in groups for p in registered(group).values() if p[0].distribution == DISTRIBUTION]
+    named = {e for plugin in shipped for e in plugin.extras}
+    assert {"torch", "pyro", "coref", "http", "kenlm"} <= named <= extras
     assert set(MODULES.values()) <= extras
 
 

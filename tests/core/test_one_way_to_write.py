@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("core/momus", "critics/momus_critics", "adapters/momus_adapters", "examples/people/momus_people")
+ROOMS = (
+    *("core/momus", "critics/momus_critics", "adapters/momus_adapters"),
+    *("examples/generating/momus_generating", "examples/people/momus_people"),
+    *("examples/preparing/momus_preparing", "examples/training/momus_training"),
+)
 MODULES = {"core/momus/outputs.py", "core/momus/locking.py"}
 """Modules that write: all outputs, and lock files, which outputs need."""
 CHANGES = {
@@ -25,8 +29,8 @@ PLAIN = {"save_file", "EventFileWriter"}
 GIVEN = {
     "core/momus/engine/worker.py": "to a buffer in memory",
     "core/momus/outliers/records.py": "to the temporary paths that `writers` gives",
-    "adapters/momus_adapters/preparing/pipeline.py": "to the temporary path that `prepare` gives",
-    "adapters/momus_adapters/trackers/tensorboard.py": "a new event file under a name of TensorBoard's own",
+    "examples/preparing/momus_preparing/pipeline.py": "to the temporary path that `prepare` gives",
+    "examples/training/momus_training/services.py": "a new event file under a name of TensorBoard's own",
     "core/momus/conformance/verdict.py": "to a temporary folder",
     "core/momus/text/tokens.py": "to a temporary file without a name",
 }

@@ -9,7 +9,7 @@ import pytest
 
 import momus
 from momus.cli import main
-from momus.cli.catalogue import all_critics_view
+from momus.cli.critics import all_critics_view
 from momus.critic.registry import critic_class
 from momus.errors import PluginError
 from momus.plugins import COMMANDS, CRITICS, critic_names, registered

@@ -12,9 +12,10 @@ from momus.conformance import check_critic
 from momus.critic.hooks import missing_params
 from momus.errors import MomusError
 from momus.estimator import clone
-from momus.sequences import Decoding, Sequences, document_seeds, sample
+from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus_critics.distortion import Distortion
+from momus_generating import Decoding, document_seeds, sample
 
 RNG = np.random.default_rng(0)
 STEPS = RNG.choice([1, 1, 1, 1, 1, 3, 0], (60, 9))

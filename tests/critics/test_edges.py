@@ -7,9 +7,9 @@ import pytest
 
 import momus
 from momus import Corpus
-from momus_critics.edges.critic import Edges
+from momus_critics.edges import Edges
 from momus_critics.edges.features import FEATURES, read_edges
-from momus_critics.edges.mixture import BernoulliMixture, names_of
+from momus_critics.fits.mixtures import BernoulliMixture, names_of
 
 from .measured import measured
 

@@ -11,7 +11,7 @@ from momus import Corpus
 from momus.controls import DEFECTS
 from momus.controls.wording import PHRASES
 from momus.critic.hooks import settled
-from momus.critic.rows import align
+from momus.critic.rows import aligned
 from momus.verdicts.judge import judge
 from momus_critics.keyness import Keyness
 from momus_critics.keyness.evidence import keys_of, listed
@@ -145,7 +145,7 @@ def test_length_makes_no_keys():
     a, b = critic.score(real), critic.score(short)
     assert listed(keys_of(a.summary, b.summary), over=True) == []
     assert listed(keys_of(a.summary, b.summary)[::-1], over=False) == []
-    counts = [np.asarray(m.sum(axis=0)).reshape(1, -1) for m in align([a.rows["terms"], b.rows["terms"]])]
+    counts = [np.asarray(t.matrix.sum(axis=0)).reshape(1, -1) for t in aligned([a.rows["terms"], b.rows["terms"]])]
     assert higher_criticism(*counts)[0] < 3
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import momus
 from momus import Corpus
 from momus_critics.chains.transitions import smooth
+from momus_critics.layout import Layout
 from momus_critics.layout.blocks import CODE, KINDS, blocks_of, read_blocks
-from momus_critics.layout.critic import Layout
 
 from .measured import measured
 

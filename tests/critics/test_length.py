@@ -6,7 +6,7 @@ from scipy import stats
 
 from momus import Corpus, Values
 from momus.verdicts.judge import judge
-from momus_critics.length import Length
+from momus_critics.length import Length, spread
 
 from .measured import assert_checked, assert_finds, measured
 
@@ -55,6 +55,13 @@ def test_bins_share_as_in_the_posterior_of_a_dirichlet_distribution():
 def test_bins_hold_as_many_documents_as_there_are_bins():
     assert len(Length().fit(of_lengths(1, 4)).log_mass_) == 1
     assert len(Length().fit(of_lengths(*range(1, 10))).log_mass_) == 3
+
+
+def test_long_texts_of_one_length_keep_the_digits_of_their_spread():
+    """All that remains of it is Sheppard's 1 ÷ (12 z²), a trillionth of the squares of logarithms."""
+    critic = Length().fit(of_lengths(100_000, 100_000))
+    rows = critic.sufficient_statistics(Values(np.full(6, 1e5)))["logarithms"]
+    assert spread(np.asarray(rows).sum(axis=0)[None]) == pytest.approx(12**-0.5 / 1e5, rel=1e-6)
 
 
 def test_a_saved_state_is_a_distribution():

@@ -235,7 +235,7 @@ def test_real_text_of_few_stretches_is_not_tested(critic):
     few = copy(critic)
     few.stretches_ = 2.0
     scores = few.score(documents(5, 8)[0])
-    assert scores.unscored == {"the real documents have 2 stretches each in the median, order needs 4": 5}
+    assert scores.unscored == {"the fitted documents have 2 stretches each in the median, order needs 4": 5}
 
 
 def test_short_documents_have_no_score(critic):

@@ -143,30 +143,3 @@ def test_long_sentences_are_counted(critic):
 
 def test_sentences_end_where_they_end():
     assert sentences("He said: “No.” She left.\nA line") == ["He said: “No.", "She left.", "A line"]
-
-
-def test_a_treebank_of_dependency_parses(tmp_path):
-    pytest.importorskip("spacy")
-    from momus_adapters.corpora.treebank import write_treebank
-
-    path = tmp_path / "parsed.mrg"
-    n = write_treebank(["The old cat sat on the mat. It slept (for hours).", "Rain fell."], path)
-    trees = list(read_trees(path))
-    assert n == len(trees) == 3
-
-    def leaves(tree):
-        return [tree.word] if tree.word is not None else [w for c in tree.children for w in leaves(c)]
-
-    assert leaves(trees[0]) == ["The", "old", "cat", "sat", "on", "the", "mat", "."]
-    assert "-LRB-" in leaves(trees[1])
-
-
-@pytest.mark.slow
-def test_a_treebank_keeps_the_words_of_split_text(tmp_path):
-    pytest.importorskip("spacy")
-    from momus_adapters.corpora.treebank import write_treebank
-
-    path = tmp_path / "parsed.mrg"
-    assert write_treebank(["the <unk> can @-@ not ( yet ) ."], path, split=False) >= 1
-    text = path.read_text(encoding="utf-8")
-    assert all(f" {word})" in text for word in ("<unk>", "@-@", "not", "-LRB-", "-RRB-"))

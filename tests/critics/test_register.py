@@ -8,7 +8,7 @@ from sklearn.decomposition import FactorAnalysis
 
 import momus
 from momus import Corpus
-from momus_critics.register.critic import TOLD, Register, RegisterLatents
+from momus_critics.register import TOLD, Register, RegisterLatents
 from momus_critics.register.features import FEATURES, RATES, count_features
 
 

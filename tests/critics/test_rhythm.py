@@ -80,6 +80,7 @@ def test_means_given_one_sentence_or_none_and_their_bounds():
     past = np.log(5) - 1
     means = process.means(lengths_of([[5, 9]]))
     assert means == pytest.approx([1 + np.exp(2.1), 1 + np.exp(2 + 0.7 * past)])
+    assert process.means(lengths_of([[30], [5, 9]]))[1:] == pytest.approx(means), "a document begins without a memory"
     process.coefficients_ = np.array([40.0, 0, 0, 0])
     assert process.means(lengths_of([[5]])) == pytest.approx([1 + np.exp(20)])
 
@@ -188,6 +189,91 @@ def test_least_likely_sentences_are_marked_and_two_documents_shown():
     both = charts[2].series
     assert [len(s.y) for s in both] == [24, 24]
     assert set(both[1].y) == {13.0}
+
+
+def told(sizes):
+    """A document whose sentences have these lengths, in one paragraph."""
+    return " ".join(" ".join(["Word", *(["word"] * (k - 1))]) + "." for k in sizes)
+
+
+def test_the_figures_are_those_of_the_lengths_by_hand():
+    """Shares of lengths; correlations at distances of which a document has pairs; the document with most sentences."""
+    documents = [[3, 9, 4, 8], [5, 6, 5], [2, 20]]
+    critic = Rhythm().fit(prose(20, 0))
+    scores = critic.score(Corpus.from_texts([told(d) for d in documents]))
+    lengths, lags, examples = critic.evidence(scores.summary, critic.score(prose(5, 1)).summary)
+    (steps, _), (by_lag, of_prose), (example, _) = lengths.series, lags.series, examples.series
+    assert (steps.x, steps.y) == (
+        [2, 3, 4, 5, 6, 8, 9, 20],
+        pytest.approx(np.array([1, 2, 3, 5, 6, 7, 8, 9]) / 9, 1e-4),
+    )
+    assert by_lag.x == [1, 2, 3], "a document of four sentences has no pair four sentences apart"
+    assert of_prose.x == list(range(1, 11))
+    expected = []
+    for k in (1, 2, 3):
+        above = below = 0.0
+        for d in documents:
+            x, n = np.log(d) - np.log(d).mean(), len(d)
+            variance = x @ x / (n - 1)
+            above += (x[k:] @ x[:-k] if k < n else 0) + variance * max(n - k, 0) / n
+            below += variance * max(n - k, 0)
+        expected.append(above / below)
+    assert by_lag.y == pytest.approx(expected, abs=5e-5)
+    assert by_lag.y == [float(f"{v:.4g}") for v in by_lag.y], "four digits"
+    assert (example.x, example.y) == ([1, 2, 3, 4], [3, 9, 4, 8])
+
+
+def test_the_document_shown_is_of_most_sentences_up_to_40_and_merging_keeps_it():
+    critic = Rhythm().fit(prose(20, 0))
+    rng = np.random.default_rng(0)
+    documents = [rng.integers(1, 9, n).tolist() for n in (7, 50, 60, 12)]
+    one, other, both = (
+        critic.score(Corpus.from_texts([told(d) for d in part])).summary
+        for part in (documents[:2], documents[2:], documents)
+    )
+    assert both.example in (tuple(documents[1][:40]), tuple(documents[2][:40]))
+    assert (one + other).example == (other + one).example == both.example
+    assert (
+        one + Rhythm().fit(prose(20, 0)).score(Corpus.from_texts([told(documents[0])])).summary
+    ).example == one.example
+
+
+def test_marked_sentences_carry_their_nats_and_what_was_expected():
+    critic = Rhythm().fit(prose(40, 0))
+    sizes = [12, 9, 14, 3, 50, 11, 8]
+    document = Corpus.from_texts([told(sizes)])
+    z = critic.project(document)
+    nats, means = -critic.process_.log_probabilities(z), critic.process_.means(z)
+    found = critic.explain(document)
+    assert found.value == pytest.approx(nats.sum())
+    assert found.note.startswith("7 sentences of 15.3 words on average.")
+    before, marked, after = found.steps  # one of seven sentences is the least likely tenth
+    assert (marked.label, marked.note) == ("50 words", f"{means[4]:.0f} expected here")
+    assert [s.text.count("ord") for s in found.steps] == [38, 50, 19]
+    values = [before.value, marked.value, after.value]
+    assert values == pytest.approx([nats[:4].sum(), nats[4], nats[5:].sum()])
+    stars = Corpus.from_texts([f"{told(sizes[:3])}\n\n***\n\n{told(sizes[3:])}"])  # a sentence without a word is none
+    nats = -critic.process_.log_probabilities(critic.project(stars))
+    steps = critic.explain(stars).steps
+    assert [s.label for s in steps] == ["", "50 words", ""]
+    assert [s.value for s in steps] == pytest.approx([nats[:4].sum(), nats[4], nats[5:].sum()])
+    # the nats of a sentence stand with its first word, with which this passage of 120 tokens ends
+    long = Corpus.from_texts([told([118, 9, 12])])
+    nats = -critic.process_.log_probabilities(critic.project(long))
+    steps = critic.explain(long).steps
+    assert [(s.text, s.value) for s in steps] == [
+        (told([118]) + " ", pytest.approx(nats[0])),
+        ("Word", pytest.approx(nats[1])),
+    ]
+
+
+def test_the_notes_tell_the_fitted_process():
+    critic = Rhythm().fit(prose(40, 0))
+    critic.process_.coefficients_, critic.process_.shape_ = np.array([2.0, 0.25, -0.5, 0.125]), 3.0
+    (note,) = critic.notes()
+    assert "Fitted on 960 sentences." in note.text
+    assert "before by 0.25, that of all sentences before by -0.50" in note.text
+    assert "changes by +0.12 where a paragraph begins; shape 3.00." in note.text
 
 
 def test_documents_of_one_sentence_are_unscored():

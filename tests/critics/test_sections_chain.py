@@ -7,7 +7,7 @@ import pytest
 
 from momus import Corpus
 from momus.critic.hooks import settled
-from momus.text.titles import frequent_titles, normalize_title
+from momus.text.vocabulary import frequent_titles, normalize_title
 from momus_critics.chains import posterior as joint
 from momus_critics.chains import transitions as chain
 from momus_critics.sections import Sections

@@ -21,9 +21,9 @@ from momus_adapters.chains.hmm import HMMCritic
 from momus_adapters.pyro import PyroCritic
 from momus_adapters.sklearn.critics import GaussianMixtureCritic, PCACritic
 from momus_adapters.transformers.classifier import TokenClasses
+from momus_critics.evidence import Mark, highest, mark_passage, words_of
 from momus_critics.fits import heaps
 from momus_critics.length import Length
-from momus_critics.marking import Mark, highest, mark_passage, words_of
 from momus_critics.mauve import Mauve, effective_number
 from momus_critics.perplexity import Perplexity
 from momus_critics.rank_frequency import RankFrequency

@@ -28,7 +28,7 @@ CHECKED = {
         {"critic/powers.py", "code_mixing/lda.py"},
     ),
     ("Deng et al", "appendix C"): ("Detection of Code-Mixing", {"code_mixing/__init__.py"}),
-    ("Meister & Cotterell", "section 5"): ("beam sampling", {"sequences/decoding.py"}),
+    ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/decoding.py"}),
     ("Meister & Cotterell", "section 5.1"): ("Rank–Frequency", {"rank_frequency.py"}),
     ("Meister & Cotterell", "section 5.2"): ("Type–Token", {"type_token.py"}),
     ("Meister & Cotterell", "table 2"): ("Monte-Carlo p of KS", {"fits/zipf.py"}),
@@ -39,7 +39,7 @@ CHECKED = {
 
 def cited():
     """All (authors, place, path) in docstrings and comments."""
-    for room in ("core", "critics", "adapters"):
+    for room in ("core", "critics", "adapters", "examples/generating", "examples/preparing"):
         for path in sorted((ROOT / room).rglob("*.py")):
             text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8"))
             for authors, place in CITATION.findall(text):

@@ -9,7 +9,8 @@ from momus.version import DISTRIBUTION, __version__, extra, install_command
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("README.md", "docs", "examples", "core", "critics", "adapters", "benchmarks", "tests")
-PLACE = r"(?:-e|--editable) (?:\.|examples/people)(?![\w/])|-e '?\.\[[\w,]+\]"
+PACKAGE = r"examples/(?:generating|people|preparing|training)"
+PLACE = rf"(?:-e|--editable) (?:\.|{PACKAGE})(?![\w/\[])|-e '?(?:\.|{PACKAGE})\[[\w,]+\]"
 WHEEL = r"(?:dist|wheels)/momus_criticism-"
 RIGHT = re.compile(rf"pip install (?:{PLACE}|'momus-criticism\[[\w,]+\]'|{WHEEL})")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from momus import read_corpus
-from momus.checks.scripts import scripts_of
+from momus.checks.languages import scripts_of
 from momus.text.sketches import TextSketch
 
 FOLDER = Path(__file__).parents[2] / "examples"

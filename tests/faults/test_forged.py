@@ -16,7 +16,7 @@ from simulated_raters import Truth, simulated_answers
 from typer.main import get_command
 
 import momus
-from momus.calibration.cells import CellFolder
+from momus.calibration.store import CellFolder
 from momus.cli.app import app
 from momus.critic.base import notes_of
 from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest

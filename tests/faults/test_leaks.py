@@ -30,8 +30,8 @@ from momus.reading.records import Row
 from momus.report.figures.svg import figure_csv
 from momus.report.page import write_report
 from momus.report.safe import csv_text
-from momus.sequences import Decoding, Prompt, Request
-from momus_adapters.language_models.openai import OpenAIServer, check_route
+from momus_adapters.language_models.openai import check_route
+from momus_generating import Decoding, Prompt, Request, ServerGenerator
 
 TEXTS = [f"the {a} {b} sat on the {c}." for a in ("cat", "dog", "ape") for b in ("old", "big") for c in ("mat", "hat")]
 
@@ -221,7 +221,7 @@ def test_credentials_are_stored_and_told_nowhere(tmp_path, text, monkeypatch):
 
 def test_servers_with_credentials_in_the_address_are_asked_and_told_without(server):
     url = server.url.replace("http://", "http://ann:s3cret@") + "?api_key=s4cret"
-    model = OpenAIServer(url, "m", concurrency=1)
+    model = ServerGenerator(url, "m", concurrency=1)
     assert "s3cret" not in model.identity
     assert "s4cret" not in model.identity
     (made,) = model.generate([Request("a", Prompt("p", "text"), 1)], Decoding(longest=3))
@@ -237,12 +237,12 @@ def test_a_key_does_not_go_over_plain_http(monkeypatch):
     for name in ("http_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UsageError, match="unencrypted"):
-        OpenAIServer("http://example.org/v1", "m")
-    OpenAIServer("http://127.0.0.1:1/v1", "m")
-    OpenAIServer("https://example.org/v1", "m")
-    OpenAIServer("http://example.org/v1", "m", allow_plain_http=True)
+        ServerGenerator("http://example.org/v1", "m")
+    ServerGenerator("http://127.0.0.1:1/v1", "m")
+    ServerGenerator("https://example.org/v1", "m")
+    ServerGenerator("http://example.org/v1", "m", allow_plain_http=True)
     monkeypatch.setenv("MOMUS_ALLOW_PLAIN_HTTP", "1")
-    OpenAIServer("http://example.org/v1", "m")
+    ServerGenerator("http://example.org/v1", "m")
     monkeypatch.setenv("http_proxy", "http://proxy.example.org:3128")
     with pytest.warns(UserWarning, match=r"proxy\.example\.org"):
         check_route("http://example.org/v1", has_key=True)
@@ -254,7 +254,7 @@ def test_a_key_does_not_go_over_plain_http(monkeypatch):
 def test_answers_and_repetitions_are_limited(server, monkeypatch, limit, told):
     monkeypatch.setenv("MOMUS_LIMITS", limit)
     url = server.url if "answer" in limit else "http://127.0.0.1:9/v1"
-    model = OpenAIServer(url, "m" * 200, concurrency=1, retries=50, wait=0.6)
+    model = ServerGenerator(url, "m" * 200, concurrency=1, retries=50, wait=0.6)
     started = time.monotonic()
     (made,) = model.generate([Request("a", Prompt("p", "text " * 40), 1)], Decoding(longest=3))
     assert told in made.problem

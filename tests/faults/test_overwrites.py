@@ -11,8 +11,8 @@ from momus.cli.app import app
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
 from momus.reading import read_corpus
 from momus.runs.folder import VERDICTS, read_comparison
-from momus.sequences import Decoding, Generated, Prompt
-from momus_adapters.generating import locked, write_documents
+from momus_generating import Decoding, Generated, Prompt
+from momus_generating.writing import locked, write_documents
 
 QUICK = {"critics": ["length"], "permutations": 99, "resamples": 99}
 

@@ -6,13 +6,14 @@ from dataclasses import asdict
 
 import pytest
 
-from momus.calibration.cells import Cell, CellFolder
+from momus.calibration.cells import Cell
+from momus.calibration.store import CellFolder
 from momus.errors import StoreError
 from momus.files import write_sealed
 from momus.history.gate import add_look, read_looks
 from momus.schema import read_json
-from momus.sequences import Decoding, Generated, Prompt
-from momus_adapters.generating import write_documents
+from momus_generating import Decoding, Generated, Prompt
+from momus_generating.writing import write_documents
 
 CELL = Cell(
     "length",

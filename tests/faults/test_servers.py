@@ -7,9 +7,8 @@ import time
 import httpx
 import pytest
 
-from momus.sequences import Decoding, Prompt, Request
 from momus_adapters.language_models.connections import Connections, TooLarge, TooLate
-from momus_adapters.language_models.openai import OpenAIServer
+from momus_generating import Decoding, Prompt, Request, ServerGenerator
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 BODY = b'{"choices": [{"text": "x", "finish_reason": "stop"}]}'
@@ -84,7 +83,7 @@ def test_an_answer_that_drips_ends_at_the_deadline(kind, serve):
 
 def test_after_a_deadline_the_next_request_is_answered(serve, monkeypatch):
     monkeypatch.setenv("MOMUS_LIMITS", "answer_seconds=1")
-    model = OpenAIServer(serve(ANSWERS["many headers"], (WHOLE, b"")), "m", concurrency=1, retries=0)
+    model = ServerGenerator(serve(ANSWERS["many headers"], (WHOLE, b"")), "m", concurrency=1, retries=0)
     first, second, third = asked(model, 3)
     assert "longer than 1 second" in first.problem
     assert (second.text, third.text) == ("x", "x")
@@ -105,7 +104,7 @@ def test_connections_are_kept_and_end_with_a_failure(serve):
 def test_answers_arrive_side_by_side(serve):
     """Eight answers of 0.4 s each, four at a time."""
     slow = (WHOLE[:-20], WHOLE[-20:])
-    model = OpenAIServer(serve(slow), "m", concurrency=4, retries=0)
+    model = ServerGenerator(serve(slow), "m", concurrency=4, retries=0)
     started = time.monotonic()
     assert [made.text for made in asked(model, 8)] == ["x"] * 8
     assert time.monotonic() - started < 3.2

@@ -9,6 +9,7 @@ import pytest
 from tests.history.conftest import corpus, text
 from typer.testing import CliRunner
 
+import momus
 from momus.cli.app import app
 from momus.errors import GateFailed, StoreError, UsageError
 from momus.history.baselines import Baselines
@@ -208,6 +209,21 @@ def test_a_baseline_with_another_real_text_is_named(runs):
     result = gate_run(run, Rules(max_worse=(Limit("*", 9.0),), baseline=str(runs.folder / "near")))
     assert result.real_changed
     assert "The real text differs from that of the baseline" in text(on_terminal(gate_blocks(result)), 200)
+
+
+def test_a_baseline_with_another_text_of_the_model_is_named(runs):
+    folders = []
+    for seed in (23, 24, 24):
+        folders.append(runs.folder / f"model-{len(folders)}")
+        against = {"old": corpus("old", 60, seed)}
+        momus.compare(generated={"new": corpus("new", 60, 3)}, against=against, critics=["length"], out=folders[-1])
+    rules = [Rules(require=("not-beyond-itself",), baseline=str(folder)) for folder in folders]
+    assert not gate_run(folders[2], rules[1]).real_changed
+    result = gate_run(folders[1], rules[0])
+    assert result.real_changed
+    said = text(on_terminal(gate_blocks(result)), 200)
+    assert "The text of old differs from that of the baseline: each run is compared with its own." in said
+    assert "real" not in said
 
 
 def test_nightly_looks_spend_the_level_and_the_same_run_spends_nothing(runs, tmp_path):

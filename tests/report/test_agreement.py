@@ -40,7 +40,7 @@ def largest():
 
 def test_a_sentence_that_says_something_else_is_found(largest):
     cell, s, axis, said, _ = largest
-    assert faults_of_sentence(said, cell, axis, s) == []
+    assert faults_of_sentence(said, cell, axis) == []
     other = s.direction[cell.row.difference < 0]
     for wrong in (
         said.replace(cell.direction, other),
@@ -50,7 +50,7 @@ def test_a_sentence_that_says_something_else_is_found(largest):
         said[:-1] + ", within human variation.",
     ):
         assert wrong != said
-        assert faults_of_sentence(wrong, cell, axis, s) != [], wrong
+        assert faults_of_sentence(wrong, cell, axis) != [], wrong
 
 
 @pytest.mark.parametrize("name", ["generated_value", "difference", "standard_error", "effect", "effect_high"])

@@ -22,7 +22,8 @@ from momus.estimator import parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus_adapters.chains.classes import ClassChain, PairedStates
+from momus_adapters.chains.classes import ClassChain
+from momus_adapters.chains.paired import PairedStates
 from momus_adapters.saved import resolve, save_named
 
 Steps = tuple[Floats, Ints]

@@ -1,8 +1,7 @@
-"""Servers with the OpenAI protocol (vLLM, llama.cpp and others): sampled texts, and log p of texts.
+"""Servers with the OpenAI protocol (vLLM, llama.cpp and others): log p of texts.
 
-If a server fails, hangs or sends invalid JSON, the request is repeated with growing pauses. Documents whose requests
-failed for good are reported, and a resumed run requests them again. The key is read from the environment and written
-nowhere.
+If a server fails, hangs or sends invalid JSON, the request is repeated with growing pauses. The key is read from the
+environment and written nowhere.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from momus.errors import UsageError
 from momus.limits import Limits, size_text
 from momus.numeric.ragged import offsets_of
 from momus.redact import HIDDEN, has_secret, redacted
-from momus.sequences import Decoding, Generated, Request, SequenceScores
+from momus.sequences import SequenceScores
 from momus.text.counting import counted
 from momus_adapters.language_models.connections import Answer, Connections, TooLarge, TooLate
 
@@ -38,7 +37,7 @@ class Failed(Exception):
 
 
 class OpenAIServer:
-    """A completion server as generator and scorer.
+    """A completion server as scorer.
 
     Parameters
     ----------
@@ -46,8 +45,6 @@ class OpenAIServer:
         Address of the server, up to and including ``/v1``.
     model
         The model's name on the server.
-    chat
-        Use ``/chat/completions``, with the prompt as the user's message, instead of ``/completions``.
     key
         Environment variable that holds the key; it may be unset.
     concurrency
@@ -72,7 +69,6 @@ class OpenAIServer:
         url: str,
         model: str,
         *,
-        chat: bool = False,
         key: str = "OPENAI_API_KEY",
         concurrency: int = 8,
         retries: int = 5,
@@ -84,7 +80,7 @@ class OpenAIServer:
             raise UsageError(f"{url!r} is no server address", hint="write http://host:port/v1")
         if concurrency < 1 or retries < 0 or timeout <= 0:
             raise UsageError("concurrency must be at least 1, retries at least 0, and timeout above 0 seconds")
-        self.name, self.url, self.model, self.chat = model, url.rstrip("/"), model, chat
+        self.name, self.url, self.model = model, url.rstrip("/"), model
         self.concurrency, self.retries, self.wait = concurrency, retries, wait
         token = os.environ.get(key, "")
         check_route(url, bool(token), allow_plain_http)
@@ -95,21 +91,14 @@ class OpenAIServer:
     @property
     def identity(self) -> str:
         """The endpoint; which weights it serves cannot be known."""
-        return f"{redacted(self.url)} {'chat' if self.chat else 'completions'}"
+        return f"{redacted(self.url)} {self.endpoint}"
 
-    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
-        """Generate documents, in order; a failed one carries its problem.
+    @property
+    def endpoint(self) -> str:
+        """The last part of the address that is asked."""
+        return "completions"
 
-        Raises
-        ------
-        UsageError
-            The decoding is beam sampling, or the server refuses the key or the model.
-        """
-        if decoding.method == "beam-sampling":
-            raise UsageError("servers do not support beam sampling", hint="run the model through transformers")
-        yield from self._concurrently(requests, lambda r: self._generate_one(r, decoding))
-
-    def _concurrently(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
+    def concurrently(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
         """Process items concurrently; yield results in order, with at most 2 · concurrency items in flight."""
         pool = ThreadPoolExecutor(self.concurrency)
         waiting: deque[Future[Any]] = deque()
@@ -123,34 +112,7 @@ class OpenAIServer:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _generate_one(self, request: Request, decoding: Decoding) -> Generated:
-        body: dict[str, Any] = {
-            "model": self.model,
-            "max_tokens": decoding.longest,
-            "temperature": decoding.temperature,
-            "top_p": decoding.top_p,
-            "seed": request.seed & 0x7FFFFFFF,
-        }
-        if self.chat:
-            body["messages"] = [{"role": "user", "content": request.prompt.text}]
-        else:
-            body["prompt"] = request.prompt.text
-        try:
-            answer = self._post("chat/completions" if self.chat else "completions", body)
-            choice = answer["choices"][0]
-            text = choice["message"]["content"] if self.chat else choice["text"]
-            if not isinstance(text, str):
-                raise Failed("the answer contains no text")
-            usage = answer.get("usage") or {}
-            count = usage.get("completion_tokens")
-            tokens = int(count) if isinstance(count, int) else None
-            return Generated(request, text, tokens, choice.get("finish_reason") == "stop")
-        except Failed as error:
-            return Generated(request, "", None, False, problem=str(error))
-        except (KeyError, IndexError, TypeError, AttributeError):
-            return Generated(request, "", None, False, problem="the answer is JSON without choices")
-
-    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The JSON object that the server answers; failures that may pass are repeated, for a limited time."""
         import httpx
 
@@ -209,7 +171,7 @@ class OpenAIServer:
         UsageError
             The server does not send log-probabilities of prompts.
         """
-        rows: list[np.ndarray] = [*self._concurrently(texts, self._score_one)]
+        rows: list[np.ndarray] = [*self.concurrently(texts, self._score_one)]
         values = np.concatenate(rows) if rows else np.zeros(0)
         return SequenceScores(values, offsets_of([len(r) for r in rows]))
 
@@ -218,7 +180,7 @@ class OpenAIServer:
         if not text:
             return np.zeros(0)
         try:
-            logprobs = self._post("completions", body)["choices"][0]["logprobs"]
+            logprobs = self.post("completions", body)["choices"][0]["logprobs"]
             values, starts = logprobs["token_logprobs"], logprobs["text_offset"]
             inside = [v for v, start in zip(values, starts, strict=True) if start < len(text)]  # not the new token
             return np.array([float(v) for v in inside[1:]])

@@ -9,6 +9,6 @@ def missing(markup: str, package: str) -> MissingExtraError:
 
     >>> print(missing("HTML", "lxml"))
     reading HTML needs the package lxml
-      → pip install -e '.[prepare]'
+      → pip install -e '.[markup]'
     """
-    return MissingExtraError(f"reading {markup} needs the package {package}", extra("prepare"))
+    return MissingExtraError(f"reading {markup} needs the package {package}", extra("markup"))

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
-from momus.critic.resources import resource
+from momus.critic.tools import resource
 from momus.estimator import Estimator, parametrized
 from momus.processes import Workers
 from momus.text.corpus import Corpus
@@ -18,8 +18,8 @@ from momus.text.mentions import Resolved
 from momus_adapters.persons import antecedents
 from momus_adapters.persons.antecedents import NARRATOR, NEW, NOUN, PRONOUN, Candidates, Entities, Entity
 from momus_adapters.persons.mentions import Mention, find, quotations
-from momus_adapters.persons.parsing import load_pipeline, parse
 from momus_adapters.persons.speech import Talk
+from momus_adapters.tagging import load_pipeline, parse
 
 RULES = 2
 """Version of the rules; cached results of older versions are not reused."""

@@ -77,7 +77,7 @@ class PyroCritic(
 
     Draws are keyed by a hash of a document's text: a score depends on neither the batch nor the order. There are rules
     for the normal family, gamma, beta, Dirichlet, categorical, Bernoulli, and all distributions with an inverse
-    distribution function (see `momus_adapters.pyro.sampling`). For other families, the guide runs on one document at a
+    distribution function (see `momus_adapters.pyro.keyed`). For other families, the guide runs on one document at a
     time, with a generator seeded by the document's hash: correct, but with B times the calls.
 
     Parameters

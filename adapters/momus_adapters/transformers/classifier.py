@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.hooks import DeviceMixin
-from momus.critic.resources import resource
+from momus.critic.tools import resource
 from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax

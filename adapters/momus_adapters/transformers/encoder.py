@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic.resources import resource, token_batches
+from momus.critic.tools import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Floats, Ints

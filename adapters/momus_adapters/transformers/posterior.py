@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.fitted import Fitted
-from momus.critic.resources import resource
-from momus.critic.tools import CalibratedPosterior
+from momus.critic.tools import CalibratedPosterior, resource
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.numeric.ragged import offsets_of, owners_of

@@ -5,13 +5,10 @@ Each document is scored once; a judge tests any split of the documents.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,13 +19,10 @@ from momus.critic.powers import headline_of
 from momus.critic.rows import aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import MomusError
-from momus.files import write_sealed
 from momus.inference import Design, axis_test
 from momus.inference.pooling import Rows
 from momus.laws import RELABELLINGS, Law
 from momus.numeric.types import Bools, Ints
-from momus.outputs import make_folder, writing
-from momus.schema import read_json
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
@@ -319,41 +313,3 @@ def measure(cell: Cell, draws: Draws, splits: int, after_split: Callable[[Cell],
 
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-class CellFolder:
-    """Cells on disk: one JSON file per cell, named by a hash of everything that the cell depends on.
-
-    The number of splits is not part of the hash: a cell with fewer splits than asked for is resumed. Files are written
-    atomically.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    key
-        Everything that all cells depend on: texts, version, seed, …
-    """
-
-    def __init__(self, path: Path, key: dict[str, Any]) -> None:
-        self.path, self.key = path, key
-
-    def _file(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Path:
-        text = json.dumps({"key": self.key, "critic": critic}, sort_keys=True, default=str)
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        label = defect if defect == NULL else f"{defect}-{strength:g}"
-        return self.path / str(critic["name"]) / f"{label}-{size[0]}x{size[1]}-{digest}.json"
-
-    def find(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Cell | None:
-        """Read a cell; None if there is no file of it."""
-        path = self._file(critic, defect, strength, size)
-        if not path.exists():
-            return None
-        return read_json(path, Cell, "remove this file and run again", sealed=True)
-
-    def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
-        """Write a cell, finished or not."""
-        path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
-        with writing(path, "name another folder with --out"):
-            make_folder(path.parent)
-            write_sealed(path, asdict(cell))

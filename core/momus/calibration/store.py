@@ -1,7 +1,9 @@
-"""The result of a calibration and its files: calibration.json, rates.parquet, p_values.parquet, report.html."""
+"""The files of a calibration: finished cells, and its result as calibration.json, two tables and report.html."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,10 @@ import pyarrow as pa
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.rates import curves, detectable, family_wise, on_axis, rows
-from momus.files import write_json, write_table
-from momus.outputs import write_text, writing
+from momus.files import write_json, write_sealed, write_table
+from momus.outputs import make_folder, write_text, writing
 from momus.runs.folder import REPORT
+from momus.schema import read_json
 
 
 @dataclass
@@ -117,3 +120,41 @@ def as_json(calibration: Calibration) -> dict[str, Any]:
         "family_wise": families,
         "signature": calibration.signature,
     }
+
+
+class CellFolder:
+    """Cells on disk: one JSON file per cell, named by a hash of everything that the cell depends on.
+
+    The number of splits is not part of the hash: a cell with fewer splits than asked for is resumed. Files are written
+    atomically.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    key
+        Everything that all cells depend on: texts, version, seed, …
+    """
+
+    def __init__(self, path: Path, key: dict[str, Any]) -> None:
+        self.path, self.key = path, key
+
+    def _file(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Path:
+        text = json.dumps({"key": self.key, "critic": critic}, sort_keys=True, default=str)
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        label = defect if defect == NULL else f"{defect}-{strength:g}"
+        return self.path / str(critic["name"]) / f"{label}-{size[0]}x{size[1]}-{digest}.json"
+
+    def find(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Cell | None:
+        """Read a cell; None if there is no file of it."""
+        path = self._file(critic, defect, strength, size)
+        if not path.exists():
+            return None
+        return read_json(path, Cell, "remove this file and run again", sealed=True)
+
+    def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
+        """Write a cell, finished or not."""
+        path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
+        with writing(path, "name another folder with --out"):
+            make_folder(path.parent)
+            write_sealed(path, asdict(cell))

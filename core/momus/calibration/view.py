@@ -10,19 +10,10 @@ import numpy as np
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
-from momus.calibration.rates import (
-    Curves,
-    Detectable,
-    Rate,
-    curves,
-    detectable,
-    family_wise,
-    on_axis,
-    rate,
-)
+from momus.calibration.rates import Curves, Detectable, Rate, curves, detectable, family_wise, on_axis, rate
 from momus.controls import DEFECTS
 from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
-from momus.report.format import number, text_table
+from momus.report.format import number, percent, text_table
 from momus.report.html import render_page
 
 if TYPE_CHECKING:
@@ -119,6 +110,21 @@ def _sorted(by_defect: Curves) -> list[tuple[tuple[str, tuple[int, int], str], l
     return sorted(by_defect.items(), key=lambda item: (critics.index(item[0][0]), not on_axis(item[0][0], item[0][2])))
 
 
+def answer_text(calibration: Calibration) -> str:
+    """The first sentence: which critics raise too many false alarms, and how many all raise."""
+    alpha = calibration.plan.alpha
+    null = [(c, rate(c, alpha)) for c in calibration.cells if c.defect == NULL and c.tested]
+    if not null:
+        return "No critic could be tested on these texts."
+    shares = [r.share for _, r in null]
+    spread = percent(shares[0]) if len(null) == 1 else f"{100 * min(shares):.1f} to {100 * max(shares):.1f} %"
+    loud = [f"{c.critic} ({percent(r.share)} at {c.n_real:,} | {c.n_generated:,})" for c, r in null if r.low > alpha]
+    if loud:
+        return f"Too many false alarms: {', '.join(loud)}; {percent(alpha)} are expected. Do not trust their verdicts."
+    tests = "The test keeps its level" if len(null) == 1 else f"All {len(null)} tests keep their level"
+    return f"{tests}: false alarms in {spread} of splits ({percent(alpha)} are expected)."
+
+
 def family_texts(calibration: Calibration) -> list[str]:
     """One sentence per size with the family-wise false-alarm rate."""
     sizes = dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells)
@@ -127,8 +133,8 @@ def family_texts(calibration: Calibration) -> list[str]:
         r, critics = family_wise(calibration.cells, calibration.plan.alpha, size)
         if critics > 1 and not math.isnan(r.share):
             sentences.append(
-                f"At {size[0]:,} | {size[1]:,} {calibration.plan.units}, any of {critics} critics alarms after Holm's "
-                f"adjustment in {rate_text(r)} of {r.n:,} null splits."
+                f"At {size[0]:,} | {size[1]:,} {calibration.plan.units}, at least one of {critics} critics alarms in "
+                f"{percent(r.share)} [{100 * r.low:.2g}, {100 * r.high:.2g}] of {r.n:,} splits (Holm)."
             )
     return sentences
 
@@ -141,14 +147,14 @@ def calibration_view(calibration: Calibration) -> RenderableType:
 
     plan = calibration.plan
     parts: list[RenderableType] = [
-        Text("False alarms on null splits of the real text", style="bold"),
+        Text(answer_text(calibration), style="bold"),
+        Text("\nFalse alarms where both sides are the same real text"),
         _table(null_heads(calibration), null_rows(calibration), "lrrrrl"),
     ]
     parts += [Text(line) for line in family_texts(calibration)]
     if any(c.defect != NULL for c in calibration.cells):
         smallest = _table(power_heads(calibration), power_rows(calibration), "lllr")
         parts += [Text("\nSmallest detectable defect", style="bold"), smallest]
-        parts.append(Text("changed: held-out, by the defect at the highest strength", style="dim"))
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in calibration.warnings]
     s = calibration.signature
     whole = "" if plan.by == "document" else f" | split by {plan.by}, whole {plan.units} relabelled"
@@ -256,6 +262,7 @@ def render_calibration(calibration: Calibration) -> str:
         "calibration.html.j2",
         calibration=calibration,
         null=Table("null", f"False alarms at p ≤ {plan.alpha:g}", null_heads(calibration), null_rows(calibration)),
+        answer=answer_text(calibration),
         family=family_texts(calibration),
         critics=critics,
         matrices=matrices,

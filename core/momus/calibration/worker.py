@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from momus.calibration.cells import Cell, CellFolder, Draws, SplitJudge, judge_for, measure
+from momus.calibration.cells import Cell, Draws, SplitJudge, judge_for, measure
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
+from momus.calibration.store import CellFolder
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import moved, row_unit, scored_units, settled

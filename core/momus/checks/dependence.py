@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import ndtr
 
 from momus.numeric.types import Floats, Ints
 
@@ -232,16 +233,16 @@ def order_correlation(values: Floats, covariate: str = "values") -> OrderCorrela
     >>> round(order_correlation(np.arange(40.0)).correlation, 1)
     0.9
     """
-    from scipy.stats import norm, rankdata
-
     finite = np.asarray(values, dtype=np.float64)[np.isfinite(values)]
     n = len(finite)
     if n < 20 or not np.ptp(finite):
         return None
-    x = rankdata(finite) - (n + 1) / 2
+    # ranks of equal values are their mean
+    _, places, counts = np.unique(finite, return_inverse=True, return_counts=True)
+    x = (np.cumsum(counts) - (counts - 1) / 2)[places] - (n + 1) / 2
     mean, variance = moments_of_orders(x)
     observed = float(x[1:] @ x[:-1])
-    p = float(norm.sf((observed - mean) / np.sqrt(variance)))
+    p = float(ndtr((mean - observed) / np.sqrt(variance)))
     return OrderCorrelation(observed / float(x @ x), p, n, covariate)
 
 

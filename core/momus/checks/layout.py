@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from momus.text.counting import joined, percentage
+from momus.text.counting import documents_of, joined, percentage
 from momus.text.sketches import TextSketch
 
 APART = 0.5
@@ -67,5 +67,6 @@ def layout_sentence(layouts: Sequence[Layout], axes: Mapping[str, Sequence[str]]
         if far:
             shares = joined([f"{percentage(share[c], 0)} of {c}" for c in far])
             touched = f", which touches {joined(list(axes[kind]))}" if axes.get(kind) else ""
-            said.append(f"{shares} against {percentage(share[real.corpus], 0)} of human documents have {name}{touched}")
+            usual = f"{percentage(share[real.corpus], 0)} of {documents_of(real.corpus)}"
+            said.append(f"{shares} against {usual} have {name}{touched}")
     return f"Layout differs: {'; '.join(said)}. --normalise whitespace removes it from all texts." if said else ""

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from momus.checks.covariates import groups_of_texts, order_of_texts
 from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, SharedGroups
-from momus.text.counting import counted, joined
+from momus.text.counting import counted, joined, text_of
 from momus.text.digests import is_among
 from momus.text.duplicates import EXAMPLES, Duplicates, Shared, near_duplicates, shared_texts
 from momus.text.openings import Openings, shared_openings
@@ -59,7 +59,8 @@ def sentence(check: TrustCheck) -> str:
             f"{count} are also in {check.other!r}{how}: both sides are the same text, and no verdict says anything "
             "about a generator. Check the paths."
         )
-    return f"{count} are also in {check.other!r}{how}: copies of real text hide how the generator differs."
+    reference = text_of(check.other or "real")
+    return f"{count} are also in {check.other!r}{how}: copies of {reference} hide how the generator differs."
 
 
 def sentences(checks: Sequence[TrustCheck]) -> list[str]:

@@ -15,8 +15,7 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
 from momus.cli import EXIT_CODES
-from momus.cli.help import Command
-from momus.cli.renamed import refuse_old_command
+from momus.cli.help import Command, refuse_old_command
 from momus.plugins import COMMANDS, load_plugin, registered
 from momus.version import DISTRIBUTION
 
@@ -44,11 +43,11 @@ OWN = {
 
 PANELS = {
     "Start": ("demo", "compare"),
-    "Read": ("show", "open", "outliers", "figures", "export"),
+    "Read": ("show", "open", "outliers", "figures"),
     "Versions": ("diff", "gate", "history"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),
-    "Research": ("plan", "calibrate", "prepare", "generate"),
+    "Research": ("plan", "calibrate"),
 }
 """Panels of ``--help`` with their commands; commands of other packages come after them."""
 

@@ -18,6 +18,7 @@ from momus.cli.options import (
     command_line,
     config_tables,
     expanded,
+    named_paths,
 )
 from momus.cli.printing import echo, print_view
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
@@ -200,7 +201,6 @@ def _calibrate_gate(
     reading: Reading,
 ) -> None:
     """Measure the false-fail rate of a gate, and print it."""
-    from momus.cli.options import named_paths
     from momus.history.gate_rate import FILE, calibrate_gate
 
     texts = named_paths([against], "--against")

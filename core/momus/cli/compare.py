@@ -23,8 +23,7 @@ from momus.cli.options import (
     expanded,
     named_paths,
 )
-from momus.cli.outputs import new_run
-from momus.cli.printing import Printed, echo, exclusive, needed
+from momus.cli.printing import Printed, echo, exclusive, needed, new_run
 from momus.limits import MOST_RESAMPLES
 
 

@@ -1,7 +1,10 @@
-"""``momus critics``: list critics, show one, check one, start a new one."""
+"""``momus critics``: list critics, show one and what a saved one would do, check one, start a new one."""
 
 from __future__ import annotations
 
+import inspect
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,14 +12,162 @@ import typer
 from typer.core import TyperGroup
 
 from momus.cli import EXIT_CODES
+from momus.cli.declared import declared
 from momus.cli.new import new
 from momus.cli.options import Config, config_tables
 from momus.cli.printing import print_view
+from momus.errors import MissingExtraError, PluginError, StoreError
+from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
+from momus.version import DISTRIBUTION
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from momus.conformance import Record
+    from momus.critic import Critic
+
+
+def all_critics_view() -> RenderableType:
+    """Build a table of all critics; broken plug-ins and duplicate names are shown with the reason."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False, header_style="bold")
+    for name in ("critic", "axis", "from", "state"):
+        table.add_column(name)
+    adapters = registered(ADAPTERS)
+    for name, plugins in registered(CRITICS).items():
+        axis, state = _axis_and_state(name, plugins, adapters)
+        distributions = ", ".join(sorted({p.distribution for p in plugins}))
+        table.add_row(escape(name), escape(axis), escape(distributions), escape(state))
+    return table
+
+
+def _axis_and_state(name: str, plugins: list[Plugin], adapters: Mapping[str, list[Plugin]]) -> tuple[str, str]:
+    """What a critic looks at, and whether it can run with its default parameters.
+
+    Momus' own critics are read, not imported, which would take seconds. Others are imported, to find broken ones.
+    """
+    # sources that ship with Momus are read without import; tests import them all
+    source = declared(plugins[0].value) if len(plugins) == 1 and plugins[0].distribution == DISTRIBUTION else None
+    if source is None:
+        return _imported_axis_and_state(name, plugins[0], adapters)
+    missing = plugins[0].missing()
+    if missing is not None:
+        return source.axis, f"needs {missing.requirement}"
+    return source.axis, "; ".join(_missing_adapters(source.defaults, adapters)) or "ready"
+
+
+def _imported_axis_and_state(name: str, plugin: Plugin, adapters: Mapping[str, list[Plugin]]) -> tuple[str, str]:
+    from momus.critic.registry import critic_class
+
+    try:
+        cls = critic_class(name)
+    except MissingExtraError as error:
+        source = declared(plugin.value)
+        return "–" if source is None else source.axis, f"needs {error.requirement}"
+    except PluginError as error:
+        return "–", f"broken: {error.message}"
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    defaults = {p.name: p.default for p in parameters if isinstance(p.default, str)}
+    return cls.axis, "; ".join(_missing_adapters(defaults, adapters)) or "ready"
+
+
+def _missing_adapters(defaults: Mapping[str, str], adapters: Mapping[str, list[Plugin]]) -> list[str]:
+    """What the adapters that a critic uses by default still need."""
+    needs = []
+    for parameter, default in defaults.items():
+        name = adapter_of(parameter, default, adapters)
+        missing = adapters[name][0].missing() if name is not None else None
+        if missing is not None:
+            needs.append(f"needs {missing.requirement} for {parameter} = {default!r}")
+    return needs
+
+
+def critic_view(name: str) -> RenderableType:
+    """Show a critic: its question, its parameters with their defaults, and its documentation."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from momus.critic.hooks import claimed_scripts
+    from momus.critic.registry import critic_class
+
+    cls: type[Critic[Any]] = critic_class(name)
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    lines = [f"  {_toml(p.name, p.default)}" for p in parameters if p.name != "self"]
+    return Group(
+        Text(f"{cls.name} — {cls.axis}", style="bold"),
+        Text(cls.question or "(this critic states no question)"),
+        Text(f"Scripts: {claimed_scripts(cls).words()}."),
+        Text(_large_text(cls)),
+        Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),
+        Text(inspect.getdoc(cls) or ""),
+    )
+
+
+def _large_text(cls: type[Critic[Any]]) -> str:
+    """How the critic is fitted on more text than fits in memory."""
+    from momus.critic import RunningTextCritic
+    from momus.critic.portions import is_mergeable
+
+    if is_mergeable(cls):
+        return "Large text: counted in parts, with `momus fit --jobs N`; the fit is that on the whole text."
+    if issubclass(cls, RunningTextCritic):
+        return "Large text: read as a whole, since it reads what documents follow each other."
+    return "Large text: fitted on a random sample of it, with `momus fit --sample N`."
+
+
+def is_folder(name: str) -> bool:
+    """Whether an argument is a folder rather than the name of a critic.
+
+    >>> is_folder("length"), is_folder("no/such/folder")
+    (False, True)
+    """
+    return "/" in name or (name not in registered(CRITICS) and Path(name).is_dir())
+
+
+def saved_critics_view(folder: Path) -> RenderableType:
+    """Show what the saved critics of a folder would do; only their ``critic.json`` is read, and nothing is imported.
+
+    Raises
+    ------
+    StoreError
+        There is no saved critic in the folder.
+    """
+    from rich.console import Group
+    from rich.text import Text
+
+    from momus.critic.saved import JSON_NAME
+
+    places = (folder, *(path for pattern in ("*", "critics/*") for path in sorted(folder.glob(pattern))))
+    folders = [path for path in places if (path / JSON_NAME).is_file()]
+    if not folders:
+        raise StoreError(f"{folder}: no saved critic in this folder", hint="name a folder that `momus fit` wrote")
+    return Group(*(Text(line, style=style) for path in folders for line, style in _saved_lines(path)))
+
+
+def _saved_lines(folder: Path) -> list[tuple[str, str]]:
+    """What one saved critic would do, as lines with their styles."""
+    from momus.critic.effects import effects_of
+    from momus.critic.saved import read_critic_json
+
+    try:
+        content = read_critic_json(folder)
+    except StoreError as error:
+        return [(f"{folder}: refused: {error.message}", "red")]
+    effects = effects_of(content["params"])
+    head = f"{folder}: critic {content['critic']}, class {content['class']}, Momus {content['momus']}"
+    if not effects:
+        return [(head, "bold"), ("  computes only: no adapter, address, path or object", "")]
+    return [(head, "bold"), *((f"  would {effect} (parameter {effect.parameter})", "") for effect in effects)]
+
+
+def _toml(name: str, default: Any) -> str:
+    """A parameter with its default, as a line of TOML; a comment where TOML has no such value."""
+    if default is None or default is inspect.Parameter.empty:
+        return f"# {name} = …"
+    return f"{name} = {json.dumps(default, ensure_ascii=False)}"
+
 
 NAME = 40
 """Width of the column of names."""
@@ -60,7 +211,7 @@ def list_critics(ctx: typer.Context) -> None:
 
     Next: set parameters in a TOML file, and pass it with --config.
     """
-    from momus.cli.catalogue import all_critics_view
+    from momus.cli.critics import all_critics_view
 
     if ctx.invoked_subcommand is None:
         print_view(all_critics_view())
@@ -71,7 +222,7 @@ def show(
     name: Annotated[str, typer.Argument(help="Name of a critic, or a folder of saved critics.", metavar="NAME|FOLDER")],
 ) -> None:
     """Show one critic with its parameters, or what saved critics would do."""
-    from momus.cli.catalogue import critic_view, is_folder, saved_critics_view
+    from momus.cli.critics import critic_view, is_folder, saved_critics_view
 
     if is_folder(name):
         print_view(saved_critics_view(Path(name)), 80)

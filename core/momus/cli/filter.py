@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momus.cli.options import (
-    Device,
-    Jobs,
-    Json,
-    Quiet,
-    Reading,
-    Trust,
-    Without,
-    expanded,
-)
+from momus.cli.options import Device, Jobs, Json, Quiet, Reading, Trust, Without, expanded
 from momus.cli.outliers_view import flagged_line
 from momus.cli.printing import echo, print_json, print_view
 from momus.report.format import rounded

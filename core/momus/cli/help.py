@@ -1,15 +1,82 @@
-"""Commands whose options stand in panels, of which the last is shown by ``--help-all`` only."""
+"""Help in panels, and errors that say the new name of a command or option that had another one."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from momus.cli.renamed import refuse_old_options
 from momus.errors import UsageError
+
+COMMANDS = {
+    "report": "momus show RUN --html",
+    "card": "momus show RUN --card",
+    "check": "momus critics check CRITIC",
+    "new": "momus critics new NAME",
+    "baseline": "momus gate RUN --save-as NAME",
+    "log": "momus export RUN",
+}
+PACKAGES = {"generate": "generating", "export": "training", "prepare": "preparing", "study": "people"}
+"""Commands of plug-in packages of the checkout, by the folder in ``examples``."""
+OPTIONS = {
+    "compare": {
+        "--every": "--all", "--wide": "--details", "--critics-from": "--reuse", "--adjustment": "--multiplicity",
+        "--adjust": "--control-for",
+    },
+    "show": {"--every": "--all", "--wide": "--details"},
+    "fit": {"--real": "--fit", "-r": "-f", "--workers": "--jobs"},
+    "score": {
+        "--critics": "--classes", "-c": "--classes", "--workers": "--jobs", "--shards": "-o",
+        "--shard-size": "--part-size",
+    },
+    "filter": {
+        "--critics": "paths of critics before those of texts: momus filter CRITIC… TEXT…",
+        "-c": "paths of critics before those of texts: momus filter CRITIC… TEXT…",
+        "--keep": "--kept", "-k": "--kept", "--drop": "--dropped", "-d": "--dropped", "--workers": "--jobs",
+        "--shards": "--scores", "--shard-size": "--part-size",
+    },
+    "plan": {"--axis": "--critics", "-a": "-c"},
+    "outliers": {"-k": "--top"},
+    "calibrate": {"--wide": "--wide-permutations"},
+    "diff": {"--baseline": "its name as the first run: momus diff NAME RUN"},
+}  # fmt: skip
+"""By command: what is written instead of an option that there was."""
+
+
+def refuse_old_command(name: str) -> None:
+    """Raise `UsageError` if a command has another name now, or belongs to a package that is not installed.
+
+    >>> refuse_old_command("card")
+    Traceback (most recent call last):
+    momus.errors.UsageError: there is no command 'card'
+      → write momus show RUN --card
+    """
+    if name in COMMANDS:
+        raise UsageError(f"there is no command {name!r}", hint=f"write {COMMANDS[name]}")
+    if name in PACKAGES:
+        package = f"pip install -e examples/{PACKAGES[name]}"
+        raise UsageError(f"{name!r} is a command of another package", hint=f"in a checkout: {package}")
+
+
+def refuse_old_options(command: str, words: Sequence[str]) -> None:
+    """Raise `UsageError` if one of the words after a command is an option that has another name now.
+
+    >>> refuse_old_options("compare", ["-r", "a.jsonl", "--every"])
+    Traceback (most recent call last):
+    momus.errors.UsageError: momus compare has no option --every
+      → write --all
+    """
+    old = OPTIONS.get(command, {})
+    for word in words:
+        if word == "--":
+            return
+        name = word.partition("=")[0]
+        if name in old:
+            raise UsageError(f"momus {command} has no option {name}", hint=f"write {old[name]}")
+
 
 READING = "Reading files"
 PANELS = {

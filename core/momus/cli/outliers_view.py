@@ -10,7 +10,7 @@ from momus.evidence import MarkedDocument, Step, to_json
 from momus.report.format import number, p_value, rounded
 from momus.report.safe import one_line
 from momus.report.sentences import axes
-from momus.text.counting import counted
+from momus.text.counting import counted, documents_of, text_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -160,28 +160,24 @@ def several_view(corpora: Sequence[SeveralCorpus], top: int) -> RenderableType:
 
 def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
     """Build a list of the ``top`` chosen documents of each corpus, with p, critic, and value beside real text."""
+    real = documents_of(one_line(corpora[0].reference) if corpora else "real", "real")
 
     def head(c: FlaggedCorpus) -> str:
         of = counted(c.n, "document")
         if c.documents:
-            odder = c.reference or "real text"
+            odder = one_line(text_of(c.reference))
             return f"{len(c.documents):,} of {of} are odder than {odder} (false-discovery rate {c.fdr:g})"
         return (
             f"none of {of} is odd enough: at a false-discovery rate of {c.fdr:g}, {c.calibrating:,} "
-            f"{_documents(c.reference)} can single out no fewer than {c.fewest:,}"
+            f"{real} can single out no fewer than {c.fewest:,}"
         )
 
-    reference = corpora[0].reference if corpora else ""
     note = (
-        f"p: share of the {_documents(reference)} that are as odd under any of the critics. Of the documents listed "
+        f"p: share of the {real} that are as odd under any of the critics. Of the documents listed "
         "for a text, expect at most a share as large as the false-discovery rate to be false alarms."
     )
     lines = {c.corpus: [flagged_line(d, reference=c.reference) for d in c.documents[:top]] for c in corpora}
     return _lists([(c.corpus, head(c), lines[c.corpus], len(c.documents)) for c in corpora], note)
-
-
-def _documents(reference: str) -> str:
-    return f"documents of {one_line(reference)}" if reference else "real documents"
 
 
 def _lists(corpora: Sequence[tuple[str, str, Sequence[RenderableType], int]], note: str) -> RenderableType:
@@ -198,12 +194,12 @@ def _lists(corpora: Sequence[tuple[str, str, Sequence[RenderableType], int]], no
     return Group(*parts, Text(note, style="dim"))
 
 
-def flagged_line(d: Flagged, named: bool = True, reference: str = "") -> Text:
+def flagged_line(d: Flagged, named: bool = True, reference: str = "real") -> Text:
     """One chosen document: p, which end is odd, its value beside that of real text; critic and unit if ``named``."""
     from rich.text import Text
 
     critic, unit = (f" by {one_line(d.critic)}", f" {one_line(d.unit)}") if named else ("", "")
-    end, of = "too likely" if d.small else "odd", one_line(reference) or "real text"
+    end, of = "too likely" if d.small else "odd", one_line(text_of(reference))
     value, typical = rounded(d.value, d.typical), rounded(d.typical, d.value)
     words = f"  p {d.p:.2g}, {end}{critic}: {value}{unit} ({of}: {typical})"
     return Text(f"  {one_line(d.id)}", style="bold").append(words, style="not bold")

@@ -1,12 +1,14 @@
-"""What commands print: lines and views safe for a terminal, JSON, and comparisons in the form that was asked for."""
+"""What commands print, where they write if nothing is named, and which run they read then."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +17,7 @@ import typer
 from momus.cli.options import Json
 from momus.errors import UsageError
 from momus.files import plain
-from momus.visible import visible
+from momus.visible import safe_console, visible
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
@@ -36,8 +38,6 @@ def print_view(view: Any, width: int | None = None) -> None:
     By default, it is as wide as the terminal, 170 columns into files and pipes, and never below 80. ``width`` is for
     views that are made for one width; a narrower terminal wraps them.
     """
-    from momus.visible import safe_console
-
     terminal = safe_console().width if sys.stdout.isatty() else None
     if width is None:
         width = max(terminal or 170, 80)
@@ -137,3 +137,50 @@ class Printed:
             from momus.runs.folder import REPORT
 
             echo(f"Report: {run / REPORT}", err=self.as_json or self.markdown or self.latex)
+
+
+RUNS = Path("momus-runs")
+"""Folder in the working directory that holds runs without ``--out``."""
+SLUG = 40
+
+Run = Annotated[
+    Path | None, typer.Argument(help="Run folder that `momus compare` wrote; default: the newest in momus-runs.")
+]
+
+
+def new_run(names: Sequence[str], now: datetime | None = None) -> Path:
+    """A folder that does not exist yet, named by time and generated corpora.
+
+    >>> new_run(["opt 2.7b", "../neox"], datetime(2026, 1, 2, 15, 4, 5)).as_posix()
+    'momus-runs/20260102-150405-opt-2.7b-neox'
+    """
+    name = "-".join(p for p in (f"{now or datetime.now():%Y%m%d-%H%M%S}", slug(names)) if p)
+    numbered = (RUNS / (name if i == 1 else f"{name}-{i}") for i in count(1))
+    return next(path for path in numbered if not path.exists())
+
+
+def slug(names: Sequence[str]) -> str:
+    r"""Names joined into at most 40 letters, digits, dots, underscores and hyphens.
+
+    >>> slug(["a/b", "\x1b[31m", "c" * 50])
+    'a-b-31m-cccccccccccccccccccccccccccccccc'
+    """
+    text = "".join(c if c.isalnum() or c in "._-" else "-" for c in "-".join(names))
+    words = [w for w in (word.strip("._") for word in text.split("-")) if w]
+    return "-".join(words)[:SLUG].rstrip("-._")
+
+
+def run_folder(run: Path | None) -> Path:
+    """The run that was named, or the newest in ``momus-runs``.
+
+    Raises
+    ------
+    UsageError
+        None was named, and there is none.
+    """
+    if run is not None:
+        return run
+    finished = [path for path in RUNS.glob("*/run.json") if path.is_file()]
+    if not finished:
+        raise UsageError(f"no run in {RUNS}/", hint="name a run folder, or run `momus compare` without --out first")
+    return max(finished, key=lambda path: (path.stat().st_mtime_ns, path)).parent

@@ -19,11 +19,7 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.parts import (
-    Share,
-    score_into_folder,
-    tell_left_out,
-)
+from momus.cli.parts import Share, score_into_folder, tell_left_out
 from momus.cli.printing import echo, exclusive
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError

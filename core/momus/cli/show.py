@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import CsvAsIs, Json, comma_separated, expanded
-from momus.cli.outputs import Run, run_folder
-from momus.cli.printing import Printed, echo, exclusive, needed, print_json, print_view
+from momus.cli.printing import Printed, Run, echo, exclusive, needed, print_json, print_view, run_folder
 
 
 @expanded

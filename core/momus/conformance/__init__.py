@@ -8,7 +8,179 @@ In a test file:
 On the command line: ``momus critics check package.module:MyCritic``.
 """
 
-from momus.conformance.subject import Record, Report
-from momus.conformance.suite import SLOW, check_critic, check_names, parametrize
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from momus.conformance import contract, tables, verdict
+from momus.conformance.subject import LEAST_SHARE, Record, Report, Skip, Subject, default_corpus
+from momus.critic import Critic
+from momus.errors import UsageError
+from momus.text.corpus import Corpus
+
+if TYPE_CHECKING:
+    import pytest
 
 __all__ = ["SLOW", "Record", "Report", "check_critic", "check_names", "parametrize"]
+
+Check = Callable[[Subject], None]
+ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *verdict.CHECKS)
+SLOW = ("claimed_scripts_can_be_fitted",)
+"""Checks that fit the critic many times: minutes for those whose fit takes seconds."""
+
+
+def check_names(*, slow: bool = True) -> list[str]:
+    """Names of all checks, or of all but the `SLOW` ones, in the order in which they run."""
+    return [_name(c) for c in ALL if slow or _name(c) not in SLOW]
+
+
+def _name(check: Check) -> str:
+    return getattr(check, "__name__", repr(check))
+
+
+def check_critic(
+    critic: Critic[Any],
+    corpus: Corpus | None = None,
+    expected_failed_checks: Mapping[str, str] | None = None,
+    checks: Iterable[str] | None = None,
+    on_record: Callable[[Record], None] | None = None,
+) -> Report:
+    """Run the conformance checks on a critic; failures are reported, not raised.
+
+    Parameters
+    ----------
+    critic
+        The unfitted critic, which is not changed.
+    corpus
+        Real text to fit and score; default: synthetic text.
+    expected_failed_checks
+        Names of checks that are expected to fail, with reasons. An expected failure that does not occur is a failure.
+    checks
+        Names of the checks to run; default: all but the `SLOW` ones.
+    on_record
+        Called with the outcome of each check as soon as it has run.
+
+    Raises
+    ------
+    UsageError
+        A name in ``expected_failed_checks`` or ``checks`` is not the name of a check.
+    """
+    expected = dict(expected_failed_checks or {})
+    selected = set(checks) if checks is not None else set(check_names(slow=False))
+    for name in (*expected, *selected):
+        if name not in check_names():
+            raise UsageError(f"no check {name!r}", hint=f"choose from {', '.join(check_names())}")
+    subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
+    records = []
+    for check in ALL:
+        if _name(check) in selected:
+            records.append(_run(check, subject, expected))
+            if on_record is not None:
+                on_record(records[-1])
+    return Report(getattr(critic, "name", type(critic).__name__), records)
+
+
+def _run(check: Check, subject: Subject, expected: Mapping[str, str]) -> Record:
+    """Run a check, or return its record if it has run before."""
+    name = _name(check)
+    if name not in subject.records:
+        subject.records[name] = _outcome(check, name, subject, expected)
+    return subject.records[name]
+
+
+def _outcome(check: Check, name: str, subject: Subject, expected: Mapping[str, str]) -> Record:
+    try:
+        check(subject)
+    except Skip as reason:
+        return Record(name, "skipped", str(reason))
+    except Exception as error:  # a critic may raise anything; the report must cover all checks
+        detail = str(error) if isinstance(error, AssertionError) else _described(error, subject.critic)
+        if name in expected:
+            return Record(name, "expected", f"{expected[name]} ({detail})")
+        first = None if isinstance(error, AssertionError) else _failed_by(detail, subject)
+        return Record(name, "failed", detail) if first is None else Record(name, "stopped", detail, first)
+    if name in expected:
+        return Record(name, "failed", f"passed, although it was expected to fail: {expected[name]}")
+    return Record(name, "passed")
+
+
+def _failed_by(detail: str, subject: Subject) -> str | None:
+    """The earlier check that failed by the same error, raised in the same line."""
+    return next((r.name for r in subject.records.values() if r.status == "failed" and r.detail == detail), None)
+
+
+def _described(error: Exception, critic: Critic[Any]) -> str:
+    """Name an error and the line that raised it: the innermost line of the critic's own code, if it took part."""
+    # packages of the critic's classes, without Momus' core
+    packages = {_package(cls.__module__) for cls in type(critic).__mro__} - {"momus", *sys.stdlib_module_names}
+    calls = list(traceback.walk_tb(error.__traceback__))
+    in_packages = [call for call in calls if _package(call[0].f_globals.get("__name__", "")) in packages]
+    where = ""
+    if calls:
+        frame, line = (in_packages or calls)[-1]
+        where = f" ({Path(frame.f_code.co_filename).name}, line {line}, in {frame.f_code.co_name})"
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def parametrize(
+    critics: Sequence[Critic[Any]],
+    corpus: Corpus | None = None,
+    expected_failed_checks: Mapping[str, Mapping[str, str]] | None = None,
+    checks: Iterable[str] | None = None,
+) -> pytest.MarkDecorator:
+    """Decorate a test that takes ``check`` and calls it: one test per critic and check.
+
+    Parameters
+    ----------
+    expected_failed_checks
+        For each critic's name, the checks that are expected to fail, with reasons.
+    checks
+        Names of the checks to run; default: all but the `SLOW` ones, of which it is a failure if too many do not apply.
+    """
+    import pytest
+
+    selected = set(check_names(slow=False) if checks is None else checks)
+    cases = []
+    for critic in critics:
+        expected = (expected_failed_checks or {}).get(critic.name, {})
+        subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
+        cases += [
+            pytest.param(partial(_assert, check, subject, expected), id=f"{critic.name}-{_name(check)}")
+            for check in ALL
+            if _name(check) in selected
+        ]
+        if selected.issuperset(check_names(slow=False)):
+            cases.append(pytest.param(partial(_enough, subject, selected), id=f"{critic.name}-enough_checks_ran"))
+    return pytest.mark.parametrize("check", cases)
+
+
+def _assert(check: Check, subject: Subject, expected: Mapping[str, str]) -> None:
+    import pytest
+
+    record = _run(check, subject, expected)
+    if record.status == "skipped":
+        pytest.skip(record.detail)
+    if record.status == "expected":
+        pytest.xfail(record.detail)
+    if record.status == "failed":
+        pytest.fail(record.detail, pytrace=False)
+    if record.status == "stopped":
+        pytest.fail(f"the same error as in {record.by}", pytrace=False)
+
+
+def _enough(subject: Subject, selected: Collection[str]) -> None:
+    """Fail if too many checks were skipped for a pass to mean anything; those that were left out do not count."""
+    import pytest
+
+    skipped = [r.name for r in subject.records.values() if r.name in selected and r.status == "skipped"]
+    if len(skipped) > (1 - LEAST_SHARE) * len(selected):
+        pytest.fail(f"too few checks ran: {len(skipped)} of {len(selected)} do not apply", pytrace=False)

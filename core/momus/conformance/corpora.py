@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.schema import build
 from momus.text.corpus import Corpus, Document, Section
-from momus.text.scripts import Scripts
+from momus.text.languages import Scripts
 
 TYPES = ("Abstract", "Motivation", "Specification", "Rationale", "Tests", "Copyright")
 NAMES = ("Anna", "Boris", "Clara", "David", "Emma", "Felix")

@@ -25,7 +25,7 @@ from momus.critic.powers import DecompositionMixin
 from momus.critic.rows import Summary
 from momus.critic.scoring import score
 from momus.errors import FittingError, MomusError
-from momus.text.corpus import Corpus
+from momus.text.corpus import Corpus, Document
 from momus.text.words import has_icu
 
 
@@ -191,8 +191,6 @@ def edge_texts_get_a_score_or_a_reason(s: Subject) -> None:
 def errors_of_one_document_do_not_spread(s: Subject) -> None:
     """An unreadable record keeps its row, with its reason, and does not change other scores."""
     _documents_only(s)
-    from momus.text.corpus import Document
-
     mixed = Corpus.from_documents([Document("broken", (), problem="text is null"), *s.held_out])
     try:
         scores = s.fitted.score(mixed)

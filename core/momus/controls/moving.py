@@ -13,7 +13,7 @@ from momus.controls.pieces import Pieces, document_words, edited, passages
 from momus.controls.planting import Plant, Setting, with_texts
 from momus.numeric.types import Bools, Floats
 from momus.text.corpus import Corpus, Document, Section
-from momus.text.titles import normalize_title
+from momus.text.vocabulary import normalize_title
 
 Places = Sequence[int]
 T = TypeVar("T")

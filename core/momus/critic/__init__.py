@@ -9,10 +9,10 @@ from momus.critic.hooks import DeviceMixin, NotesMixin
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
 from momus.critic.portions import Counts
 from momus.critic.powers import EvidenceMixin, ExplanationMixin, MergeableMixin, PowersMixin, StatisticsMixin
-from momus.critic.resources import resource
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
 from momus.critic.statistic import Note, Reporting, Statistic
+from momus.critic.tools import resource
 
 __all__ = [
     "Counted",

@@ -12,7 +12,7 @@ from momus.critic.statistic import Note
 from momus.errors import NotFittedError
 from momus.numeric.types import Floats
 from momus.reading import TextSource, as_corpus
-from momus.text.scripts import SPACED, Scripts
+from momus.text.languages import SPACED, Scripts
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from momus.estimator import check_params, reset
 from momus.numeric.types import Ints
 from momus.reading import TextSource, as_corpus
 from momus.text.digests import fingerprint_of
-
-if TYPE_CHECKING:
-    pass
 
 Label = str | int
 

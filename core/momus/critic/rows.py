@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from itertools import repeat
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,20 +111,15 @@ def place(rows: Rows, kept: Ints, n: int) -> Rows:
     return out
 
 
-def align(parts: Sequence[Counted]) -> list[sparse.csr_array]:
+def aligned(parts: Sequence[Counted]) -> list[Counted]:
     """Give several tables of counts the same columns.
 
     Numbers are sorted in ascending order, words in order of first appearance.
 
     >>> a, b = Counted.of_values(np.array([1, 4])), Counted.of_values(np.array([2]))
-    >>> [m.toarray().tolist() for m in align([a, b])]
+    >>> [table.matrix.toarray().tolist() for table in aligned([a, b])]
     [[[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]]]
     """
-    return [m.matrix for m in aligned(parts)]
-
-
-def aligned(parts: Sequence[Counted]) -> list[Counted]:
-    """Like `align`, but return `Counted` with the common labels."""
     first = parts[0].labels
     if all(table.labels is first for table in parts):
         return list(parts)
@@ -135,12 +131,22 @@ def aligned(parts: Sequence[Counted]) -> list[Counted]:
         maps = [np.searchsorted(labels, np.asarray(p.labels)) for p in parts]
     else:
         column_of: dict[str, int] = {}
-        maps = [
-            np.fromiter((column_of.setdefault(str(w), len(column_of)) for w in p.labels), np.int64, len(p.labels))
-            for p in parts
-        ]
+        maps = [numbered(list(map(str, p.labels)), column_of) for p in parts]
         labels = list(column_of)
     return [_recolumn(p, m, labels) for p, m in zip(parts, maps, strict=True)]
+
+
+def numbered(names: Sequence[Any], number: dict[Any, int]) -> Ints:
+    """The number of each name, int64 (n,); new names get the next numbers.
+
+    >>> number = {"a": 0}
+    >>> numbered(["b", "a", "b"], number).tolist(), number
+    ([1, 0, 1], {'a': 0, 'b': 1})
+    """
+    numbers = np.fromiter(map(number.get, names, repeat(-1)), np.int64, len(names))
+    for i in np.flatnonzero(numbers < 0).tolist():
+        numbers[i] = number.setdefault(names[i], len(number))
+    return numbers
 
 
 def _recolumn(table: Counted, columns: Ints, labels: Sequence[str] | NDArray[np.generic]) -> Counted:

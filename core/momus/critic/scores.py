@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,12 +119,12 @@ class Scores:
     @property
     def scored_prompts(self) -> list[str | None]:
         """The prompt id of each scored document."""
-        return [prompt for prompt, scored in zip(self.prompts, self.scored, strict=True) if scored]
+        return list(compress(self.prompts, self.scored.tolist()))
 
     @property
     def scored_groups(self) -> list[str | None]:
         """The group of each scored document; empty if no document has one."""
-        return [group for group, scored in zip(self.groups, self.scored, strict=True) if scored] if self.groups else []
+        return list(compress(self.groups, self.scored.tolist()))
 
     @property
     def n_scored(self) -> int:

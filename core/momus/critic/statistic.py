@@ -251,7 +251,11 @@ def entropy(pooled: Floats) -> Floats:
     >>> float(np.round(entropy(np.array([[1.0, 1.0, 0.0]]))[0], 4))
     0.6931
     """
-    p = shares(pooled)
+    return entropy_of(shares(pooled))
+
+
+def entropy_of(p: Floats) -> Floats:
+    """`entropy` of rows that are shares."""
     # 0 · log 0 is 0; a logarithm of all entries is several times faster than a masked one
     h: Floats = -np.einsum("ij,ij->i", p, np.log(np.maximum(p, np.finfo(np.float64).tiny)))
     return h
@@ -263,14 +267,12 @@ def total_variation(p: Floats, q: Floats) -> Floats:
     >>> total_variation(np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]]))
     array([0.25])
     """
-    distance: Floats = 0.5 * np.abs(shares(p) - shares(q)).sum(axis=1)
-    return distance
+    return OF_GAPS[total_variation](shares(p) - shares(q))
 
 
 def supremum(p: Floats, q: Floats) -> Floats:
     """Supremum distance: the largest |p − q| over single outcomes."""
-    distance: Floats = np.abs(shares(p) - shares(q)).max(axis=1)
-    return distance
+    return OF_GAPS[supremum](shares(p) - shares(q))
 
 
 def kolmogorov_smirnov(p: Floats, q: Floats) -> Floats:
@@ -279,8 +281,15 @@ def kolmogorov_smirnov(p: Floats, q: Floats) -> Floats:
     >>> kolmogorov_smirnov(np.array([[1.0, 0.0, 1.0]]), np.array([[1.0, 1.0, 0.0]]))
     array([0.5])
     """
-    distance: Floats = np.abs(np.cumsum(shares(p) - shares(q), axis=1)).max(axis=1)
-    return distance
+    return OF_GAPS[kolmogorov_smirnov](shares(p) - shares(q))
+
+
+OF_GAPS: dict[Function, Callable[[Floats], Floats]] = {
+    total_variation: lambda gaps: np.asarray(0.5 * np.abs(gaps).sum(axis=1)),
+    supremum: lambda gaps: np.asarray(np.abs(gaps).max(axis=1)),
+    kolmogorov_smirnov: lambda gaps: np.asarray(np.abs(np.cumsum(gaps, axis=1)).max(axis=1)),
+}
+"""Distances as functions of the differences of shares, (B, V), which several of one table have in common."""
 
 
 def mean_gap(p: Floats, q: Floats) -> Floats:
@@ -293,12 +302,16 @@ def mean_gap(p: Floats, q: Floats) -> Floats:
     return distance
 
 
-def jensen_shannon(p: Floats, q: Floats, entropies: tuple[Floats, Floats] | None = None) -> Floats:
-    """Jensen–Shannon divergence in nats, from 0 to log 2 (Lin 1991); pass the entropies of both if they are known.
+def jensen_shannon(p: Floats, q: Floats) -> Floats:
+    """Jensen–Shannon divergence in nats, from 0 to log 2 (Lin 1991).
 
     >>> float(jensen_shannon(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))[0] / np.log(2))
     1.0
     """
-    one, other = entropies or (entropy(p), entropy(q))
-    divergence: Floats = entropy((shares(p) + shares(q)) / 2) - (one + other) / 2
+    return jensen_shannon_of((shares(p), shares(q)), (entropy(p), entropy(q)))
+
+
+def jensen_shannon_of(of_both: tuple[Floats, Floats], entropies: tuple[Floats, Floats]) -> Floats:
+    """`jensen_shannon` from the shares and the entropies of both texts."""
+    divergence: Floats = entropy((of_both[0] + of_both[1]) / 2) - (entropies[0] + entropies[1]) / 2
     return np.maximum(divergence, 0.0)

@@ -15,8 +15,8 @@ GENERATED = {"warm": "generated-nucleus.jsonl.gz", "cool": "generated-nucleus-co
 
 
 ABOUT = (
-    "Real: documentation of Python packages. Generated: what SmolLM2-135M writes for the same names, sampled at "
-    "temperature 1 (warm) and 0.7 (cool). Which reads more like people's?"
+    "Real: documentation of Python packages. Generated: what SmolLM2-135M, fine-tuned on such documentation, writes "
+    "for the same names at temperature 1 (warm) and 0.7 (cool). Does careful sampling read more like people?"
 )
 """What the demo compares, for somebody who sees it for the first time."""
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from momus.checks.languages import claiming
 from momus.checks.notes import mixed_prompts_warnings
-from momus.checks.scripts import claiming
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
 from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics, left_out_warning
@@ -26,7 +26,7 @@ from momus.engine.provenance import critics_warnings, left_out_warnings, missing
 from momus.engine.reuse import Reuse
 from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
 from momus.joint.analyses import analyse
-from momus.joint.versions import Nearer, of_reference
+from momus.joint.versions import Nearer
 from momus.numeric.devices import resolve_device
 from momus.ownership import check_place
 from momus.processes import usable_cores
@@ -323,7 +323,7 @@ def _run_critics(
     if not comparison.results:
         raise FittingError(
             "no critic can be fitted on this text: " + " ".join(comparison.warnings),
-            hint="give more real text with --fit",
+            hint="give more text" if work.settings.against else "give more real text with --fit",
         )
 
 
@@ -339,7 +339,6 @@ def _adjust(comparison: Comparison, texts: Texts, settings: Settings) -> None:
     comparison.warnings += floor_warnings(comparison.verdicts, multiplicity)
     comparison.warnings += skewness_warnings(comparison.verdicts)
     comparison.warnings += floor_warnings(comparison.pairs, of_pairs, pairs=True)
-    comparison.warnings = [of_reference(warning, settings.against) for warning in comparison.warnings]
 
 
 def _jobs(critics: Sequence[Critic[Any]], size: int) -> int:

@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from momus.critic import Counted, Statistic
-from momus.critic.hooks import UnnamedLatentsMixin, device_of, moved, row_unit, settled
+from momus.critic.hooks import UnnamedLatentsMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.errors import FittingError
@@ -81,15 +80,6 @@ def fold_numbers(corpora: Sequence[Corpus], folds: int, seed: int) -> list[Ints]
     return [np.array([fold[k] for k in side], dtype=np.int64) for side in keys]
 
 
-def pooled(corpora: Sequence[Corpus]) -> Corpus:
-    """All documents of several corpora, with new ids."""
-    tables = []
-    for number, corpus in enumerate(corpora):
-        ids = pa.array([f"{number}:{i}" for i in corpus.ids], pa.string())
-        tables.append(corpus.table.set_column(corpus.table.schema.get_field_index("id"), "id", ids))
-    return Corpus(pa.concat_tables(tables), "all texts")
-
-
 def cross_scored(
     critic: Critic[Any],
     texts: Texts,
@@ -112,8 +102,12 @@ def cross_scored(
         The critic cannot be fitted on some of the folds.
     """
     corpora = [texts.real, *texts.generated]
+    if (tokenizer := tokenizer_of(critic)) is not None:
+        for corpus in corpora:  # once for all critics: folds take their tokens from these tables
+            with timed.stage("tokenizing", corpus.name):
+                corpus.tokens(tokenizer)
     with reporting(timed.inner), timed.stage("fitting"):
-        critic.fit(pooled(corpora))
+        critic.fit(texts.together)
     settled(critic, corpora)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))

@@ -32,7 +32,7 @@ from momus.runs.row_store import StoredText
 from momus.runs.texts import ANALYSED, Texts, read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.scripts import identifier
+from momus.text.languages import identifier
 from momus.text.sketches import TextSketch
 from momus.verdicts.settings import Settings
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.splitting import icu_of
-from momus.joint.versions import of_reference
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, CriticResult
 from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
-from momus.text.counting import counted, joined, percentage
+from momus.text.counting import counted, documents_of, joined, percentage, text_of
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import UNSCORED
 from momus.verdicts.verdict import Verdict
@@ -27,18 +26,19 @@ if TYPE_CHECKING:
 
 
 def missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
-    """One warning per generated corpus that has a larger or smaller share of unscored documents than the real text."""
+    """One warning per generated corpus that has a larger or smaller share of unscored documents than the reference."""
     warnings = []
     differing = [v for v in verdicts if v.statistic == UNSCORED.name and v.differs]
     for name in dict.fromkeys(v.generated for v in differing):
         rows = [v for v in differing if v.generated == name]
         worst = max(rows, key=lambda v: abs(v.difference or 0.0))
+        reference = text_of(worst.reference)
         warnings.append(
             f"{counted(worst.unscored_generated, 'document')} of {name!r} "
             f"{'is' if worst.unscored_generated == 1 else 'are'} unscored under {worst.critic!r} "
-            f"({percentage(worst.generated_value or 0.0, 0)}; real text {percentage(worst.real_value or 0.0, 0)}), "
-            "and differ from real text in that under "
-            f"{len(rows)} of the critics: all other rows describe the scored documents only."
+            f"({percentage(worst.generated_value or 0.0, 0)}; {reference} {percentage(worst.real_value or 0.0, 0)}), "
+            f"and differ from {reference} in that under {len(rows)} of the critics: all other rows describe the scored "
+            "documents only."
         )
     return warnings
 
@@ -60,8 +60,9 @@ def left_out_warnings(verdicts: Sequence[Verdict]) -> list[str]:
         rows = [v for v in verdicts if v.generated == name and v.headline]
         worst = max(rows, key=_left_out, default=None)
         if worst is not None and _left_out(worst):
-            sides = ((worst.left_out_real, "human"), (worst.left_out_generated, "generated"))
-            parts = " and ".join(counted(n, f"{side} document") for n, side in sides if n)
+            nouns = [documents_of(worst.reference, noun=noun) for noun in ("document", "documents")]
+            sides = ((worst.left_out_real, nouns), (worst.left_out_generated, ["generated document"]))
+            parts = " and ".join(counted(n, *noun) for n, noun in sides if n)
             has = "has" if _left_out(worst) == 1 else "have"
             under = f" that {worst.critic!r} can score" if len({_left_out(v) for v in rows}) > 1 else ""
             alike.setdefault(f"{parts} {has} no matching partner (same prompt or group){under}", []).append(repr(name))
@@ -99,14 +100,13 @@ def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
 
 
-def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]], against: str) -> str:
+def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
     """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
     names = [texts.real.name, *(c.name for c in texts.generated)]
     layouts = [texts.layouts[name] for name in names if name in texts.layouts]
     differing = {v.critic for v in comparison.verdicts if v.is_finding}
     axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
-    said = layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
-    return of_reference(said, against)
+    return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
 
 
 def signature_of(
@@ -130,7 +130,7 @@ def signature_of(
         "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
-        "layout": _layout(comparison, texts, critics, settings.against),
+        "layout": _layout(comparison, texts, critics),
         "languages": [
             {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}
             for text in texts.languages.values()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from momus.critic import Counted, Pooled
 from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores
@@ -90,6 +94,18 @@ class Reuse:
             return None
         return replace(scores, corpus=texts.real.name)
 
+    def fits(self, critic: Critic[Any], kept: Scores, texts: Texts) -> bool:
+        """Whether kept scores have the rows that the critic makes now: a document is scored again.
+
+        The version of Momus tells apart releases, not states of its code. `warnings` says what differs.
+        """
+        now, then = _shapes(critic.score(texts.real.take(np.flatnonzero(kept.scored)[:1]))), _shapes(kept)
+        differing = sorted(k for k in {*now, *then} if now.get(k) != then.get(k))
+        if differing:
+            why = f"another state of Momus wrote its rows in {self.folder.path}, which differ in {', '.join(differing)}"
+            self.warnings.append(f"The real text was scored again under {critic.name!r}: {why}.")
+        return not differing
+
     def _differs(self, critic: Critic[Any], texts: Texts) -> str:
         """Why the kept critic is not what fitting would give; empty if it is."""
         folder = self.folder.critic_folder(critic.name)
@@ -110,3 +126,10 @@ class Reuse:
         if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""
+
+
+def _shapes(scores: Scores) -> Mapping[str, tuple[int, ...]]:
+    """Widths of the rows of documents, and shapes of the arrays of their summary; words have no fixed number."""
+    rows = {key: () if isinstance(table, Counted) else table.shape[1:] for key, table in scores.rows.items()}
+    arrays = scores.summary.arrays if isinstance(scores.summary, Pooled) else {}
+    return rows | {f"{key} (sums)": np.shape(array) for key, array in arrays.items()}

@@ -168,7 +168,8 @@ def _scored(
     if not reused:
         with reporting(timed.inner), timed.stage("fitting"):
             critic.fit(texts.fit)
-    if settled(critic, (texts.real, *texts.generated)):
+    changed = settled(critic, (texts.real, *texts.generated))
+    if changed or (kept is not None and reuse is not None and not reuse.fits(critic, kept, texts)):
         kept = None
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
@@ -328,14 +329,15 @@ def _refitted(
     if not settings.refits:
         add(critic, scored)
     for k in range(refits):
-        rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
-        again = moved(clone(critic), device_of(critic))
-        if not settings.refits:
-            rows = np.arange(len(usable))
-            again.set_params(seed=critic.get_params()["seed"] + k + 1)
+        if settings.refits:
+            rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
+            again, fitted_on = clone(critic), usable.take(np.sort(rows))
+        else:
+            again, fitted_on = critic.restarted(critic.get_params()["seed"] + k + 1), usable
+        moved(again, device_of(critic))
         with timed.stage("refitting", f"{k + 1} of {refits}"):
             try:
-                again.fit(usable.take(np.sort(rows)))
+                again.fit(fitted_on)
             except FittingError:
                 continue
             settled(again, corpora)

@@ -49,7 +49,7 @@ class GateResult:
     inputs
         Inputs that differ from the baseline.
     real_changed
-        Whether the real text differs from that of the baseline.
+        Whether the real text, or that of the model in its place, differs from that of the baseline.
     alpha, level
         Level of the gate, and of this look.
     look
@@ -168,7 +168,8 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         checks=tuple(sorted((c for f in decisions for c in f.checks), key=lambda c: order[c.status])),
         left_out=tuple(line for f in decisions for line in f.left_out),
         inputs=tuple(inputs),
-        real_changed=baseline is not None and baseline.fingerprint("real") != run.fingerprint("real"),
+        real_changed=baseline is not None
+        and baseline.fingerprint(baseline.reference) != run.fingerprint(run.reference),
         strict=rules.strict,
         alpha=alpha,
         level=level,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from momus.errors import StoreError
 from momus.history.change import Gap
+from momus.history.checks import BEYOND
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import Limit, limit_of
 from momus.history.view import input_line
@@ -19,7 +20,7 @@ from momus.report.figures.scales import Scale, linear_ticks, tick_text
 from momus.report.format import number
 from momus.report.html import render_page
 from momus.report.safe import clean
-from momus.report.sentences import worded
+from momus.report.sentences import finding
 from momus.runs.folder import RUN
 from momus.text.counting import counted, joined
 from momus.verdicts.verdict import Verdict
@@ -70,6 +71,7 @@ class Point:
     low: float | None = None
     high: float | None = None
     finding: str = ""
+    beyond: bool = False
     reason: str = ""
 
 
@@ -188,7 +190,7 @@ def _lines(runs: Sequence[KeptRun], limits: Sequence[Limit]) -> list[Line]:
                 if isinstance(gap, str):
                     points.append(Point(i, None, reason=gap))
                 else:
-                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding=worded(v, v.finding)))
+                    points.append(Point(i, gap.value, *gap.interval(v.alpha), finding(v), v.finding == BEYOND))
             drawn = limit.value if limit is not None and limit.effect != bands else None
             axis = list(verdicts.values())[-1].axis
             lines.append(Line(critic, axis, corpus, bands, tuple(points), drawn))
@@ -213,19 +215,20 @@ def write_history(timeline: Timeline, path: Path) -> Path:
 
 
 def beyond_sentence(timeline: Timeline) -> str:
-    """On how many axes each corpus lies beyond human variation in its last run, and in its first one."""
+    """On how many axes each corpus lies beyond human variation (its model's own) in its last run, and in its first."""
     said = []
     for corpus in dict.fromkeys(line.corpus for line in timeline.lines):
         marks: dict[int, list[bool]] = {}
         for point in (p for line in timeline.lines if line.corpus == corpus for p in line.points if p.finding):
-            marks.setdefault(point.run, []).append(point.finding.startswith("beyond"))
+            marks.setdefault(point.run, []).append(point.beyond)
         if not marks:
             continue
         first, last = min(marks), max(marks)
         before = f" ({sum(marks[first])} of {len(marks[first])} in {timeline.runs[first].name})" if first < last else ""
         on = f"on {sum(marks[last])} of {counted(len(marks[last]), 'axis', 'axes')}{before}"
         said.append(f"{corpus or timeline.runs[last].generated[0]} {on}")
-    return f"Beyond human variation in the last run: {'; '.join(said)}." if said else ""
+    whose = "own" if all(run.against for run in timeline.runs) else "human"
+    return f"Beyond {whose} variation in the last run: {'; '.join(said)}." if said else ""
 
 
 def render_history(timeline: Timeline) -> str:

@@ -225,10 +225,9 @@ def gate_notes(result: GateResult) -> list[str]:
     """What a reader must know about the decisions."""
     notes = [result.rate] if result.rate else []
     if result.real_changed:
-        notes.append(
-            "The real text differs from that of the baseline: each run is compared with its own, and changes include "
-            "that of the real text."
-        )
+        whose = f"The text of {result.model}" if result.model else "The real text"
+        changes = "" if result.model else ", and changes include that of the real text"
+        notes.append(f"{whose} differs from that of the baseline: each run is compared with its own{changes}.")
     notes += [f"Left out: {line}." for line in result.left_out]
     if result.strict:
         how = "A rule fails unless the interval lies at or below its limit (strict)"

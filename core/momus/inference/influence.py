@@ -16,14 +16,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from momus.critic.statistic import (
-    Statistic,
-    jensen_shannon,
-    kolmogorov_smirnov,
-    shares,
-    supremum,
-    total_variation,
-)
+from momus.critic.statistic import Statistic, jensen_shannon, kolmogorov_smirnov, shares, supremum, total_variation
 from momus.inference.pooling import NARROW, Rows, pooled
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.samples import Samples

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.special import stdtrit
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, shares, supremum, total_variation
 from momus.inference.pooling import Rows
@@ -93,9 +94,7 @@ def critical_value(null: Floats, level: float, exact: bool = False) -> float:
 
 def t_quantile(level: float, freedom: float) -> float:
     """Quantile of Student's t."""
-    from scipy.stats import t
-
-    return float(t.ppf(level, max(freedom, 1e-9)))
+    return float(stdtrit(max(freedom, 1e-9), level))  # scipy.stats takes a second to import
 
 
 def symmetric(difference: float, error: float, reach: float) -> Interval:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtr
 
 from momus.critic.statistic import Statistic, perplexity, total_variation
 from momus.inference import intervals
@@ -247,10 +248,8 @@ def _value(
         return numbers((real, generated), effect, p, none[0], none, (math.nan, *unknown))
     if error == 0 and contrast.here:
         return _apart(contrast, samples, p, contrast.here, question)
-    from scipy.stats import t
-
     if error > 0:
-        p = max(p, float(2 * t.sf(abs(contrast.here) / error, freedom)))
+        p = max(p, float(2 * stdtr(freedom, -abs(contrast.here) / error)))
     reaches = [(t_quantile((1 + level) / 2, freedom),) * 2 for level in (question.confidence, question.inner)]
     if error > 0 and p > 1 - question.confidence:  # the interval holds 0 where the test does not reject that
         reaches[0] = (max(reaches[0][0], tie_above(abs(contrast.here) / error)),) * 2

@@ -8,7 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from momus.critic.statistic import Statistic, entropy, jensen_shannon, kolmogorov_smirnov, mean_gap, shares
+from momus.critic.statistic import (
+    OF_GAPS,
+    Statistic,
+    entropy,
+    entropy_of,
+    jensen_shannon,
+    jensen_shannon_of,
+    kolmogorov_smirnov,
+    mean_gap,
+    shares,
+)
 from momus.numeric.types import Floats
 
 TIE = 1e-9
@@ -84,10 +94,20 @@ class Prepared:
         self._done: dict[Callable[[Floats], Floats] | None, tuple[Floats, Floats]] = {None: (real, generated)}
 
     @cached_property
-    def entropies(self) -> tuple[Floats, Floats]:
-        """Entropies of both texts, (B,) each, which several statistics use."""
+    def shares(self) -> tuple[Floats, Floats]:
+        """Shares of both texts, (B, V) each; these and what follows serve several statistics."""
         real, generated = self._done[None]
-        return entropy(real), entropy(generated)
+        return shares(real), shares(generated)
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """Differences of the shares, real − generated: (B, V)."""
+        return np.asarray(self.shares[0] - self.shares[1])
+
+    @cached_property
+    def entropies(self) -> tuple[Floats, Floats]:
+        """Entropies of both texts, (B,) each."""
+        return entropy_of(self.shares[0]), entropy_of(self.shares[1])
 
     def __call__(self, prepare: Callable[[Floats], Floats] | None) -> tuple[Floats, Floats]:
         """Pooled rows of both texts after ``prepare``."""
@@ -102,20 +122,22 @@ def both_values(s: Statistic, prepared: Prepared) -> tuple[Floats, Floats]:
     """Values of both texts, or NaN and their distance: (B,) each, one per weighting."""
     if s.function is entropy and s.prepare is None:
         return prepared.entropies
-    real, generated = prepared(s.prepare)
     if s.kind == "distance":
-        shared = s.function is jensen_shannon and s.prepare is None
-        values = jensen_shannon(real, generated, prepared.entropies) if shared else s.function(real, generated)
-        distance = np.asarray(values, dtype=np.float64)
+        if s.prepare is None and s.function in OF_GAPS:
+            distance = OF_GAPS[s.function](prepared.gaps)
+        elif s.prepare is None and s.function is jensen_shannon:
+            distance = jensen_shannon_of(prepared.shares, prepared.entropies)
+        else:
+            distance = np.asarray(s.function(*prepared(s.prepare)), dtype=np.float64)
         return np.full_like(distance, np.nan), distance
+    real, generated = prepared(s.prepare)
     return np.asarray(s.function(real), dtype=np.float64), np.asarray(s.function(generated), dtype=np.float64)
 
 
 def contrasts(s: Statistic, prepared: Prepared) -> Floats:
     """Differences or distances, as compared with their null distribution: (B,), one per weighting."""
-    if s.function is kolmogorov_smirnov and s.ties is mean_gap:  # both are made of the same gaps
-        one, other = prepared(s.prepare)
-        gaps = np.abs(np.cumsum(shares(one) - shares(other), axis=1))
+    if s.function is kolmogorov_smirnov and s.ties is mean_gap and s.prepare is None:  # both are of the same gaps
+        gaps = np.abs(np.cumsum(prepared.gaps, axis=1))
         return np.asarray(gaps.max(axis=1) + FINE * gaps.mean(axis=1))
     real, generated = both_values(s, prepared)
     if s.kind == "distance":

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
+from momus.inference.intervals import t_quantile
 from momus.numeric.types import Bools, Floats, Ints
 
 KINK = 2.0
@@ -72,9 +74,7 @@ class Distances:
 
     def intervals(self, confidence: float) -> tuple[Floats, Floats]:
         """Interval of each distance by itself, (K,) each; no lower than 0."""
-        from scipy.stats import t
-
-        reach = float(t.ppf((1 + confidence) / 2, self.freedom)) * self.deviations.std(axis=0)
+        reach = t_quantile((1 + confidence) / 2, self.freedom) * self.deviations.std(axis=0)
         low, high = self.estimates - reach, self.estimates + reach
         if not self.signed:
             return np.maximum(low, 0.0), np.maximum(high, 0.0)
@@ -180,10 +180,10 @@ def _scaled(values: Floats, error: Floats) -> Floats:
 
 def _critical(largest: Floats, confidence: float, freedom: float) -> float:
     """Quantile of the largest of many standardised deviations (B,), widened from a normal to Student's t."""
-    from scipy.stats import norm, t
-
     finite = largest[np.isfinite(largest)]
     if not len(finite):
         return float("inf")
     reach = float(np.quantile(finite, confidence, method="higher"))
-    return max(float(t.isf(norm.sf(reach), freedom)), 0.0)  # older versions of SciPy put the median a little below 0
+    return max(
+        -t_quantile(float(ndtr(-reach)), freedom), 0.0
+    )  # older versions of SciPy put the median a little below 0

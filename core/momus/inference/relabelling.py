@@ -40,6 +40,8 @@ NOISE = 1 << 22
 """Pooled values that are kept to find the minimum detectable distance, of 64 relabellings at most."""
 CELLS = 1 << 17
 """Pooled values that statistics are computed of at a time: 1 MB of each text."""
+SPAN = 1 << 19
+"""Labels and pooled values that chunks are drawn of together: 2 to 4 MB. So narrow rows take few calls of NumPy."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,10 @@ class Nulls:
             self.exact = True not in self.signed and self.design.enumerable and self.design.relabellings <= most
             self.stages = (self.design.relabellings,) if self.exact else budget.stages
             # narrow rows are too fast to gain by threads
-            self.workers = workers if any(c.samples.rows.shape[1] > NARROW for c in contrasts) else 1
+            widest = max(c.samples.rows.shape[1] for c in contrasts)
+            self.workers = workers if widest > NARROW else 1
+            # chunks that are drawn together; the number must not depend on that of workers
+            self.together = max(SPAN // (self.contrasts[0].samples.rows.shape[0] + widest) // CHUNK, 1)
 
     def drawn(self) -> list[Floats]:
         """Contrasts under relabelling, (B,) for each contrast, where B differs between contrasts."""
@@ -161,16 +166,17 @@ class Nulls:
         null: list[list[Floats]] = [[] for _ in self.contrasts]
         active, start = [i for i, c in enumerate(self.contrasts) if not c.reason], 0
         for stop in self.stages if active else ():
-            chunk_list = list(chunks(-(-start // CHUNK) * CHUNK, stop))
+            drawn = list(chunks(-(-start // CHUNK) * CHUNK, stop))
+            spans = [drawn[i : i + self.together] for i in range(0, len(drawn), self.together)]
 
-            def of_chunk(chunk: tuple[int, int], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
-                number, size = chunk
+            def of_span(span: Sequence[tuple[int, int]], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
+                (first, _), (last, size) = span[0], span[-1]
                 if enumerated is not None:
-                    labels = np.ascontiguousarray(enumerated[:, number * CHUNK : number * CHUNK + size])
-                    return self._contrasts(labels, labels, active, keep=number == 0)
-                return self._contrasts(*self._labels(number, size), active, keep=number == 0)
+                    labels = np.ascontiguousarray(enumerated[:, first * CHUNK : last * CHUNK + size])
+                    return self._contrasts(labels, labels, active, keep=first == 0)
+                return self._contrasts(*self._labels(span), active, keep=first == 0)
 
-            for arrays in self._map(of_chunk, chunk_list):
+            for arrays in self._map(of_span, spans):
                 for i, values in zip(active, arrays, strict=True):
                     null[i].append(values)
             start = stop
@@ -180,22 +186,26 @@ class Nulls:
                 break
         return [np.concatenate(arrays) if arrays else np.zeros(0) for arrays in null]
 
-    def _labels(self, number: int, size: int) -> tuple[Weights, Weights]:
-        """Labels and signs of a chunk; both are the same array where all contrasts have only one of them."""
+    def _labels(self, span: Sequence[tuple[int, int]]) -> tuple[Weights, Weights]:
+        """Labels and signs of some chunks; both are the same array where all contrasts have only one of them."""
         if len(self.signed) == 2:
-            return coupled(self.design, self.seed, number, size)
+            labels, signs = zip(*(coupled(self.design, self.seed, *chunk) for chunk in span), strict=True)
+            return np.concatenate(labels, axis=1), np.concatenate(signs, axis=1)
         draw = random_signs if True in self.signed else random_labels
-        drawn = draw(self.design, self.seed, number, size)
-        return drawn, drawn
+        drawn = [draw(self.design, self.seed, *chunk) for chunk in span]
+        joined = drawn[0] if len(drawn) == 1 else np.concatenate(drawn, axis=1)
+        return joined, joined
 
     def _map(
-        self, function: Callable[[tuple[int, int]], list[Floats]], chunk_list: Sequence[tuple[int, int]]
+        self,
+        function: Callable[[Sequence[tuple[int, int]]], list[Floats]],
+        spans: Sequence[Sequence[tuple[int, int]]],
     ) -> list[list[Floats]]:
-        """Apply a function to every chunk, in threads where there are several."""
+        """Apply a function to every span of chunks, in threads where there are several."""
         if self.workers == 1:
-            return [function(chunk) for chunk in chunk_list]
+            return [function(span) for span in spans]
         with ThreadPoolExecutor(self.workers) as pool:
-            return list(pool.map(function, chunk_list))
+            return list(pool.map(function, spans))
 
     def _contrasts(self, labels: Weights, signs: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
         values: dict[int, Floats] = {}
@@ -210,7 +220,7 @@ class Nulls:
         return [values[i] for i in active]
 
     def _of_samples(self, chosen: Sequence[Contrast], samples: Samples, labels: Weights, keep: bool) -> list[Floats]:
-        few = max(self.kept // max(samples.rows.shape[1], 1), 8)
+        few = min(max(self.kept // max(samples.rows.shape[1], 1), 8), CHUNK)
         with np.errstate(divide="ignore", invalid="ignore"):
             if isinstance(chosen[0], SignedContrast) and keep:
                 self.noise[id(samples), True] = chosen[0].influences.null_rows(labels[:, :few])

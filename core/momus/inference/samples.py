@@ -120,9 +120,10 @@ class Samples:
         real = self._sums(as_real)
         if as_generated is not None:
             return real, self._sums(as_generated)
-        # rounding must not make a count negative
         generated = self.whole - real
-        return real, np.maximum(generated, 0.0) if sparse.issparse(self.rows) else generated
+        if sparse.issparse(self.rows) and self.rows.dtype != np.float32:  # rounding must not make a count negative
+            np.maximum(generated, 0.0, out=generated)
+        return real, generated
 
     @cached_property
     def observed(self) -> tuple[Floats, Floats]:

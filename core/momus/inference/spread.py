@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from scipy.special import gammaincinv
 
+from momus.inference.intervals import t_quantile
 from momus.numeric.types import Floats, Ints
 
 CONFIDENCE = 0.95
@@ -86,25 +88,27 @@ def between(values: Floats, variances: Floats, freedom: float) -> Spread:
     >>> abs(spread.value / PAIR - 2) < 0.2, spread.low / PAIR < 2 < spread.high / PAIR
     (True, True)
     """
-    from scipy.stats import chi2
-
     k = len(values)
-    tau2 = _solved(values, variances, float(chi2.median(k - 1)))
+    tau2 = _solved(values, variances, _chi2_quantile(0.5, k - 1))
     total = tau2 + variances
     weights = 1 / np.where(total > 0, total, 1.0)
     mean = float(weights @ values / weights.sum())
     nu, correlation = _tails((values - mean) * np.sqrt(weights))
     tail = (1 - CONFIDENCE) / 2
-    low, high = (_solved(values, variances, (k - 1) * float(chi2.ppf(q, nu)) / nu) for q in (1 - tail, tail))
+    low, high = (_solved(values, variances, (k - 1) * _chi2_quantile(q, nu) / nu) for q in (1 - tail, tail))
     # variance of the error of a value, averaged with the weights that the values have, and its interval
     error = max(k / float(weights.sum()) - tau2, 0.0)
-    least, most = (error * freedom / float(chi2.ppf(q, freedom)) for q in (1 - tail, tail))
+    least, most = (error * freedom / _chi2_quantile(q, freedom) for q in (1 - tail, tail))
     low = max(tau2 - math.hypot(tau2 - low, most - error), 0.0)
     high = tau2 + math.hypot(high - tau2, error - least)
     value = PAIR * math.sqrt(tau2)
     error = 1 / math.sqrt(float(weights.sum()))
     low, high = max(PAIR * math.sqrt(low), LEAST * value), PAIR * math.sqrt(high)
     return Spread(value, low, high, k, error, correlation)
+
+
+def _chi2_quantile(level: float, freedom: float) -> float:
+    return 2 * float(gammaincinv(freedom / 2, level))
 
 
 def _solved(values: Floats, variances: Floats, target: float) -> float:
@@ -307,12 +311,10 @@ class _Squares:
 
 def _positive(here: float, error: float, k: int) -> tuple[float, float, float]:
     """An estimate with its interval: of a variance, by χ², and no shorter below than that of a normal estimate."""
-    from scipy.stats import chi2, t
-
     tail = (1 - CONFIDENCE) / 2
     nu = min(max(2 * (here / error) ** 2, 1.0), k - 1.0) if error else k - 1.0
-    low, high = (here * nu / float(chi2.ppf(q, nu)) for q in (1 - tail, tail))
-    return here, max(min(low, here - float(t.ppf(1 - tail, k - 1)) * error), 0.0), high
+    low, high = (here * nu / _chi2_quantile(q, nu) for q in (1 - tail, tail))
+    return here, max(min(low, here - t_quantile(1 - tail, k - 1) * error), 0.0), high
 
 
 def ratio_interval(

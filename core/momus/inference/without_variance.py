@@ -37,7 +37,7 @@ def nothing_varies(contrast: Contrast, samples: Samples, null: Floats, seed: int
     """
     s = contrast.statistic
     size = max(1.0, *(abs(v) for v in contrast.values if np.isfinite(v)))
-    if not (np.abs([contrast.here, *null]) <= ROUNDING * size).all():
+    if not (np.abs(np.append(null, contrast.here)) <= ROUNDING * size).all():
         return False
     rows, rng = samples.tables.both(), np.random.default_rng([seed, _SPLITS])
     n = rows.shape[0]

@@ -6,7 +6,6 @@ All of it is kept by critic, as it is found, and put together by `against_of`.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -200,8 +199,7 @@ def against_of(comparison: Comparison) -> Against | None:
     directions = _adjusted_directions([d for v in of_critics for d in v.directions])
     spoken = {(v.critic, v.generated): v.statistic for v in speaking(comparison.verdicts)}
     names = [c["name"] for c in signature["corpora"] if c["role"] == "generated"]
-    paths = [replace(p, label=of_reference(p.label, reference)) for v in of_critics for p in v.paths]
-    chosen = _chosen_paths(paths, spoken, names)
+    chosen = _chosen_paths([p for v in of_critics for p in v.paths], spoken, names)
     return Against(
         reference,
         int(signature.get("folds", 0)),
@@ -243,17 +241,3 @@ def _adjusted_paths(paths: Sequence[Path]) -> list[Path]:
     tested = [p for p in paths if p.p is not None]
     adjusted = dict(zip((p.critic for p in tested), holm([float(p.p or 0.0) for p in tested]).tolist(), strict=True))
     return [replace(p, p_adjusted=adjusted.get(p.critic)) for p in paths]
-
-
-def of_reference(text: str, reference: str) -> str:
-    """Words that speak of real text, of the reference, if that is text of a model.
-
-    >>> of_reference("copied words, beyond real text", "old"), of_reference("beyond real text", "")
-    ('copied words, beyond old', 'beyond real text')
-    >>> of_reference("2 human documents lack it", "old"), of_reference("the real text is shorter", "old")
-    ('2 documents of old lack it', 'old is shorter')
-    """
-    if not reference:
-        return text
-    text = re.sub("human (documents?)", lambda match: f"{match[1]} of {reference}", text)
-    return re.sub("(the )?(real|human) text", lambda match: reference, text)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from momus.errors import UsageError
-from momus.joint.versions import of_reference
 from momus.numeric.types import Bools, Floats
 from momus.outliers.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
 from momus.outliers.rows import Measure, OddDocument, median_of, outlier_rows
@@ -62,7 +61,7 @@ class FlaggedCorpus:
     fdr: float
     calibrating: int
     documents: tuple[Flagged, ...]
-    reference: str = ""
+    reference: str = "real"
 
 
 def flagged(
@@ -106,8 +105,7 @@ def flagged(
     rows = outlier_rows(run, None if critic is None else [critic], corpus, documents_only=True)
     if not rows.results:
         raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
-    reference = rows.real if rows.real != "real" else ""
-    names, units = [r.name for r in rows.results], [of_reference(rows.unit(r), reference) for r in rows.results]
+    names, units = [r.name for r in rows.results], [rows.unit(r) for r in rows.results]
     measures = [rows.measures[name] for name in names]
     calibration = Calibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
     corpora = []
@@ -116,7 +114,7 @@ def flagged(
         choice = calibration.choose([values])
         numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
         documents = calibration.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
-        chosen = choice.fewest, fdr, len(calibration), tuple(documents), reference
+        chosen = choice.fewest, fdr, len(calibration), tuple(documents), rows.real
         corpora.append(FlaggedCorpus(name, len(ids), *chosen))
     return corpora
 

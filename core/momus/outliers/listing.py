@@ -12,11 +12,11 @@ import numpy as np
 
 from momus.errors import UsageError
 from momus.evidence import MarkedDocument, Step
-from momus.joint.versions import of_reference
 from momus.numeric.types import Floats
 from momus.outliers.rows import OddDocument, OutlierRows, median_of, outlier_rows
 from momus.runs.folder import read_comparison
 from momus.runs.result import Comparison, CriticResult
+from momus.text.counting import documents_of
 from momus.visible import visible
 
 if TYPE_CHECKING:
@@ -149,8 +149,7 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
         odder = "odder" if result.oddity_unit else "less likely"
         real, texts = rows.of_real(result.name), _kept(result)
         typical = median_of(real)
-        of = "" if comparison.against is None else comparison.against.reference
-        unit = of_reference(rows.unit(result), of)
+        unit = rows.unit(result)
         outliers: list[Outlier] = []
         scored, tied = {}, {}
         for corpus in rows.listed:
@@ -160,14 +159,14 @@ def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[L
             shown = ranked.head(top).astype(object)
             for row in shown.where(shown.notna(), None).to_dict("records"):  # what is missing is None
                 document, human, same_prompt = texts.get((corpus, row["id"]), (None, None, False))
-                above, words = standing_of(row["value"], real, noun, odder, of)
+                above, words = standing_of(row["value"], real, noun, odder, rows.real)
                 outliers.append(
                     Outlier(
                         **{name: row[name] for name in COPIED},
                         typical=typical,
                         unit=unit,
                         above=above,
-                        why=of_reference(reason_of(document, words, row["z"]), of),
+                        why=reason_of(document, words, row["z"]),
                         document=document,
                         human=human,
                         same_prompt=same_prompt,
@@ -186,10 +185,10 @@ def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | 
     return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
 
 
-def standing_of(value: float, real: Floats, noun: str, odder: str, of: str = "") -> tuple[float | None, str]:
+def standing_of(value: float, real: Floats, noun: str, odder: str, of: str = "real") -> tuple[float | None, str]:
     """Share of the real documents with smaller values, which are sorted; and the same in words. None without any.
 
-    ``of`` names the reference where that is text of a model.
+    ``of`` is the name of their text.
 
     >>> standing_of(1.9, np.array([1.0, 1.2, 1.3, 2.0]), "document", "less likely")
     (0.75, 'less likely than 75 % of the human documents (median 1.25)')
@@ -198,8 +197,7 @@ def standing_of(value: float, real: Floats, noun: str, odder: str, of: str = "")
         return None, ""
     above = float(np.searchsorted(real, value, side="left") / len(real))
     share = "all" if above == 1 else f"{math.floor(100 * above)} % of the"
-    whose = f"{noun}s of {of}" if of else f"human {noun}s"
-    return above, f"{odder} than {share} {whose} (median {median_of(real):.3g})"
+    return above, f"{odder} than {share} {documents_of(of, noun=f'{noun}s')} (median {median_of(real):.3g})"
 
 
 def reason_of(document: MarkedDocument | None, standing: str, z: str | None = None) -> str:

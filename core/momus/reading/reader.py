@@ -20,7 +20,7 @@ from momus.reading.logs import log_reader, same_model
 from momus.reading.sniffing import FORMATS
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
-from momus.text.document_languages import check_language, kept_field, with_languages
+from momus.text.languages import check_language, kept_field, with_languages
 from momus.text.normalising import check_kinds, normalised
 
 
@@ -144,7 +144,7 @@ class ReadingOptions:
 
     ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
     ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
-    ``detect`` (`momus.text.document_languages`). ``normalise`` names what gets one spelling in all texts
+    ``detect`` (`momus.text.languages`). ``normalise`` names what gets one spelling in all texts
     (`momus.text.normalising`).
 
     >>> ReadingOptions(fmt="lines").fmt

@@ -38,17 +38,21 @@ class Cell:
         headline. Words, sign, values, size and interval are all of this row.
     also
         Other statistics of the family that differ, those with the smallest p first.
+    beside
+        Where a distance speaks, which has no direction: the first of the others, in the order of the critic, that has.
     """
 
     row: Verdict
     also: tuple[Verdict, ...] = ()
+    beside: Cell | None = None
 
     @classmethod
     def of(cls, rows: Sequence[Verdict]) -> Cell:
         """The cell of all rows of one critic and corpus."""
         (row,) = speaking(rows)
         also = [v for v in rows if v.is_finding and v is not row] if row.differs else []
-        return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)))
+        beside = next((c for c in map(cls, also) if c.direction), None) if row.method.family == "distance" else None
+        return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)), beside)
 
     @property
     def generated(self) -> str:

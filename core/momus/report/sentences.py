@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from momus.joint.versions import of_reference
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import number, p_value, percent, rounded, signed_percent
+from momus.report.format import HUMAN, number, p_value, percent, rounded, signed_percent
 from momus.report.joint_words import count
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult
-from momus.text.counting import counted, joined
+from momus.text.counting import counted, joined, text_of
 from momus.verdicts.atlas import atlas
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
+WHERE = {"within human variation": "within", "beyond human variation": "beyond"}
+"""Where a gap lies, by the finding."""
 
 
 def value(v: Verdict, x: float | None, *others: float | None) -> str:
@@ -41,16 +42,18 @@ def mark(cell: Cell) -> str:
 
 def bands(v: Verdict) -> str:
     """The size of a gap in words, such as ``2.3 human bands``."""
-    return "" if v.gap is None else worded(v, f"{rounded_gap(v)}{over_refits(v)} human bands")
+    unit = f"bands of {one_line(v.reference, 40)}" if v.band_source == OWN else "human bands"
+    return "" if v.gap is None else f"{rounded_gap(v)}{over_refits(v)} {unit}"
 
 
-def worded(v: Verdict, text: str) -> str:
-    """Words that speak of human text, of the reference where that is text of a model."""
-    name = one_line(v.reference, 40)
-    text = of_reference(text, "" if v.reference == "real" else name)
-    if v.band_source == OWN:
-        text = text.replace("human variation", f"the variation of {name}").replace("human bands", f"bands of {name}")
-    return text
+def variation(v: Verdict) -> str:
+    """Whose variation the band of a row is: that of people, or of the model whose text is the reference."""
+    return f"the variation of {one_line(v.reference, 40)}" if v.band_source == OWN else "human variation"
+
+
+def finding(v: Verdict) -> str:
+    """The finding of a row in words that name the reference."""
+    return f"{WHERE[v.finding]} {variation(v)}" if v.finding in WHERE else v.finding
 
 
 def over_refits(v: Verdict) -> str:
@@ -76,7 +79,8 @@ def size(v: Verdict) -> str:
 def says_what(cell: Cell) -> str:
     """What a corpus does on an axis, without its name: direction, values and size.
 
-    For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``.
+    For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``. Where a distance speaks, a
+    second statistic says in which direction, with its own values.
     """
     v = cell.row
     if v.p_adjusted is None:
@@ -84,16 +88,16 @@ def says_what(cell: Cell) -> str:
     if not v.differs:
         power = f"; a difference of {value(v, v.mde)} would have been found in 80 % of cases" if v.mde else ""
         if v.finding == "within human variation":
-            return worded(v, f"within human variation ({bands(v)})")
-        return worded(v, f"not told apart from human text{power}")
+            return f"{finding(v)} ({bands(v)})"
+        return f"not told apart from {one_line(text_of(v.reference, HUMAN), 40)}{power}"
     sizes = [s for s in (versus(cell), bands(v)) if s]
     start = cell.direction or "differs"
-    within = {
-        "within human variation": "within human variation",
-        "undecided": "undecided whether beyond human variation",
+    endings = {
+        "within human variation": f", {finding(v)}",
+        "undecided": f", undecided whether beyond {variation(v)}",
     }
-    ending = f", {within[v.finding]}" if v.finding in within else ""
-    return worded(v, f"{start}: {', '.join(sizes)}{ending}")
+    beside = "" if cell.beside is None else f"; {cell.beside.direction}: {versus(cell.beside)}"
+    return f"{start}: {', '.join(sizes)}{endings.get(v.finding, '')}{beside}"
 
 
 def versus(cell: Cell) -> str:

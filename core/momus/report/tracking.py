@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from momus.errors import MomusError, UsageError
 from momus.plugins import TRACKERS, load_plugin, registered
 from momus.redact import redacted
+from momus.version import install_command
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
@@ -87,6 +88,8 @@ def log_comparison(
     name, _, place = to.partition(":")
     if not name:
         raise UsageError(f"{to!r} names no tracker", hint=f"name one of {', '.join(registered(TRACKERS))}")
+    if not registered(TRACKERS):
+        raise UsageError("no tracker is installed", hint=install_command("momus-training"))
     tracker: Tracker = load_plugin(TRACKERS, name)()
     try:
         return tracker.log(comparison, place, run=run, step=step, report=report, options=options or {})

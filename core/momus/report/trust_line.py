@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from momus.joint.versions import of_reference
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted, percentage, text_of
 
 if TYPE_CHECKING:
     from momus.runs.result import Comparison
@@ -20,11 +19,11 @@ NAMES: Mapping[str, str] = {
     "repeated": "repeated texts",
     "fitted": "real texts also fitted on",
     "memorised": "generated texts also fitted on",
-    "copied": "generated texts copied from real text",
+    "copied": "generated texts copied from {}",
     "opening": "shared openings",
     "leaked": "groups fitted on",
 }
-"""What checks of the texts look for, by kind; ``groups`` and ``order`` count to the groups."""
+"""What checks of the texts look for, by kind; {} is the reference; ``groups`` and ``order`` count to the groups."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,16 @@ def trust_items(comparison: Comparison) -> list[TrustItem]:
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
     checks: list[dict[str, Any]] = signature["checks"]
-    items = [
+    reference = text_of(next(c["name"] for c in corpora if c["role"] == "real"))
+    return [
         _documents(corpora),
         _fitted(signature, corpora, checks),
-        _groups(comparison, corpora, checks),
-        *_copies(checks),
-        *_languages(signature["languages"]),
+        _groups(comparison, corpora, checks, reference),
+        *_copies(checks, reference),
+        *_languages(signature["languages"], reference),
         *_logs(corpora),
         _unscored(comparison, corpora),
     ]
-    against = str(signature.get("against") or "")
-    return [replace(i, label=of_reference(i.label, against), text=of_reference(i.text, against)) for i in items]
 
 
 def _documents(corpora: list[dict[str, Any]]) -> TrustItem:
@@ -80,19 +78,21 @@ def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks:
     return TrustItem("fitted on", f"{counted(fit['documents'], 'document')}: {how}{known}", not bad)
 
 
-def _groups(comparison: Comparison, corpora: list[dict[str, Any]], checks: list[dict[str, Any]]) -> TrustItem:
+def _groups(
+    comparison: Comparison, corpora: list[dict[str, Any]], checks: list[dict[str, Any]], reference: str
+) -> TrustItem:
     """The groups that were given, or what the tests counted as independent without them."""
     real = next(c for c in corpora if c["role"] == "real")
     others = [c for c in corpora if c["role"] == "generated"]
     hidden = [c for c in checks if c["kind"] in ("groups", "order") and c["warns"]]
     if real.get("groups"):
-        return TrustItem("groups", f"{counted(real['groups'], 'group')} of real text kept whole")
+        return TrustItem("groups", f"{counted(real['groups'], 'group')} of {reference} kept whole")
     if hidden:
         return TrustItem("groups", "none given, but documents resemble each other: give group_id", False)
     with_groups = [c for c in others if c.get("groups")]
     if with_groups:
         most = max(c["groups"] for c in with_groups)
-        return TrustItem("groups", f"{counted(most, 'group')} of generated text kept whole, none of real text given")
+        return TrustItem("groups", f"{counted(most, 'group')} of generated text kept whole, none of {reference} given")
     if any(v.method.design == "clusters" for v in comparison.verdicts):
         return TrustItem("groups", "none given; documents of one prompt kept together, others counted as independent")
     if real.get("prompts"):
@@ -100,7 +100,7 @@ def _groups(comparison: Comparison, corpora: list[dict[str, Any]], checks: list[
     return TrustItem("groups", "none given; documents counted as independent")
 
 
-def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
+def _copies(checks: list[dict[str, Any]], reference: str) -> Iterator[TrustItem]:
     copies = [c for c in checks if c["kind"] in NAMES]
     if not copies:
         return
@@ -110,7 +110,8 @@ def _copies(checks: list[dict[str, Any]]) -> Iterator[TrustItem]:
     for kind in dict.fromkeys(c["kind"] for c in warned):
         rows = [c for c in warned if c["kind"] == kind]
         worst = max(rows, key=lambda c: c["documents"] / max(c["total"], 1))
-        yield TrustItem(NAMES[kind], f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}", False)
+        found = f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}"
+        yield TrustItem(NAMES[kind].format(reference), found, False)
 
 
 def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
@@ -135,14 +136,14 @@ def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
         yield TrustItem("logs", "; ".join(texts), whole)
 
 
-def _languages(languages: list[dict[str, Any]]) -> Iterator[TrustItem]:
+def _languages(languages: list[dict[str, Any]], reference: str) -> Iterator[TrustItem]:
     known = [f for f in languages if f["shares"]]
     if not known:
         return
     mains = dict.fromkeys(f["shares"][0][0] for f in known)
     bad = [f["corpus"] for f in known if f["differs"]]
     if bad:
-        yield TrustItem("languages", f"{', '.join(mains)}; {', '.join(bad)} differ from the real text", False)
+        yield TrustItem("languages", f"{', '.join(mains)}; {', '.join(bad)} differ from {reference}", False)
     else:
         code = next(iter(mains))
         least = min(dict(map(tuple, f["shares"])).get(code, 0.0) for f in known)

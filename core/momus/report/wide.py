@@ -9,7 +9,7 @@ from momus.report.blocks import terminal_blocks
 from momus.report.format import number, p_value, text_table
 from momus.report.joint_words import group_blocks, joint_lines, pair_rows, pair_sentences, rank_cells
 from momus.report.safe import one_line
-from momus.report.sentences import worded
+from momus.report.sentences import finding
 from momus.report.words import families, floors, gap, parts_tables, shows
 from momus.text.counting import counted
 from momus.verdicts.band import OWN
@@ -53,10 +53,13 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
                 p_value(v.p_adjusted),
                 *([number(v.refit_spread)] if refitted else []),
                 *([shows(v)] if deltas else []),
-                Text(worded(v, v.finding), style="bold" if v.differs else ""),
+                Text(finding(v), style="bold" if v.differs else ""),
             ]
         )
-    return text_table(heads, rows, align)
+    table = text_table(heads, rows, align)
+    if every:
+        table.columns[2].no_wrap = True  # the name of a statistic is one word
+    return table
 
 
 def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.critic import Counted
+from momus.critic.rows import numbered
 from momus.inference.samples import indicator
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
@@ -60,8 +61,7 @@ class Sums:
         """
         self._numbers = isinstance(rows.labels, np.ndarray)
         names = rows.labels.tolist() if isinstance(rows.labels, np.ndarray) else rows.labels
-        number = self._columns
-        columns = np.fromiter((number.setdefault(name, len(number)) for name in names), np.int64, len(names))
+        columns = numbered(names, self._columns)
         if self._fits(rows.matrix.nnz):
             self._add_dense(rows.matrix, columns, units, weights)
         else:

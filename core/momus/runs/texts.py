@@ -9,11 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
-from momus.checks.languages import Languages, language_warnings, languages_of, mixture_note, splitting_warnings
+from momus.checks.languages import (
+    Languages,
+    ScriptShares,
+    language_warnings,
+    languages_of,
+    mixture_note,
+    scripts_of,
+    splitting_warnings,
+)
 from momus.checks.layout import Layout, layout_of
 from momus.checks.notes import reading_notes
-from momus.checks.scripts import ScriptShares, scripts_of
 from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic
 from momus.errors import MomusError, UsageError
@@ -109,6 +117,11 @@ class Texts:
             return [self.real, *self.generated]
         return [c.take(np.arange(len(c))) for c in self.analysed]
 
+    @cached_property
+    def together(self) -> Corpus:
+        """All documents of the real and the generated texts."""
+        return pooled((self.real, *self.generated))
+
     @property
     def sample_notes(self) -> list[str]:
         """Say which texts are analysed on all axes together by a sample; empty if none is."""
@@ -172,6 +185,15 @@ class Texts:
         else:
             fitting, real = self.fit.unsorted, self.real.unsorted
         return replace(self, fit=fitting, real=real, generated=[c.unsorted for c in self.generated], general=self)
+
+
+def pooled(corpora: Sequence[Corpus]) -> Corpus:
+    """All documents of several corpora, with new ids."""
+    tables = []
+    for number, corpus in enumerate(corpora):
+        ids = pa.array([f"{number}:{i}" for i in corpus.ids], pa.string())
+        tables.append(corpus.table.set_column(corpus.table.schema.get_field_index("id"), "id", ids))
+    return Corpus(pa.concat_tables(tables), "all texts")
 
 
 def check_named(generated: object) -> None:

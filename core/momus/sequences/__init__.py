@@ -1,22 +1,6 @@
-"""Probabilities of sequences: scorers, generators, decoding methods."""
+"""Probabilities of sequences: scorers of texts, and models that compute one token after another."""
 
-from momus.sequences.decoding import Decoding, Drawn, document_seeds, sample
-from momus.sequences.interfaces import Generated, Generator, Prompt, Request, SequenceScorer, TextScorer
-from momus.sequences.model import StepModel
+from momus.sequences.interfaces import StepModel, TextScorer
 from momus.sequences.types import Sequences, SequenceScores
 
-__all__ = [
-    "Decoding",
-    "Drawn",
-    "Generated",
-    "Generator",
-    "Prompt",
-    "Request",
-    "SequenceScorer",
-    "SequenceScores",
-    "Sequences",
-    "StepModel",
-    "TextScorer",
-    "document_seeds",
-    "sample",
-]
+__all__ = ["SequenceScores", "Sequences", "StepModel", "TextScorer"]

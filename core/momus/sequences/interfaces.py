@@ -1,20 +1,24 @@
-"""Interfaces of models that score sequences and of models that write documents, for adapters.
+"""Interfaces of models that score texts and sequences of tokens, and the base class of autoregressive models.
 
 Scorers are opened by name; equal requests share one (`momus.critic.resource`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from momus.critic.resources import resource
-from momus.critic.tools import adapter_names
+import numpy as np
+
+from momus.critic.tools import adapter_names, resource
 from momus.errors import UsageError
+from momus.numeric.ragged import offsets_of
 from momus.plugins import ADAPTERS, load_plugin
-from momus.sequences.decoding import Decoding
 from momus.sequences.types import Sequences, SequenceScores
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @runtime_checkable
@@ -25,79 +29,6 @@ class TextScorer(Protocol):
 
     def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """Return log p of each token of each text given the tokens before it, in nats."""
-        ...
-
-
-@runtime_checkable
-class SequenceScorer(TextScorer, Protocol):
-    """A text scorer that also computes log p of sequences of its token ids."""
-
-    def encode(self, texts: Sequence[str]) -> Sequences:
-        """Return the token ids of texts, without begin and end symbols."""
-        ...
-
-    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
-        """Return log p of each token and of the end, given the begin symbol and the tokens before, in nats.
-
-        Parameters
-        ----------
-        temperature
-            Logits are divided by it before the softmax.
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """The beginning of a document: an id, and a text that may be empty."""
-
-    id: str
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Request:
-    """A document to write: its number, its prompt, and the seed for sampling it."""
-
-    number: int
-    prompt: Prompt
-    seed: int
-
-
-@dataclass(frozen=True)
-class Generated:
-    """A generated document.
-
-    Attributes
-    ----------
-    text
-        The text without the prompt.
-    tokens
-        Number of generated tokens, including the end symbol; None if a server does not report it.
-    finished
-        Whether the model ended the document before the length limit.
-    log_probability
-        log p of the generated tokens under the model at temperature 1, in nats; None if unknown.
-    problem
-        Why there is no text, or None.
-    """
-
-    request: Request
-    text: str
-    tokens: int | None
-    finished: bool
-    log_probability: float | None = None
-    problem: str | None = None
-
-
-@runtime_checkable
-class Generator(Protocol):
-    """A model that writes documents."""
-
-    name: str
-
-    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
-        """Write one document per request, in order, yielding each as soon as it is finished."""
         ...
 
 
@@ -130,3 +61,92 @@ def _opened(name: str, parameters: Mapping[str, Any]) -> TextScorer:
     if not isinstance(scorer, TextScorer):
         raise UsageError(f"scorer {name!r} is a {type(scorer).__name__}, which does not score texts")
     return scorer
+
+
+def log_softmax(logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return log p of each token at a temperature, float64 (B, V)."""
+    import torch
+
+    return torch.log_softmax(logits.double() / temperature, dim=-1)
+
+
+class StepModel(ABC):
+    """An autoregressive model of sequences over ids 0 … V − 1, one of which is the end symbol.
+
+    Subclasses compute the logits of the next token, which `score` and samplers use. Rows of a batch are independent.
+
+    Attributes
+    ----------
+    size
+        V, including the end symbol (the begin symbol is never predicted and needs no id).
+    end
+        Id of the end symbol.
+    device
+        Torch device of the logits.
+    batch
+        Sequences per batch.
+    """
+
+    name: str = "model"
+    size: int
+    end: int
+    device: str = "cpu"
+    batch: int = 64
+
+    @abstractmethod
+    def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
+        """Return the state after the begin symbol and each prompt, and the logits of the next token, (B, V)."""
+
+    @abstractmethod
+    def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+        """Return the state after one more token, int64 (B,), and the logits of the next token, (B, V)."""
+
+    @abstractmethod
+    def select(self, state: Any, rows: Tensor) -> Any:
+        """Return the state of these rows, which may repeat; the given state must not be used afterwards."""
+
+    def encode(self, texts: Sequence[str]) -> Sequences:
+        """Return the token ids of texts; raises for models that only know ids."""
+        raise UsageError(f"{self.name} has no tokenizer", hint="pass token ids instead of texts")
+
+    def decode(self, sequences: Sequences) -> list[str]:
+        """Return the texts of token ids; models that only know ids write the numbers."""
+        return [" ".join(map(str, sequences[i].tolist())) for i in range(len(sequences))]
+
+    def continuations(self, prompts: Sequences | None, sequences: Sequences) -> list[str]:
+        """Return the texts of generated sequences, without the prompts."""
+        return self.decode(sequences)
+
+    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
+        """Return log p of each token and of the end, step by step; faster subclasses override this."""
+        import torch
+
+        lengths = sequences.lengths + 1
+        offsets = offsets_of(lengths)
+        out = np.zeros(int(offsets[-1]))
+        order = np.argsort(-sequences.lengths, kind="stable")
+        for a in range(0, len(order), self.batch):
+            rows = order[a : a + self.batch]
+            batch = sequences.take(rows)
+            # targets, (B, longest + 1): the tokens, then end symbols; alive: the rows that have a target t
+            padded = torch.from_numpy(batch.padded(self.end)).to(self.device)
+            ended = torch.full((len(rows), 1), self.end, device=self.device)
+            targets = torch.cat([padded, ended], dim=1)
+            alive = torch.arange(len(rows), device=self.device)
+            with torch.inference_mode():
+                state, logits = self.start(Sequences.of([[]] * len(rows)))
+                for t in range(targets.shape[1]):
+                    log_p = log_softmax(logits, temperature)
+                    values = log_p.gather(1, targets[alive, t, None])[:, 0].cpu().numpy()
+                    out[offsets[rows[alive.cpu().numpy()]] + t] = values
+                    keep = torch.from_numpy(np.flatnonzero(batch.lengths[alive.cpu().numpy()] > t)).to(self.device)
+                    if not len(keep):
+                        break
+                    if len(keep) < len(alive):
+                        state, alive = self.select(state, keep), alive[keep]
+                    state, logits = self.step(state, targets[alive, t])
+        return SequenceScores(out, offsets)
+
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
+        """Return log p of each token and of the end of texts, in nats."""
+        return self.score(self.encode(texts))

@@ -14,6 +14,24 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def text_of(name: str, words: str = "real text") -> str:
+    """Words for the text that others are compared with: real text, or that of a model by its name.
+
+    >>> text_of("real"), text_of("real", "human text"), text_of("old")
+    ('real text', 'human text', 'old')
+    """
+    return words if name == "real" else name
+
+
+def documents_of(name: str, kind: str = "human", noun: str = "documents") -> str:
+    """Words for documents of the text that others are compared with.
+
+    >>> documents_of("real"), documents_of("old", noun="blocks")
+    ('human documents', 'blocks of old')
+    """
+    return f"{kind} {noun}" if name == "real" else f"{noun} of {name}"
+
+
 def clipped(text: str, length: int) -> str:
     """The beginning of a text up to the end of a word, with an ellipsis where it is cut.
 

@@ -15,16 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from momus.numeric.types import Ints
 from momus.outputs import make_folder
 from momus.text.corpus import Corpus
-
-if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
 
 MALE = ("he", "him", "his", "himself")
 FEMALE = ("she", "her", "hers", "herself")

@@ -25,8 +25,8 @@ from momus.schema import build, parse_json
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.digests import Hashes, canonical_order, fingerprint_of
+from momus.text.languages import LONGEST, SHORTEST, script_counts
 from momus.text.openings import opening_hashes
-from momus.text.scripts import LONGEST, SHORTEST, script_counts
 from momus.text.shingles import HASHES, Signatures, min_hashes, type_counts
 from momus.text.tokens import TokenTable, get_tokenizer
 

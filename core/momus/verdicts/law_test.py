@@ -152,7 +152,9 @@ def compare_law(
     """
     texts, by_group = _grouped(law, real, generated)
     tokens = min(map(len, texts))
-    groups = min(groups_for(law, len(text), name) for text, name in zip(texts, ("real", "generated"), strict=True))
+    for text, name in zip(texts, ("real", "generated"), strict=True):
+        check_length(law, len(text), name)
+    groups = law.groups
     documents = [0 if text.ends is None else len(text.ends) for text in (real, generated)]
     if min(documents) >= FEWEST_DOCUMENTS:
         groups = min(groups, *documents)
@@ -210,21 +212,17 @@ def _result(
     return TestResult(law.name, **values, method=method)
 
 
-def groups_for(law: Law, tokens: int, name: str) -> int:
-    """Number of pieces to cut a text into, as declared.
+def check_length(law: Law, tokens: int, name: str) -> None:
+    """Check that a text is long enough for a law and its standard error, see `momus.laws.too_short`.
 
     Raises
     ------
     MomusError
-        The text is too short for the law and its standard error, see `momus.laws.too_short`.
+        It is too short.
     """
     reason = too_short(name, tokens, law.minimum)
     if reason:
         raise MomusError(reason)
-    groups = law.groups
-    while groups > LEAST_GROUPS and tokens * (1 - 1 / groups) < law.minimum:
-        groups -= 1
-    return groups
 
 
 def _grouped(

@@ -116,4 +116,4 @@ class OwnBands(HumanBands):
             value = PAIR / math.sqrt(2) * float(np.sqrt(np.mean(apart**2)))
         error = 1.96 / math.sqrt(2 * (count - 1))  # relative error of a standard deviation from so many units
         usable = value > 0 and math.isfinite(value)
-        return Spread(value, value * max(1 - error, 0.1), value * (1 + error), count) if usable else None
+        return Spread(value, value * (1 - error), value * (1 + error), count) if usable else None

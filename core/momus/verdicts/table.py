@@ -10,6 +10,7 @@ from dataclasses import replace
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
+from momus.inference.intervals import t_quantile
 from momus.inference.spread import is_seen
 from momus.verdicts.verdict import Verdict
 
@@ -76,15 +77,13 @@ def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
     Of the statistics of an axis that differ, one with a large gap leads (`with_leading`): its level is divided by
     their number.
     """
-    from scipy.stats import t
-
     tested = [v for v in speaking(verdicts) if v.p_adjusted is not None]
     share = sum(v.differs for v in tested) / max(len(tested), 1)
     candidates = Counter(_axis_of(v) for v in verdicts if v.is_finding)
 
     def ratio(v: Verdict) -> float:
         level = share / max(candidates[_axis_of(v)], 1)
-        reached, plain = (float(t.isf(v.alpha * tail / 2, v.freedom or math.inf)) for tail in (level, 1.0))
+        reached, plain = (-t_quantile(v.alpha * tail / 2, v.freedom or math.inf) for tail in (level, 1.0))
         return reached / plain
 
     return [replace(v, selection=ratio(v)) for v in verdicts] if share else list(verdicts)

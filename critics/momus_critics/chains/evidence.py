@@ -14,7 +14,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import clipped, percentage
 from momus_critics.chains.repair import LESS, ORDER, best_repairs
 from momus_critics.chains.transitions import UNLIKELY
-from momus_critics.figures import percent
+from momus_critics.evidence import percent
 
 if TYPE_CHECKING:
     from momus_critics.chains.base import ChainCritic

@@ -27,8 +27,8 @@ from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import lda
 from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
-from momus_critics.figures import percent, rounded
-from momus_critics.fits.clusters import mixtures
+from momus_critics.evidence import percent, rounded
+from momus_critics.fits.mixtures import mixtures
 
 MIXED = 0.1
 """Mixing index above which a document counts as mixed."""

@@ -23,7 +23,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import clipped, counted
 from momus_critics.consistency import model
 from momus_critics.consistency.model import SectionVectors, grams
-from momus_critics.figures import percent, rounded
+from momus_critics.evidence import percent, rounded
 
 BELONGS, STRANGER = 0, 1
 STATES = ("belongs", "stranger")

@@ -21,6 +21,7 @@ from momus.critic.fitted import Fitted
 from momus.errors import UsageError
 from momus.estimator import Estimator
 from momus.numeric.types import Floats, Ints
+from momus.sequences.ngram import discount
 from momus_critics.coreference.symbols import Chains, Coder
 
 UNLIKELY = -7.0
@@ -71,7 +72,7 @@ class ChainProcess(Estimator):
                 short = self.coder.truncate(longer, m + 1)
                 keys, counts = np.unique(short, return_counts=True)
                 tables[m - 1] = keys, counts.astype(np.float64)
-        self.discounts_ = np.array([_discount(c) for _, c in tables])
+        self.discounts_ = np.array([discount(c, needs_twos=False) for _, c in tables])
         self.returns_ = np.array([0.5, *(self._return_share(*raw[m - 1], m) for m in range(2, self.order + 1))])
         # per order: windows and their counts, (W,); contexts (the window without its last digit), the sum of counts and
         # the number of different successors of each, (H,)
@@ -149,12 +150,6 @@ class ChainProcess(Estimator):
         rows = np.repeat(kinds, len(after), axis=0), np.repeat(entities, len(after), axis=0)
         rows[0][:, -1], rows[1][:, -1] = np.array(after).T
         return self.coder.keys(*rows)
-
-
-def _discount(counts: Floats) -> float:
-    """n₁ / (n₁ + 2 n₂); ½ without singletons."""
-    one, two = float((counts == 1).sum()), float((counts == 2).sum())
-    return one / (one + 2 * two) if one else 0.5
 
 
 def _look_up(table: Ints, values: Floats, keys: Ints) -> Floats:

@@ -32,9 +32,8 @@ from momus_critics.discourse.classes import (
     Moves,
     sentence_classes,
 )
-from momus_critics.figures import percent
+from momus_critics.evidence import highest, percent
 from momus_critics.keyness.testing import LEAST, Usage, largest_gap
-from momus_critics.marking import highest
 from momus_critics.prose.examples import KEPT, Exampled, first_of_each, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic

@@ -37,7 +37,7 @@ from momus_critics.diversity.answers import (
     state_vectors,
     vectors,
 )
-from momus_critics.figures import rounded
+from momus_critics.evidence import rounded
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
 

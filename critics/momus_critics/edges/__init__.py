@@ -1,1 +1,252 @@
 """Edges of documents: how they open, and how they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+import numpy as np
+
+from momus.critic import Counted, Pooled, Reporting, Rows, Statistic
+from momus.critic.fitted import Fitted
+from momus.critic.powers import ItemsMixin
+from momus.critic.statistic import supremum
+from momus.estimator import ComponentsMixin, parametrized
+from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
+from momus.text.corpus import Corpus
+from momus_critics.chains import evidence
+from momus_critics.chains.base import ChainCritic
+from momus_critics.chains.posterior import ChainLatents, chained
+from momus_critics.edges.features import FEATURES, Edge, read_edges
+from momus_critics.evidence import percent
+from momus_critics.fits.mixtures import BernoulliMixture, names_of
+from momus_critics.prose.examples import Exampled, recurring
+from momus_critics.prose.reading import ProseCritic
+
+TOLD = {
+    "opens": {"question": "a question", "speech": "speech", "markup": "markup"},
+    "ends": {
+        "question": "a question",
+        "speech": "speech",
+        "general truth": "a general truth",
+        "conclusion": "a conclusion",
+        "own paragraph": "a one-sentence paragraph",
+    },
+}
+"""Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
+EMPTY = 0.01
+"""Part of a last paragraph of one word in each document, so that the mean is finite for texts of single paragraphs."""
+SHOWN, NAMED = 12, 3
+"""Recurring openings and endings that a table shows, and that are named."""
+
+
+@dataclass(frozen=True)
+class EdgeLatents(ChainLatents):
+    """Classes of the first and the last sentence of n documents, and what these sentences are like."""
+
+    edges: tuple[Edge, ...] = ()
+
+
+@parametrized
+class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin):
+    """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
+
+    A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a
+    probability: a mixture of independent features, fitted to first and to last sentences of real text; its size is
+    chosen by BIC. The posterior is exact. Recurring first and last words are compared over documents besides.
+
+    Parameters
+    ----------
+    n_states
+        Most classes of first and of last sentences.
+    tokens, seed
+        See `ProseCritic`; seed of the starts of the mixtures.
+
+    >>> from momus import Corpus
+    >>> texts = ["Who came? I did.", "Who left? He left.", "It rained. We slept."] * 4
+    >>> critic = Edges(n_states=2).fit(Corpus.from_texts([f"{t} {i}" for i, t in enumerate(texts)]))
+    >>> len(critic.titles_), critic.project(Corpus.from_texts(["Who? Me."])).lengths.tolist()
+    (2, [2])
+    """
+
+    name = "edges"
+    axis = "openings and endings"
+    question = (
+        "Do documents open and end as real ones do? z is the class of the first and of the last sentence: a question, "
+        "an address, a general truth, …"
+    )
+    evidence_of = "the first and the last sentence, relative to how probable each class is on its own"
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual at its edges", "less usual at its edges"),
+            "latent_ppl": ("more usual at its edges", "less usual at its edges"),
+            "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
+        },
+        limits="It reads function words and marks of the first and last sentence: whether an ending fits stays unseen.",
+        layout=("breaks",),
+    )
+    min_documents = 10
+
+    n_states: Annotated[int, Range(1, 50)] = 6
+    seed: int = 0
+
+    def new_opening(self) -> BernoulliMixture:
+        """Make an unfitted mixture."""
+        return BernoulliMixture(n_states=self.n_states, seed=self.seed)
+
+    new_ending = new_opening
+
+    def fit(self, real: Corpus) -> Self:
+        """Fit the classes of first and of last sentences, and count which follows which."""
+        first, last = read_edges(self.prose(real))
+        several = first.numbers < last.numbers
+        self.opening_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(first.features[several])
+        self.ending_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(last.features)
+        self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]
+        self.titles_ += [f"ends: {n}" for n in names_of(self.ending_, FEATURES)]
+        marginals, offsets = self._classes(first, last)
+        self.learn_chain(marginals.argmax(axis=1), offsets, self.seed)
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        state = Fitted(self)
+        sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
+        state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
+
+    def _classes(self, first: Edge, last: Edge) -> tuple[Floats, Ints]:
+        """P(class | features) of each step, (N, K), and where documents begin: one step where there is one sentence."""
+        several = first.numbers < last.numbers
+        opening, ending = self.opening_.posterior(first.features), self.ending_.posterior(last.features)
+        offsets = offsets_of(1 + several)
+        k = opening.shape[1]
+        marginals = np.zeros((int(offsets[-1]), k + ending.shape[1]))
+        marginals[offsets[:-1][several], :k] = opening[several]
+        marginals[offsets[1:] - 1, k:] = ending
+        return marginals, offsets
+
+    def project(self, batch: Corpus) -> EdgeLatents:
+        """Infer the classes of the first and the last sentence under the chain."""
+        first, last = read_edges(self.prose(batch))
+        marginals, offsets = self._classes(first, last)
+        # the mixtures' own shares are the prior that their posteriors hold
+        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])
+        z = chained(marginals, offsets, prior, self.transitions_)
+        return EdgeLatents(**vars(z), edges=(first, last))
+
+    def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """Features of the first and last sentence, length of the last paragraph, first and last words."""
+        assert isinstance(latents, EdgeLatents)
+        first, last = latents.edges
+        ones = np.ones(len(latents))
+        return {
+            **{
+                _row(where, feature): np.column_stack([edge.features[:, FEATURES.index(feature)], ones])
+                for where, edge in (("opens", first), ("ends", last))
+                for feature in TOLD[where]
+            },
+            "last_paragraph": EMPTY + np.column_stack([np.nan_to_num(last.paragraph), ~np.isnan(last.paragraph)]),
+            "openings": _texts(first.words),
+            "endings": _texts(last.words),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Largest difference of one opening and of one ending; shares of features; length of the last paragraph."""
+        return (
+            *(
+                Statistic.distance(f"recurring_{rows}", rows, supremum, f"most changed of all {what}", uneven="itself")
+                for rows, what in (("openings", "first words"), ("endings", "last words"))
+            ),
+            *(
+                Statistic.share(
+                    f"{_row(where, feature)}_share",
+                    _row(where, feature),
+                    f"documents that {where[:-1]} with {what}",
+                    (f"less often {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    clause=f"{{}} of documents {where[:-1]} with {what}",
+                )
+                for where in TOLD
+                for feature, what in TOLD[where].items()
+            ),
+            Statistic.relative(
+                "last_paragraph_words",
+                "last_paragraph",
+                "mean length of the last of several paragraphs",
+                ("shorter in its last paragraph", "longer in its last paragraph"),
+                unit="words",
+            ),
+        )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """The first and the last words of documents."""
+        tables = {kind: rows[kind] for kind in ("openings", "endings")}
+        return {kind: table for kind, table in tables.items() if isinstance(table, Counted)}
+
+    def summarize(self, latents: ChainLatents) -> Exampled:
+        """Transition counts, features, first and last words, and the shortest sentence of each."""
+        assert isinstance(latents, EdgeLatents)
+        first, last = latents.edges
+        features = [edge.features.sum(axis=0).astype(np.float64) for edge in (first, last)]
+        pooled = Pooled(
+            len(latents),
+            {"transitions": latents.expected_count(), "first": features[0], "last": features[1]},
+            {name: _texts(edge.words).total() for name, edge in (("openings", first), ("endings", last))},
+        )
+        examples: dict[str, list[tuple[float, str]]] = {}
+        for name, edge in (("openings", first), ("endings", last)):
+            for words, text in zip(edge.words, edge.texts, strict=True):
+                examples.setdefault(f"{name}:{words}", []).append((float(len(text)), text))
+        return Exampled.of(pooled, examples, kept=1)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """First and last words that recur, features, classes, and the transitions that differ."""
+        return [
+            *(_recurring(name, real, generated) for name in ("openings", "endings")),
+            _features(real, generated),
+            *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the first and the last sentence with their classes."""
+        first, last = read_edges(self.prose(document))
+        several = first.numbers[0] < last.numbers[0]
+        return evidence.explain(self, document, [*(first.texts if several else ()), *last.texts])
+
+
+def _texts(words: Sequence[str]) -> Counted:
+    labels, codes = np.unique(np.array(words, dtype=object).astype(str), return_inverse=True)
+    return Counted.of_tokens(codes.astype(np.int64), np.arange(len(words) + 1), labels.tolist())
+
+
+def _row(where: str, feature: str) -> str:
+    return f"{where}_{feature.replace(' ', '_')}"
+
+
+def _recurring(name: str, real: Pooled, generated: Pooled) -> Table:
+    """First or last words by how much their share of documents differs."""
+    what = {"openings": "first words", "endings": "last words"}[name]
+    openings = recurring(real, generated, name, SHOWN)
+    texts = generated.examples if isinstance(generated, Exampled) else {}
+    example = {r.text: next((text for _, text in texts.get(f"{name}:{r.text}", ())), "") for r in openings}
+    sizes = (abs(r.generated - r.real) / 100 for r in openings)  # on the scale of the statistic
+    pairs = zip(openings, sizes, strict=True)
+    named = [Overused(r.text, r.real, r.generated, example[r.text], h) for r, h in pairs if r.overused][:NAMED]
+    overuse = Overuse(f"over-used {what}", "% of documents", named, f"recurring_{name}") if named else None
+    columns = (what, "real, % of documents", "generated %", "in generated text")
+    rows = [(*r[:3], example[r.text]) for r in openings]
+    return Table(f"edge-{name}", f"{what.capitalize()} that differ most", columns, rows, overuse=overuse)
+
+
+def _features(real: Pooled, generated: Pooled) -> Table:
+    """What first and last sentences have, the largest difference first."""
+    rows: list[tuple[Cell, ...]] = []
+    for key in ("first", "last"):
+        shares = [t.arrays[key] / max(t.documents, 1) for t in (real, generated)]
+        rows += [(f"{key} sentence: {name}", *(percent(s[i]) for s in shares)) for i, name in enumerate(FEATURES)]
+    rows.sort(key=lambda row: -abs(float(row[2] or 0) - float(row[1] or 0)))
+    return Table("edge-features", "First and last sentences", ("feature", "real, % of documents", "generated %"), rows)

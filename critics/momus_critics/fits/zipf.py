@@ -6,6 +6,7 @@ Pooled counts are float arrays (B, V), one row per resample; each row is ranked 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -16,9 +17,8 @@ from momus.numeric.types import Floats, Ints
 
 BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
-LARGEST_SHORT = (1 << 16) - 1
-KEPT: deque[tuple[Floats, int, Floats]] = deque(maxlen=8)
-"""Ranked rows, numbers of ranks, and shares that `shares_up_to` gave last: several distances ask for the same."""
+KEPT: deque[tuple[Floats, int | str, Floats]] = deque(maxlen=12)
+"""Ranked rows, and their shares up to a rank or their exponents, computed last: several statistics ask for the same."""
 KEPT_CELLS = 1 << 18
 """Largest table that is kept: 2 MB."""
 
@@ -79,23 +79,32 @@ def ranked(pooled: Floats) -> Floats:
     [[70000.0, 3.0, 2.0]]
     """
     with np.errstate(invalid="ignore"):
-        short = np.minimum(pooled, LARGEST_SHORT).astype(np.uint16)
-    other = np.flatnonzero((pooled != short).any(axis=0))  # columns with a count beyond 16 bits, or a fraction
-    rest = pooled[:, other]
-    if not ((rest > LARGEST_SHORT) | (rest == short[:, other])).all():
+        whole = pooled.astype(np.int32)
+    if not np.array_equal(whole, pooled):  # fractions
         return np.sort(pooled, axis=1)[:, ::-1]
-    # a stable sort of 16 bits is a radix sort, several times as fast as one of floats
-    ordered = np.sort(short, axis=1, kind="stable").astype(np.float64)
-    if len(other):  # the few larger counts of a row are its last ones
-        tail, largest = ordered[:, -len(other) :], np.sort(rest, axis=1)
-        tail[...] = np.where(largest > LARGEST_SHORT, largest, tail)
-    return ordered[:, ::-1]
+    # integers are sorted several times as fast as floats
+    return np.sort(whole, axis=1).astype(np.float64)[:, ::-1]
+
+
+def _once(ordered: Floats, what: int | str, compute: Callable[[], Floats]) -> Floats:
+    """A number or table of ranked rows, from `KEPT` if it is there."""
+    for rows, key, kept in tuple(KEPT):
+        if rows is ordered and key == what:
+            return kept
+    value = compute()
+    if ordered.size <= KEPT_CELLS:
+        KEPT.append((ordered, what, value))
+    return value
 
 
 def exponents(ordered: Floats, truncated: bool = False) -> Floats:
     """Maximum-likelihood exponent of each row."""
     if truncated:
         return np.array([fit_exponent(row, truncated=True) for row in ordered])
+    return _once(ordered, "exponents", lambda: _exponents(ordered))
+
+
+def _exponents(ordered: Floats) -> Floats:
     mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)
     grid, implied = _mean_log_table()
     return np.asarray(np.interp(mean_log, implied[::-1], grid[::-1]))
@@ -103,14 +112,15 @@ def exponents(ordered: Floats, truncated: bool = False) -> Floats:
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:
     """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
-    for rows, number, shares in tuple(KEPT):
-        if rows is ordered and number == ranks:
-            return shares
+    return _once(ordered, ranks, lambda: _shares_up_to(ordered, ranks))
+
+
+def _shares_up_to(ordered: Floats, ranks: int) -> Floats:
     head = ordered[:, :ranks] if ranks else ordered
-    cumulated: Floats = np.cumsum(head, axis=1) / ordered.sum(axis=1, keepdims=True)
-    if ordered.size <= KEPT_CELLS:
-        KEPT.append((ordered, ranks, cumulated))
-    return cumulated
+    whole = head.astype(np.int64)
+    # sums of integers are exact, and ten times as fast as those of floats
+    cumulated = np.cumsum(whole if np.array_equal(whole, head) else head, axis=1)
+    return np.asarray(cumulated / ordered.sum(axis=1, keepdims=True))
 
 
 def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:

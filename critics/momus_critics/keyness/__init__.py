@@ -1,5 +1,231 @@
 """Keyness: the words and phrases that one text uses in more documents than another."""
 
-from momus_critics.keyness.critic import Keyness
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
+from momus.critic.powers import ItemsMixin
+from momus.critic.splitting import usable_documents
+from momus.errors import FittingError
+from momus.estimator import ComponentsMixin, parametrized
+from momus.evidence import Evidence, MarkedDocument
+from momus.numeric.types import Floats
+from momus.parameters import Range
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus_critics.keyness import evidence
+from momus_critics.keyness.latents import TermLatents, TermProcess, term_latents
+from momus_critics.keyness.terms import frequent_terms, key_of
+from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
+from momus_critics.prose.examples import Exampled
+from momus_critics.prose.reading import Prose, ProseCritic
+
+PHRASE = 3
+"""Tokens from which a term counts as a phrase."""
+
+
+@parametrized
+class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin, OddityMixin, SettlingMixin):
+    """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
+
+    A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A
+    comparison asks about the terms that are frequent in its texts, real and generated together: phrases that only one
+    of them has are among them. Documents are counted, not tokens, so a word that fills one document counts once. Tests
+    and scores take windows of as many tokens as half the documents of each text have, so longer documents do not count
+    more; the shares that are told are those of whole documents.
+
+    Parameters
+    ----------
+    vocabulary_size
+        Largest number of terms of P_c, and of a comparison.
+    min_count
+        Smallest number of documents that a term must have.
+    tokens
+        See `ProseCritic`.
+
+    >>> from momus import Corpus
+    >>> critic = Keyness(min_count=2).fit(Corpus.from_texts(["as it were", "as it is", "were it so"]))
+    >>> critic.terms_
+    ['as it', 'it', 'as', 'were']
+    """
+
+    name = "keyness"
+    axis = "over-used words and phrases"
+    question = (
+        "Which words and phrases does generated text use in more documents, or in fewer, than real text? z says which "
+        "of them a document has."
+    )
+    reporting = Reporting(
+        headline="higher_criticism",
+        general=True,
+        directions={"latent_nll": ("more usual in wording", "less usual in wording")},
+        limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
+    )
+    oddity_unit = "standard deviations beyond the expected Latent NLL"
+    min_documents = 3
+
+    vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000
+    min_count: Annotated[int, Range(2, 1_000_000)] = 4
+
+    def new_process(self) -> TermProcess:
+        """Make the unfitted process."""
+        return TermProcess()
+
+    def fit(self, real: Corpus) -> Self:
+        """Choose the terms of P_c, and estimate their probabilities."""
+        prose = self.prose(real)
+        terms = frequent_terms([prose], min(self.min_count, max(2, len(real) // 3)), self.vocabulary_size)
+        if not terms:
+            raise FittingError(
+                f"critic 'keyness': no word is in {self.min_count} documents of {real.name!r}",
+                hint="give more real text with --fit, or a smaller min_count",
+            )
+        self.terms_, self.asked_ = terms, list(terms)
+        self.window_ = _middle(prose)
+        self._number()
+        latents = self.project(real)
+        self.process_: TermProcess = TermProcess().fit(latents.matrix, latents.lengths)
+        return self
+
+    def settle(self, texts: Sequence[Corpus]) -> bool:
+        """Choose the terms and the window of a comparison.
+
+        The terms are those frequent in all texts together, whichever text they come from. The window is the smallest
+        median of the numbers of tokens of their documents.
+        """
+        usable = [usable_documents(t) for t in texts]
+        proses = [self.prose(t) for t in usable if len(t)]
+        asked = frequent_terms(proses, self.min_count, self.vocabulary_size)
+        window = min((_middle(p) for p in proses), default=self.window_)
+        if not asked or (asked, window) == (self.asked_, self.window_):
+            return False
+        self.asked_, self.window_ = asked, window
+        self._number()
+        return True
+
+    def _number(self) -> None:
+        """Number all terms, those of P_c first, and sort their keys for look-up."""
+        known = set(self.terms_)
+        self.columns_ = [*self.terms_, *(t for t in self.asked_ if t not in known)]
+        keys = np.array([key_of(t) for t in self.columns_], dtype=np.uint64)
+        order = np.argsort(keys)
+        self.keys_, self.order_ = keys[order], order
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        terms = state.texts("terms_", least=1)
+        asked = state.texts("asked_", least=1)
+        columns = state.texts("columns_", least=len(terms))
+        state.require(columns[: len(terms)] == terms and set(asked) <= set(columns), "columns_", "terms_, then others")
+        order = state.array("order_", (len(columns),), "i", low=0, high=len(columns) - 1)
+        state.require(len(np.unique(order)) == len(columns), "order_", "every column once")
+        keys = state.ascending("keys_", len(columns), "u", strict=False)
+        expected = [key_of(columns[i]) for i in order.tolist()]
+        state.require(keys.tolist() == expected, "keys_", "the keys of the terms")
+        state.integer("window_", low=1)
+        process = state.component("process_", TermProcess)
+        state.require(len(process.probabilities_) == len(terms), "process_", "a probability of each term")
+
+    def project(self, batch: Corpus) -> TermLatents:
+        """Look up the terms of each document."""
+        keys: NDArray[np.uint64] = self.keys_
+        return term_latents(self.prose(batch), keys, self.order_, self.columns_, self.window_)
+
+    def log_prior(self, latents: TermLatents) -> LogPrior:
+        """log P_c of the terms of each document."""
+        return LogPrior.of_vectors(self.process_.log_probabilities(latents.matrix, latents.lengths))
+
+    def oddity(self, latents: TermLatents) -> Floats:
+        """Latent NLL, standardised by its expectation for the length of the document."""
+        return self.process_.standardised(latents.matrix, latents.lengths)
+
+    def _asked(self, latents: TermLatents) -> sparse.csr_array:
+        """Presence of the terms of the comparison, CSR (n, asked)."""
+        number = {term: i for i, term in enumerate(self.columns_)}
+        return latents.matrix[:, [number[t] for t in self.asked_]]
+
+    def sufficient_statistics(self, latents: TermLatents) -> Mapping[str, Rows]:
+        """The terms of each document, after a column of ones; numbers of phrases and of words."""
+        asked = self._asked(latents)
+        ones = sparse.csr_array(np.ones((len(latents), 1)))
+        phrase = np.array([t.count(" ") + 1 >= PHRASE for t in self.asked_], dtype=np.float64)
+        phrases = np.asarray(asked @ phrase, dtype=np.float64)
+        return {
+            "terms": Counted(sparse.csr_array(sparse.hstack([ones, asked])), ["", *self.asked_]),
+            "phrases": np.column_stack([1000 * phrases, latents.lengths]),
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Higher Criticism of the terms, the largest gap of one term, and how many recurring phrases there are."""
+        return (
+            Statistic.distance(
+                "higher_criticism",
+                "terms",
+                higher_criticism,
+                ties=mean_gap,
+                uneven="itself",
+                band=False,
+                label="words and phrases as a whole (Higher Criticism)",
+                format="score",
+            ),
+            Statistic.distance(
+                "largest_gap",
+                "terms",
+                largest_gap,
+                uneven="itself",
+                label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
+            ),
+            Statistic.relative(
+                "phrases",
+                "phrases",
+                "recurring phrases per 1,000 words",
+                ("poorer in recurring phrases", "richer in recurring phrases"),
+            ),
+        )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """Which words and phrases documents have, by the share of their windows."""
+        terms = rows["terms"]
+        assert isinstance(terms, Counted)
+        return {"words and phrases": terms}
+
+    def summarize(self, latents: TermLatents) -> Exampled:
+        """Windows and documents by term, and lines of text with each term."""
+        return evidence.summary(latents, set(self.asked_))
+
+    def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
+        """Over-used and under-used terms with concordance lines."""
+        return evidence.show(real, generated)
+
+    def notes(self) -> list[Note]:
+        """Numbers of terms."""
+        return [
+            Note(
+                f"{counted(len(self.terms_), 'term')} of the text that the critic was fitted on, and "
+                f"{counted(len(self.asked_), 'term')} that at least {self.min_count} documents of the compared texts "
+                f"have. Windows of {self.window_:,} words and symbols are compared. A term's rate grows with their "
+                f"length to the power {self.process_.growth_:.2f}."
+            )
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the terms of a document that are least likely in real text of its length."""
+        return evidence.explain(self, document)
+
+
+def _middle(prose: Prose) -> int:
+    """The median number of tokens of documents with any."""
+    lengths = prose.lengths[prose.lengths > 0]
+    return max(int(np.median(lengths)), 1) if len(lengths) else 1
+
 
 __all__ = ["Keyness"]

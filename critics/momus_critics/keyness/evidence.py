@@ -15,15 +15,14 @@ from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.figures import percent
+from momus_critics.evidence import Mark, mark_passage, percent, words_of
 from momus_critics.keyness.latents import TermLatents
 from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
-from momus_critics.marking import Mark, mark_passage, words_of
 from momus_critics.prose.examples import KEPT, Exampled, first_of_each
 from momus_critics.prose.reading import BREAK
 
 if TYPE_CHECKING:
-    from momus_critics.keyness.critic import Keyness
+    from momus_critics.keyness import Keyness
 
 SHOWN, LINED, MARKED = 20, 8, 12
 """Terms of a table, terms with concordance lines, and terms that are marked in a document."""
@@ -209,8 +208,8 @@ def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:
     marks: dict[int, Mark] = {}
     for i in np.lexsort((known, p))[:MARKED].tolist():
         start, term = int(latents.first[known[i]]), latents.columns[int(terms[known[i]])]
-        mark = Mark(term, f"in {percentage(float(p[i]))} of real documents of this length")
+        mark = Mark(term, f"in {percentage(float(p[i]))} of fitted documents of this length")
         marks |= {t: mark for t in range(start, start + term.count(" ") + 1) if t not in marks}
     value = -float(critic.log_prior(latents).values[0])
-    note = f"{len(known):,} of {len(critic.terms_):,} terms; marked: those least likely in real text of this length."
+    note = f"{len(known):,} of {len(critic.terms_):,} terms; marked: those least likely in text of this length."
     return mark_passage(document, words, marks, value=value, unit="nats", note=note)

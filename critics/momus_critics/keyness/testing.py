@@ -56,10 +56,13 @@ def proportions_z(p: Floats, q: Floats) -> Floats:
     [[2.31, 0.0]]
     """
     a, b = (np.maximum(x[..., :1], 1e-9) for x in (p, q))  # a resample may leave out all documents of a text
-    share = ((p[..., 1:] + q[..., 1:]) / (a + b)).clip(0, 1)
-    error = np.sqrt(share * (1 - share) * (1 / a + 1 / b))
-    gap = q[..., 1:] / b - p[..., 1:] / a
-    return np.asarray(np.divide(gap, error, out=np.zeros_like(gap), where=error > 1e-12))
+    both, documents = p[..., 1:] + q[..., 1:], np.concatenate([a, b], axis=-1)
+    # relabellings all have the same totals, and so the same errors
+    same = p.ndim == 2 and bool((both == both[:1]).all() and (documents == documents[:1]).all())
+    rows = slice(1) if same else slice(None)
+    share = (both[rows] / (a + b)[rows]).clip(0, 1)
+    error = np.sqrt(share * (1 - share) * (1 / a + 1 / b)[rows])
+    return np.asarray((q[..., 1:] / b - p[..., 1:] / a) / np.where(error > 1e-12, error, np.inf))
 
 
 def share_gaps(p: Floats, q: Floats) -> Floats:
@@ -113,7 +116,8 @@ def higher_criticism(p: Floats, q: Floats) -> Floats:
     expected = np.arange(1, half + 1) / terms
     for start in range(0, len(p), CHUNK):
         rows = slice(start, start + CHUNK)
-        values = np.sort(two_sided(proportions_z(p[rows], q[rows])), axis=1)[:, :half]
+        # the half of the terms with the smallest p-values, which are those of the largest |z|
+        values = two_sided(np.sort(-np.abs(proportions_z(p[rows], q[rows])), axis=1)[:, :half])
         # p-values below 1/V count as 1/V: a few that are tiny by chance do not decide
         safe = np.clip(values, 1 / terms, 1 - 1e-12)
         score = np.sqrt(terms) * (expected - safe) / np.sqrt(safe * (1 - safe))

@@ -23,7 +23,7 @@ from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
-from momus_critics.figures import rounded
+from momus_critics.evidence import rounded
 from momus_critics.laws.curves import Curve, Line, fit_line
 from momus_critics.laws.reordered import ReorderedCurve
 

@@ -15,7 +15,7 @@ from momus.laws import Law
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.running import RunningText
-from momus_critics.figures import percent
+from momus_critics.evidence import percent
 from momus_critics.laws import curves
 from momus_critics.laws.base import ERROR, ERROR_LABEL, ScalingLaw
 from momus_critics.laws.curves import Curve, Line, fit_line

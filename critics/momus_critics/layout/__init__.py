@@ -1,1 +1,172 @@
 """Layout: headings, paragraphs, lists, code, tables and breaks, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from momus.critic import Counted, Counts, ExplanationMixin, MergeableMixin, Pooled, Reporting, Rows, Statistic
+from momus.critic.powers import ItemsMixin
+from momus.evidence import Cell, Evidence, MarkedDocument, Table
+from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
+from momus.numeric.types import Floats, Ints
+from momus.text.corpus import Corpus
+from momus_critics.chains import evidence
+from momus_critics.chains import transitions as chain
+from momus_critics.chains.base import FOLDS, ChainCritic
+from momus_critics.chains.posterior import ChainLatents, factorised
+from momus_critics.evidence import percent
+from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Block, blocks_of, read_blocks
+
+PARTS = 1_000_000
+"""Relative positions are counted in millionths, so that their sums are exact."""
+WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in FEATURES}
+"""What a document has or lacks, by the key of its rows."""
+PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
+
+
+@dataclass(frozen=True)
+class LayoutLatents(ChainLatents):
+    """Block kinds of n documents, with what else is seen of them.
+
+    Attributes
+    ----------
+    features
+        float64 (n, F), see `Blocks`.
+    words
+        int64 (N,): number of words of each block.
+    """
+
+    features: Floats = field(default_factory=lambda: np.zeros((0, len(FEATURES))))
+    words: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+
+class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
+    r"""z is the kind of each block of a document in turn; P_c(z) is a Markov chain with a start and an end.
+
+    Blocks are headings by level, paragraphs by length, lines of their own, list items, quotations, code, tables, verse
+    and breaks (`momus_critics.layout.blocks`). They are observed. A text without marks still has paragraphs.
+
+    >>> from momus import Corpus
+    >>> critic = Layout().fit(Corpus.from_texts(["It rained.\n\nShe left.", "He came."]))
+    >>> critic.project(Corpus.from_texts(["# The End\n\n- why\n- how"])).states.tolist()
+    [0, 11, 11]
+    """
+
+    name = "layout"
+    axis = "layout"
+    question = (
+        "Do headings, paragraphs, lists and breaks follow each other as in real text? z is the kind of each block in "
+        "turn."
+    )
+    evidence_of = "the blocks, relative to how probable each is on its own"
+    reporting = Reporting(
+        directions={
+            "latent_nll": ("more usual in layout", "less usual in layout"),
+            "latent_ppl": ("more usual in layout", "less usual in layout"),
+            "posterior_entropy": ("less varied in layout", "more varied in layout"),
+        },
+        limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
+        layout=("breaks",),
+        stepless="no block of text",
+    )
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Count transitions by fold, blocks, and their relative positions."""
+        blocks = read_blocks([d.text for d in real])
+        lengths = blocks.lengths
+        fold = (np.asarray(real.hashes, dtype=np.uint64) % np.uint64(FOLDS)).astype(np.int64)
+        transitions = np.zeros((FOLDS, len(KINDS) + 1, len(KINDS) + 1), dtype=np.int64)
+        for f in range(FOLDS):
+            rows = np.flatnonzero((fold == f) & (lengths > 0))
+            states = blocks.states[ranges_of(blocks.offsets[rows], lengths[rows])]
+            transitions[f] = chain.count(states, offsets_of(lengths[rows]), len(KINDS))
+        relative = (places_of(blocks.offsets) + 0.5) / np.repeat(lengths, lengths)
+        positions = np.bincount(blocks.states, np.floor(PARTS * relative), len(KINDS))
+        return Counts.of(transitions=transitions, positions=positions.astype(np.int64))
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Choose the smoothing constant by cross-validation over folds of documents, and smooth the transitions."""
+        folds = counts.array("transitions").astype(np.float64)
+        self.titles_ = list(KINDS)
+        self.counts_ = folds.sum(axis=0)
+        self.constant_, _ = chain.choose_constant([self.counts_ - f for f in folds], list(folds))
+        self.transitions_ = chain.smooth(self.counts_, self.constant_)
+        visits = self.counts_[:, : len(KINDS)].sum(axis=0)
+        self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
+        self.positions_ = counts.array("positions") / PARTS / np.maximum(visits, 1)
+        return self
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a block."""
+        return [None if d.text.strip() else self.reporting.stepless for d in batch]
+
+    def project(self, batch: Corpus) -> LayoutLatents:
+        """Read the blocks of each document."""
+        blocks = read_blocks([d.text for d in batch])
+        z = factorised(blocks.states, blocks.offsets, None, self.shares_, self.transitions_)
+        return LayoutLatents(**vars(z), features=blocks.features, words=blocks.words)
+
+    def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """What each document has or lacks, its blocks, and the words of its paragraphs."""
+        assert isinstance(latents, LayoutLatents)
+        ones = np.ones(len(latents))
+        inside = np.isin(latents.states, PARAGRAPHS)
+        words, paragraphs = (float_sums(x, latents.offsets) for x in (np.where(inside, latents.words, 0), inside))
+        rows = {row: np.column_stack([has, ones]) for row, has in zip(WHAT, latents.features.T, strict=True)}
+        # half a paragraph of one word keeps texts without paragraphs finite
+        return {**rows, "paragraphs": np.column_stack([words + 0.5, paragraphs + 0.5])}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Shares of documents with a title, headings, lists, bold type, …; mean length of paragraphs."""
+        return (
+            *(Statistic.having(f"{row}_share", row, what) for row, what in WHAT.items()),
+            Statistic.relative(
+                "paragraph_words",
+                "paragraphs",
+                "mean length of paragraphs",
+                ("shorter in its paragraphs", "longer in its paragraphs"),
+                unit="words",
+            ),
+        )
+
+    def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
+        """What documents have or lack."""
+        columns = np.column_stack([np.asarray(rows[row])[:, 0] for row in WHAT])
+        return {"layouts": Counted(sparse.csr_array(columns), list(WHAT.values()))}
+
+    def summarize(self, latents: ChainLatents) -> Pooled:
+        """Transition counts, and how many documents have what."""
+        assert isinstance(latents, LayoutLatents)
+        return Pooled(len(latents), {"transitions": latents.expected_count(), "features": latents.features.sum(axis=0)})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Kinds of blocks, what documents have, and the transitions that differ."""
+        return [
+            _kinds(real, generated),
+            *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Show the blocks, with the unlikely ones marked."""
+        blocks: list[Block] = blocks_of(document[0].text)
+        return evidence.explain(self, document, [b.text for b in blocks])
+
+
+def _kinds(real: Pooled, generated: Pooled) -> Table:
+    """How often each kind of block stands, and how many documents have what."""
+    sides = real, generated
+    # the last column of the transitions leads to the end of a document
+    visits = [t.arrays["transitions"][:, :-1].sum(axis=0) for t in sides]
+    shares = [v / max(float(v.sum()), 1.0) for v in visits]
+    having = [t.arrays["features"] / max(t.documents, 1) for t in sides]
+    order = np.argsort(-np.abs(shares[1] - shares[0]), kind="stable").tolist()
+    rows: list[tuple[Cell, ...]] = [
+        (KINDS[k], "of blocks", *(percent(s[k]) for s in shares)) for k in order if visits[0][k] + visits[1][k]
+    ]
+    rows += [(what, "of documents", *(percent(h[i]) for h in having)) for i, what in enumerate(FEATURES)]
+    return Table("layout", "Blocks, and what documents have", ("what", "% of", "real %", "generated %"), rows)

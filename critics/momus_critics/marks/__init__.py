@@ -1,5 +1,235 @@
 """Marks and letter case: dashes, quotation marks, capitals, digits, and how often each stands in a document."""
 
-from momus_critics.marks.critic import Marks
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+
+from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Pooled, PowersMixin, Reporting, Rows, Statistic
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import ScriptsMixin
+from momus.critic.statistic import total_variation
+from momus.evidence import Cell, Evidence, MarkedDocument, Table
+from momus.numeric.types import Floats, Ints
+from momus.text.corpus import Corpus
+from momus.text.languages import ANY, Scripts
+from momus_critics.evidence import Mark, mark_passage
+from momus_critics.marks.characters import (
+    CLASSES,
+    CODE,
+    LETTERS,
+    LOWER,
+    NAMES,
+    UNCASED,
+    CharacterCounts,
+    classes_of,
+    count_characters,
+)
+
+PLURALS = {"em dash": "em dashes", "en dash": "en dashes", "ellipsis": "ellipses", "parenthesis": "parentheses"}
+OF_FIRST = ("capital among capitals", "mark of layout")
+"""Names whose first word takes the plural."""
+LEAST = 1e-6
+"""Smallest correlation and share of a class: one that is never seen keeps a probability."""
+TOLD = tuple(code for code in range(len(CLASSES)) if code not in (LOWER, UNCASED))
+"""Classes whose rates are tested."""
+QUOTES = tuple(CODE[f"{kind} quotation mark"] for kind in ("straight", "curly", "single"))
+PRESENT: dict[str, tuple[int, ...]] = {
+    "quotation marks": QUOTES,
+    **{
+        f"{name}s": (CODE[name],)
+        for name in ("semicolon", "colon", "digit", "question mark", "exclamation mark", "repeated mark")
+    },
+    "other symbols": (CODE["other symbol"],),
+    "em dashes": (CODE["em dash"],),
+    "parentheses": (CODE["parenthesis"],),
+    "marks of layout": (CODE["mark of layout"],),
+}
+"""Classes of which it is tested how many documents have any: many have none, so that rates are skewed."""
+SHOWN = 160
+"""Tokens of an explained passage."""
+
+
+class Marks(MergeableMixin, Critic[CharacterCounts], PowersMixin, ScriptsMixin):
+    """z counts the characters of a document by class; P_c(z | N) is a generalised Dirichlet-multinomial.
+
+    Characters without spaces fall into classes: dashes, quotation marks, brackets, digits, capitals, small letters, ….
+    Class after class takes a beta-binomial number of the characters that the classes before it have left (Connor and
+    Mosimann 1969), so that each class varies between documents as much as it does in real text. Means and correlations
+    within documents are fitted by moments.
+
+    >>> from momus import Corpus
+    >>> critic = Marks().fit(Corpus.from_texts(["She came - late.", "He said: no!", "It is his."]))
+    >>> z = critic.project(Corpus.from_texts(["We don’t know — yet…"]))
+    >>> [(name, int(n)) for name, n in zip(NAMES, z.counts[0]) if n]  # doctest: +NORMALIZE_WHITESPACE
+    [('em dash', 1), ('ellipsis', 1), ('inner apostrophe', 1), ('capital', 1), ('small letter', 12)]
+    """
+
+    name = "marks"
+    axis = "marks and case"
+    question = (
+        "Do dashes, quotation marks, capitals and digits stand as often as in real text? z counts characters by class."
+    )
+    reporting = Reporting(
+        headline="marks",
+        directions={"latent_nll": ("more usual in its marks", "less usual in its marks")},
+        limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
+    )
+    scripts: ClassVar[Scripts] = ANY
+
+    def fit_counts(self, real: Corpus) -> Counts:
+        """Sums and sums of squares over documents."""
+        hits = count_characters([d.text for d in real]).counts
+        left = _left(hits)
+        totals = [hits, left, hits * hits, left * left]
+        return Counts.of(totals=np.array([t.sum(axis=0) for t in totals]))
+
+    def fit_from(self, counts: Counts) -> Self:
+        """Turn sums into shares and correlations."""
+        hits, left, hits_squared, left_squared = counts.array("totals").astype(np.float64)
+        # half a character to each side: no class is impossible
+        share = (hits + 0.5) / (left + 1.0)
+        spread = share * (1 - share)
+        # E Σ h² = p² Σ n² + p (1 − p) (Σ n + ρ Σ n (n − 1))
+        pairs = np.maximum(spread * (left_squared - left), LEAST)
+        correlation = (hits_squared - share**2 * left_squared - spread * left) / pairs
+        self.shares_ = share
+        self.correlations_ = np.clip(correlation, LEAST, 0.9)
+        return self
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        for name in ("shares_", "correlations_"):
+            values = state.array(name, (len(CLASSES),), low=0.0, high=1.0)
+            state.require(bool(((values > 0) & (values < 1)).all()), name, "numbers between 0 and 1")
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Documents without a word."""
+        return [None if any(map(str.isalnum, d.text)) else "no word" for d in batch]
+
+    def project(self, batch: Corpus) -> CharacterCounts:
+        """Count characters by class."""
+        return count_characters([d.text for d in batch])
+
+    def log_prior(self, latents: CharacterCounts) -> LogPrior:
+        """log P_c(z | N), N characters."""
+        return LogPrior.of_vectors(self._log_probabilities(latents.counts).sum(axis=1))
+
+    def _log_probabilities(self, hits: Ints) -> Floats:
+        """log P of the number of each class among the characters left for it, (n, K − 1); the last has no choice."""
+        from scipy.special import betaln
+
+        left = _left(hits)[:, :-1]
+        strength = (1 - self.correlations_[:-1]) / self.correlations_[:-1]
+        alpha, beta = self.shares_[:-1] * strength, (1 - self.shares_[:-1]) * strength
+        hit, missed = hits[:, :-1], left - hits[:, :-1]
+        ways = -betaln(hit + 1, missed + 1) - np.log(left + 1)  # log of left over hit
+        return np.asarray(ways + betaln(hit + alpha, missed + beta) - betaln(alpha, beta))
+
+    def sufficient_statistics(self, latents: CharacterCounts) -> Mapping[str, Rows]:
+        """Characters of each class beside words, per 1,000 words; documents with some; and the mixture of marks."""
+        words, ones = np.maximum(latents.words, 1).astype(np.float64), np.ones(len(latents))
+        rates = {_row(code): np.column_stack([1000.0 * latents.counts[:, code], words]) for code in TOLD}
+        having = {
+            _with(what): np.column_stack([latents.counts[:, codes].any(axis=1), ones])
+            for what, codes in PRESENT.items()
+        }
+        return {**rates, **having, "marks": latents.counts[:, :LETTERS].astype(np.float64)}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Distance between the mixtures of marks; marks of each class per 1,000 words; documents with some."""
+        mixture = Statistic("marks", "marks", "distance", total_variation, label="total variation of the marks")
+        rates = (
+            Statistic.ratio(
+                _row(code),
+                _row(code),
+                _plural(code),
+                (f"poorer in {_plural(code)}", f"richer in {_plural(code)}"),
+                unit="per 1,000 words",
+            )
+            for code in TOLD
+        )
+        having = (Statistic.having(f"{_with(what)}_share", _with(what), what) for what in PRESENT)
+        return (mixture, *rates, *having)
+
+    def summarize(self, latents: CharacterCounts) -> Pooled:
+        """Numbers of characters by class, and of words."""
+        return Pooled(
+            len(latents),
+            {
+                "characters": latents.counts.sum(axis=0).astype(np.float64),
+                "documents": (latents.counts > 0).sum(axis=0).astype(np.float64),
+                "words": np.array([latents.words.sum()], dtype=np.float64),
+            },
+        )
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """How often each class stands in 1,000 words, and in how many documents, the largest change first."""
+        rate = [1000 * t.arrays["characters"] / max(float(t.arrays["words"][0]), 1.0) for t in (real, generated)]
+        having = [100 * t.arrays["documents"] / max(t.documents, 1) for t in (real, generated)]
+        # a twentieth of a mark per 1,000 words keeps factors of what one text lacks finite
+        factor = np.log((rate[1] + 0.05) / (rate[0] + 0.05))
+        order = [c for c in np.argsort(-np.abs(factor), kind="stable").tolist() if rate[0][c] + rate[1][c] > 0]
+        rows: list[tuple[Cell, ...]] = [
+            (_plural(c), *(round(float(r[c]), 2) for r in rate), *(round(float(h[c]), 1) for h in having))
+            for c in order
+        ]
+        columns = ("character", "real, per 1,000 words", "generated", "real, % of documents with one", "generated %")
+        return [
+            Table(
+                "marks",
+                "Marks, digits and capitals",
+                columns,
+                rows,
+                note="Sorted by the factor between the two texts. Two hyphens in a row are an em dash, three dots an "
+                "ellipsis; !! or ,, is one repeated mark.",
+            )
+        ]
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the characters of those classes that real text has less often."""
+        z = self.project(document)
+        log_p = self._log_probabilities(z.counts)[0]
+        expected = self.shares_ * _left(z.counts)[0]
+        more = [c for c in TOLD if z.counts[0, c] > expected[c]]
+        marked = sorted(more, key=lambda c: log_p[c])[:3]
+        text = document[0].text
+        codes = classes_of(text)
+        pieces, marks = [], {}
+        start = 0
+        for place in np.flatnonzero(np.isin(codes, marked)).tolist():
+            if place > start:
+                pieces.append(text[start:place])
+            note = f"{z.counts[0, codes[place]]:,} here, {expected[codes[place]]:.1f} expected"
+            marks[len(pieces)] = Mark(NAMES[codes[place]], note)
+            pieces.append(text[place])
+            start = place + 1
+        pieces += [text[start:]] if start < len(text) else []
+        return mark_passage(document, pieces, marks, value=-float(log_p.sum()), unit="nats", shown=SHOWN)
+
+    shares_: Floats
+    correlations_: Floats
+
+
+def _left(hits: Ints) -> Ints:
+    """Characters that are left for each class once those before it have theirs, (n, K)."""
+    return np.asarray(hits[:, ::-1].cumsum(axis=1)[:, ::-1])
+
+
+def _row(code: int) -> str:
+    return NAMES[code].replace(" ", "_")
+
+
+def _with(what: str) -> str:
+    return f"with_{what.replace(' ', '_')}"
+
+
+def _plural(code: int) -> str:
+    first, *rest = NAMES[code].split(" ", 1) if NAMES[code] in OF_FIRST else (NAMES[code],)
+    return " ".join([PLURALS.get(first, f"{first}s"), *rest])
+
 
 __all__ = ["Marks"]

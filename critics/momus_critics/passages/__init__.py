@@ -219,7 +219,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Reject documents that are too short to have an order; all, if half of the real ones are a stretch or two."""
         if self.stretches_ < LEAST:
-            few = f"the real documents have {self.stretches_:g} stretches each in the median, order needs {LEAST}"
+            few = f"the fitted documents have {self.stretches_:g} stretches each in the median, order needs {LEAST}"
             return [few] * len(batch)
         _, offsets = corpus_pieces(batch, self.piece_length, LEAST)
         short = f"fewer than {LEAST} pieces of {self.piece_length} words"

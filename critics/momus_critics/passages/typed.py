@@ -19,7 +19,7 @@ from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.titles import OTHER, frequent_titles, normalize_title
+from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import smoothed_counts
 from momus_critics.passages.faults import SectionProcess

@@ -18,8 +18,8 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.scripts import SPACED, Scripts
-from momus_critics.figures import rounded
+from momus.text.languages import SPACED, Scripts
+from momus_critics.evidence import rounded
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar, Rules, read_trees
 
@@ -46,7 +46,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     Parameters
     ----------
     treebank
-        A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_adapters.corpora.treebank` writes
+        A file of bracketed trees, such as NLTK's sample of the Penn Treebank; `momus_preparing.treebank` writes
         one from dependency parses.
     max_sentence
         Maximum sentence length in words; longer sentences are left out.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from momus.critic import Pooled
 from momus.numeric.types import Floats, Ints
-from momus_critics.figures import percent
+from momus_critics.evidence import percent
 
 KEPT = 3
 """Examples kept of each thing, by default."""

@@ -18,8 +18,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.figures import percent, rounded
-from momus_critics.marking import Mark, mark_passage, words_of
+from momus_critics.evidence import Mark, mark_passage, percent, rounded, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, ProseCritic
 from momus_critics.repetition.copies import (
@@ -78,7 +77,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
         aggregated=False,
     )
     sequence = True
-    oddity_unit = "copied words per word, beyond real text"
+    oddity_unit = "copied words per word, beyond expectation"
     min_documents = 3
 
     min_length: Annotated[int, Range(2, 100)] = 4
@@ -159,7 +158,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
             Statistic.relative(
                 "relative_copying",
                 "copied",
-                "copied words, relative to real text",
+                "copied words, relative to expectation",
                 ("less repetitive", "more repetitive"),
                 clause="copies {} times the expected words",
             ),
@@ -276,8 +275,8 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
             marks |= dict.fromkeys(range(start, start + length), mark)
         expected = float(self.process_.expected(copies).sum())
         note = (
-            f"{len(marks):,} of {len(words):,} words and symbols are copies; {expected:,.0f} are expected in real text "
-            f"of this length. {counted(int(spans.loops.sum()), 'loop')}."
+            f"{len(marks):,} of {len(words):,} words and symbols are copies; {expected:,.0f} are expected at this "
+            f"length. {counted(int(spans.loops.sum()), 'loop')}."
         )
         values: Floats = -self.process_.log_probabilities(copies)
         prior = self.log_prior(copies)

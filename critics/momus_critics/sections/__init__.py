@@ -22,9 +22,9 @@ from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus.text.scripts import WORDS, Scripts
-from momus.text.titles import OTHER, frequent_titles, normalize_title
+from momus.text.languages import WORDS, Scripts
 from momus.text.tokens import Tokenizer, get_tokenizer
+from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
 from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic

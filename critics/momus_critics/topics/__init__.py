@@ -147,6 +147,12 @@ class Topics(
         self.documents_, self.tokens_ = int(counts.shape[0]), int(counts.sum())
         return self
 
+    def restarted(self, seed: int) -> Self:
+        """A copy that starts from another seed, with words that are points or have posteriors as they do here."""
+        again = super().restarted(seed)
+        again.set_params(word_posterior="point" if self.point_ else "dirichlet")
+        return again
+
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)

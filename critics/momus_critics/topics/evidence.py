@@ -13,7 +13,7 @@ from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.figures import percent
+from momus_critics.evidence import percent
 
 if TYPE_CHECKING:
     from momus_critics.topics import Topics

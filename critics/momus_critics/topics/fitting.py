@@ -18,7 +18,7 @@ from torch import Tensor
 
 from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats
-from momus_critics.fits.clusters import cluster_counts, smoothed
+from momus_critics.fits.mixtures import cluster_counts, smoothed
 from momus_critics.topics.bound import Batch, Prior, ascend
 
 TRIAL_DOCUMENTS, TRIAL_STEPS = 2000, 40

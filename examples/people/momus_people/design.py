@@ -259,9 +259,9 @@ def _trials(
         turned = first[::-1] if len(first) == 2 else shuffled(items[u])
         place = int(rng.integers(max(2 * len(trials) // 3, 1), len(trials) + 1))
         trials.insert(place, Trial("", rater, "repeat", turned, u))
-    for _ in range(protocol.checks):
-        fresh = [spare[(rater * protocol.checks * protocol.width + k) % len(spare)] for k in range(protocol.width)]
-        spare.append(spare.pop(0))
+    for number in range(protocol.checks):
+        at = (rater * protocol.checks + number) * protocol.width
+        fresh = [spare[(at + k) % len(spare)] for k in range(protocol.width)]
         passages.extend(fresh)
         numbers = tuple(range(len(passages) - len(fresh), len(passages)))
         expected, words = _instruction(protocol, rng)

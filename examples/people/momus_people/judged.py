@@ -156,7 +156,7 @@ def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
     if study.protocol.kind == "pair":  # what is judged is the pair
         unit = np.repeat(np.array([[a.trial.unit] for a in answers], dtype=np.int64).reshape(-1, 1), 2, axis=1)
     chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
-    raters = np.unique([a.trial.rater for a in answers], return_inverse=True)[1] if answers else np.zeros(0)
+    raters = np.unique([a.trial.rater for a in answers], return_inverse=True)[1]
     return Judgements(
         names,
         np.array([[codes[passages[k].corpus] for k in item] for item in order], dtype=np.int64),

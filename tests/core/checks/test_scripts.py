@@ -3,11 +3,11 @@
 import pytest
 
 from momus import Corpus, compare
-from momus.checks.scripts import scripts_of, unclaimed
+from momus.checks.languages import scripts_of, unclaimed
 from momus.critic import Critic, TokenCritic
 from momus.critic.hooks import claimed_scripts
 from momus.critic.registry import critic_class
-from momus.text.scripts import ANY, SPACED, WORDS, Scripts
+from momus.text.languages import ANY, SPACED, WORDS, Scripts
 from momus.text.sketches import TextSketch
 from momus_critics.coreference import Coreference
 from momus_critics.length import Length

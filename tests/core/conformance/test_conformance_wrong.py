@@ -9,14 +9,14 @@ import pytest
 from scipy.stats import norm
 
 from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statistic, Values, conformance
-from momus.checks.scripts import scripts_of
+from momus.checks.languages import scripts_of
 from momus.conformance import corpora
 from momus.critic import EvidenceMixin, Reporting, StatisticsMixin
 from momus.critic.hooks import ScriptsMixin, TokenizerMixin
 from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.critic.statistic import mean
 from momus.evidence import Table
-from momus.text.scripts import ANY, Scripts
+from momus.text.languages import ANY, Scripts
 from momus.text.sketches import TextSketch
 from momus.text.tokens import Tokenizer
 

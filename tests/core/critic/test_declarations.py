@@ -67,7 +67,7 @@ def test_a_shown_critic_gives_parameters_as_toml(capsys):
     import tomllib
 
     pytest.importorskip("pyro")
-    from momus.cli.catalogue import critic_view
+    from momus.cli.critics import critic_view
     from momus.plugins import critic_names
 
     for name in critic_names():

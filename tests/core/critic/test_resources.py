@@ -10,8 +10,8 @@ import pytest
 import momus
 from momus.conformance import check_critic
 from momus.critic import DeviceMixin, resource
-from momus.critic import resources as home
-from momus.critic.resources import token_batches
+from momus.critic import tools as home
+from momus.critic.tools import token_batches
 from momus.errors import UsageError
 
 loads: list[tuple] = []

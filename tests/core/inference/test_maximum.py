@@ -47,6 +47,8 @@ def test_contrasts_that_do_not_exist_count_as_extreme():
 def test_a_contrast_that_never_changes_is_not_extreme():
     here, null = strength_of_contrasts(0.4, np.full(9, 0.4), two_sided=False, exact=False)
     assert stepped_down(np.array([here]), null[:, None])[0] == 1.0
+    here, null = strength_of_contrasts(np.nan, np.full(3, np.nan), two_sided=False, exact=False)
+    assert (here, null.tolist()) == (0.0, [0.0] * 3), "nor are contrasts of which none exists"
 
 
 def test_strengths_are_logarithms_of_p_values():

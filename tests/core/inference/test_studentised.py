@@ -113,7 +113,7 @@ DESIGNS = {
     "prompts in groups": Design.prompts(*PROMPTS).grouped(*GROUPS),
     "bins": Design.bins(*PROMPTS),
     "bins with groups": Design.bins(np.arange(7) % 2, np.arange(8) % 2).grouped(
-        np.array([0, 0, 1, 1, 1, 2, 2]), np.array([0, 0, 0, 1, 1, 2, 2, 2])
+        np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 0, 0, 1, 1, 2, 2, 2])
     ),
 }
 

@@ -1,5 +1,6 @@
 """Tests of laws between running texts, against closed forms and SciPy."""
 
+import json
 from itertools import combinations
 
 import numpy as np
@@ -8,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from momus.critic import Reporting
+from momus.critic import LogPrior, Reporting, RunningTextCritic, Values
 from momus.errors import MomusError
-from momus.laws import LEAST_GROUPS, Law, jackknife, relabel, standard_error
+from momus.laws import Law, jackknife, relabel, standard_error
 from momus.laws.jackknife import joined, shortened
+from momus.text.corpus import Corpus
 from momus.text.running import RunningText
-from momus.verdicts.law_test import compare_law, groups_for
+from momus.verdicts.judge import judge
+from momus.verdicts.law_test import check_length, compare_law
 
 
 def text(numbers, ends=None):
@@ -166,20 +169,15 @@ def test_a_statistic_that_most_relabelled_texts_lack_is_no_test():
         compare_law(Law("pure", only_pure, error="relabelled", groups=4), a, b, 0.95)
 
 
-def test_a_text_is_cut_into_as_many_groups_as_its_length_allows():
-    law = Law("mean", average, minimum=1000, groups=20)
-    assert groups_for(law, 10_000, "x") == 20
-    for tokens in (1400, 1500, 2000):
-        groups = groups_for(law, tokens, "x")
-        assert tokens * (1 - 1 / groups) >= 1000
-        assert groups in (20, LEAST_GROUPS) or tokens * (1 - 1 / (groups + 1)) >= 1000
-    assert groups_for(law, 1334, "x") == 20
+def test_a_text_must_be_long_enough_without_any_one_of_four_pieces():
+    law = Law("mean", average, minimum=1000)
+    check_length(law, 1334, "x")
     for tokens in (999, 1333):
         needs = (
             rf"'x' has {tokens:,} tokens of running text; the law needs 1,334 \(1,000 without any one of 4 pieces\)$"
         )
         with pytest.raises(MomusError, match=needs):
-            groups_for(law, tokens, "x")
+            check_length(law, tokens, "x")
 
 
 def test_whole_documents_meet_a_length_as_nearly_as_they_can():
@@ -199,44 +197,58 @@ def test_pieces_are_joined_in_the_order_given():
     assert joined(stream, [pieces[2], pieces[0]]).ids.tolist() == [4, 5, 0, 1]
 
 
-def test_laws_may_return_any_kind_of_number():
-    import json
+class Types(RunningTextCritic[Values]):
+    """Number of types, and of tokens, of a text in blocks of 100."""
 
-    from momus.critic import LogPrior, RunningTextCritic, Values
-    from momus.text.corpus import Corpus
-    from momus.verdicts.judge import judge
+    name = axis = "types"
+    reporting = Reporting(
+        headline="types",
+    )
 
-    class Types(RunningTextCritic[Values]):
-        name = axis = "types"
-        reporting = Reporting(
-            headline="types",
-        )
+    def fit(self, real):
+        return self
 
-        def fit(self, real):
-            return self
+    def project(self, batch):
+        self.text_ = RunningText.of(batch.tokens(self.tokenizer))
+        return Values(np.ones(len(batch)))
 
-        def project(self, batch):
-            self.text_ = RunningText.of(batch.tokens(self.tokenizer))
-            return Values(np.ones(len(batch)))
+    def log_prior(self, latents):
+        return LogPrior.of_vectors(latents.values)
 
-        def log_prior(self, latents):
-            return LogPrior.of_vectors(latents.values)
+    def summarize(self, latents):
+        return self.text_
 
-        def summarize(self, latents):
-            return self.text_
+    def laws(self):
+        return (Law("types", lambda t: (t.counts > 0).sum()), Law("short", lambda t: np.float32(len(t))))
 
-        def laws(self):
-            return (Law("types", lambda t: (t.counts > 0).sum()), Law("short", lambda t: np.float32(len(t))))
 
+def drawn_texts(*words):
+    """A text for each number of words, of 30 documents of 40 tokens."""
     rng = np.random.default_rng(0)
-    corpora = [
-        Corpus.from_texts([" ".join(map(str, rng.integers(0, 50 + 9 * k, 40))) for _ in range(30)], name=name)
-        for k, name in enumerate(("real", "g"))
+    return [
+        Corpus.from_texts([" ".join(map(str, rng.integers(0, n, 40))) for _ in range(30)], name=f"t{k}")
+        for k, n in enumerate(words)
     ]
+
+
+def test_laws_may_return_any_kind_of_number():
+    corpora = drawn_texts(50, 59)
     critic = Types(block=100).fit(corpora[0])
     rows = judge(critic, *(critic.score(c) for c in corpora), permutations=99, resamples=99)
     assert [type(v.real_value) for v in rows[:2]] == [float, float]
     assert json.loads(json.dumps([v.row() for v in rows], allow_nan=False))
+
+
+def test_errors_that_are_kept_are_those_of_the_real_text():
+    """One generated text beside two real ones: each has its own error."""
+    one, other, generated = drawn_texts(50, 400, 60)
+    critic = Types(block=100).fit(one)
+    shared = critic.score(generated)
+    for real in (one, other):
+        kept, fresh = (
+            judge(critic, critic.score(real), g, permutations=99)[0] for g in (shared, critic.score(generated))
+        )
+        assert (kept.p, kept.standard_error) == (fresh.p, fresh.standard_error)
 
 
 def test_the_standard_error_of_a_real_text_is_computed_once_for_several_generated_ones(texts):

@@ -14,7 +14,7 @@ from momus.reading.location import Problem
 from momus.reading.markup import markup_record
 
 NEEDS = {"restructured": "docutils", "html": "lxml", "latex": "pylatexenc", "mediawiki": "mwparserfromhell"}
-"""Packages of the extra ``prepare``, by markup."""
+"""Packages of the extra ``markup``, by markup."""
 SAME = {
     "markdown": "---\nid: x\n---\n# Manual\n\nAbout *this*.\n\n## Use\n\nCall `run()`.\n\n### Fast\n\nDo [so](u).\n\n"
     "## Limits\n\n```\n# no heading\n```\n\nEnd\n---\n\n> # nor this\n",

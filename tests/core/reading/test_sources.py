@@ -22,7 +22,6 @@ from momus.errors import MissingExtraError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import read_memory
 from momus.reading.sources import Source
-from momus_adapters.preparing.pipeline import holds_markup
 
 ROWS = [{"id": f"d{i}", "text": f"Text {i}."} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -125,9 +124,6 @@ def test_remote_folders_of_markup_are_read_like_local_ones(remote, tmp_path):
     assert far.left_out.others == {".png": 1, ".jsonl": 1}
     assert read_corpus("memory://docs/train/*", fmt="markup").ids == ["a.md"]
     assert read_corpus("memory://docs/README*", fmt="markup").ids == ["README.md"], "a pattern says which files"
-    for source in ("memory://docs", "memory://docs/train/a.md", "memory://docs/*.md", str(tmp_path)):
-        assert holds_markup(source)
-    assert not holds_markup("memory://docs/rows.jsonl")
     remote("aside/README.md", page)
     with pytest.raises(ReadingError, match=r"1 set aside for their names \('README.md'\)(.|\n)*--include"):
         read_corpus("memory://aside", fmt="markup")

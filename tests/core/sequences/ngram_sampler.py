@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from momus.numeric.types import Floats
-from momus.sequences import Decoding, document_seeds, sample
 from momus.sequences.ngram import Smoothing
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
@@ -57,8 +57,10 @@ class NGramSampler:
 
     def sample(self, documents: int, seed: int, longest: int = 10_000, name: str = "sampled") -> Corpus:
         """Sample documents; each has a seed derived from its number, so sampling more keeps the first ones."""
+        generating = pytest.importorskip("momus_generating", reason="pip install -e examples/generating")
         texts: list[str] = []
         for a in range(0, documents, self.model.batch):
-            seeds = document_seeds(seed, min(a + self.model.batch, documents), a)
-            texts += self.model.decode(sample(self.model, None, Decoding(longest=longest), seeds).sequences)
+            seeds = generating.document_seeds(seed, min(a + self.model.batch, documents), a)
+            drawn = generating.sample(self.model, None, generating.Decoding(longest=longest), seeds)
+            texts += self.model.decode(drawn.sequences)
         return Corpus.from_texts(texts, name=name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from momus.sequences.forward_backward import forward_backward
-from momus_adapters.chains.classes import PairedStates
+from momus_adapters.chains.paired import PairedStates
 
 
 def enumerated(emission, start, move, end):

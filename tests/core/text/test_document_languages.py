@@ -11,8 +11,8 @@ from momus.checks.languages import mixture_note
 from momus.critic.base import notes_of
 from momus.errors import MissingExtraError, UsageError
 from momus.reading import ReadingOptions
-from momus.text import document_languages
-from momus.text.document_languages import with_languages
+from momus.text import languages
+from momus.text.languages import with_languages
 from momus.text.sketches import TextSketch
 from momus_critics import stopword_lists
 from momus_critics.shares import StopwordShare
@@ -69,7 +69,7 @@ def test_languages_are_detected(records):
 
 def test_detecting_needs_lingua(records, monkeypatch):
     monkeypatch.setitem(sys.modules, "lingua", None)
-    document_languages._detector.cache_clear()
+    languages._detector.cache_clear()
     with pytest.raises(MissingExtraError, match="lingua") as error:
         ReadingOptions(language="detect").read(records)
     assert "[detect]" in error.value.hint

@@ -20,7 +20,6 @@ from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus, Document
 from momus.text.running import blocks
 from momus.text.tokens import get_tokenizer
-from momus_adapters.preparing import Filters, prepare, titled_documents
 
 RECORDS = [
     {"id": "a", "text": "Once.", "group_id": "austen", "topic": "love", "meta": {"year": 1811}},
@@ -126,15 +125,6 @@ def test_corpora_that_are_made_from_others_keep_groups_and_fields():
     of_document = dict(zip(corpus.ids, corpus.groups, strict=True))
     assert cut.groups == [of_document[i.rpartition(" ")[2]] for i in cut.ids]
     assert set(cut.groups) == {"g0", "g1"}
-
-
-def test_prepared_documents_keep_groups_prompts_and_fields(tmp_path):
-    made = [{"id": "a", "sections": ["x", "y"], "section_names": ["A", "B"], "group": "g", "prompt": "p", "topic": 1}]
-    (tmp_path / "a.jsonl").write_text(json.dumps(made[0]))
-    corpus = read_corpus(tmp_path / "a.jsonl", keep=["topic"])
-    prepare(titled_documents(corpus), tmp_path / "b.jsonl", Filters(1, 0, 99, 1, ""))
-    again = read_corpus(tmp_path / "b.jsonl", keep=["topic"])
-    assert (again.groups, again.prompts, again.field("topic")) == (["g"], ["p"], ["1"])
 
 
 def test_scores_keep_groups():

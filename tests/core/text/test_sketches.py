@@ -9,14 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momus.checks.languages import languages_of, mixture_note, splitting_warnings
-from momus.checks.scripts import scripts_of
+from momus.checks.languages import languages_of, mixture_note, scripts_of, splitting_warnings
 from momus.checks.texts import check_texts
 from momus.errors import UsageError
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
-from momus.text.document_languages import with_languages
 from momus.text.documents import Document
+from momus.text.languages import with_languages
 from momus.text.sketches import FREQUENT, SAMPLE, TextSketch, sample_size
 from momus.text.words import has_icu
 

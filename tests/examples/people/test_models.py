@@ -8,14 +8,16 @@ from scipy import optimize, sparse
 from simulated_raters import Truth, simulated_answers
 
 from momus.errors import FittingError
+from momus_people import models
 from momus_people.answers import Answers, _joined
 from momus_people.axis import axis_rows, correlations
 from momus_people.excerpts import YARDSTICKS
 from momus_people.judged import Scores, counted_answers, judgements_of, scores_of
 from momus_people.likelihood import BestWorst, Ordered
 from momus_people.mixed import Mixed, Random
-from momus_people.models import Judgements, estimate, preference
+from momus_people.models import Judgements, _sum_to_zero, estimate, preference
 
+from .by_hand import hand_study, said
 from .studies import study
 
 RNG = np.random.default_rng(0)
@@ -220,3 +222,88 @@ def test_differences_between_strata_do_not_count():
     assert abs(row.rho) < 0.6
     assert row.low < 0 < row.high
     assert row.strata == 30
+
+
+def by_hand(judged, coefficients):
+    """log P of all answers, one at a time: thresholds and effects of corpora, then random effects by name and level."""
+    thresholds, effects, random = coefficients
+    total = 0.0
+    for i, rater in enumerate(judged.rater):
+        corpora, unit = judged.corpus[i], judged.unit[i]
+
+        def taste(position):
+            return random["taste"][rater * len(judged.corpora) + corpora[position]]  # noqa: B023
+
+        if judged.width > 2:
+            eta = [
+                effects[c] + random["passage"][u] + taste(k) for k, (c, u) in enumerate(zip(corpora, unit, strict=True))
+            ]
+            best, worst = judged.answer[i]
+            odds = {(a, b): np.exp(eta[a] - eta[b]) for a in range(4) for b in range(4) if a != b}
+            total += np.log(odds[best, worst] / sum(odds.values()))
+            continue
+        answer = judged.answer[i, 0]
+        eta = effects[corpora[0]] + random["passage"][unit[0]] + taste(0)
+        if judged.width == 2:
+            eta -= effects[corpora[1]] + taste(1)
+            if judged.flipped[i]:  # the second passage stands on the left
+                eta, answer = -eta, judged.categories - 1 - answer
+        eta += random.get("prompt", np.zeros(99))[judged.prompt[i]] + random["rater"][rater]
+        cumulative = [0.0, *(1 / (1 + np.exp(-(t - eta))) for t in thresholds), 1.0]
+        total += np.log(cumulative[answer + 1] - cumulative[answer])
+    return total
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings_"),
+    [("rating", {}), ("pair", {"ties": True}), ("pair", {"ties": False}), ("set", {})],
+    ids=["rating", "ties", "no ties", "set"],
+)
+def test_the_likelihood_of_a_study_is_that_of_its_answers_one_by_one(kind, settings_, monkeypatch):
+    fitted = []
+
+    class Watched(Mixed):
+        def fit(self):
+            fitted.append(self)
+            return super().fit()
+
+    monkeypatch.setattr(models, "Mixed", Watched)
+    made = study(80, kind=kind, items=18, checks=1, **settings_)
+    judged = judgements_of(
+        made, answered(made, Truth({"real": 1.0, "model-a": 0.0, "model-b": -1.0}, 0.5, 0.2, 0.4), 3)
+    )
+    estimate(judged)
+    (model,) = fitted
+    k = {"rating": 4, "pair": judged.categories - 1, "set": 0}[kind]
+    rng = np.random.default_rng(5)
+    thresholds, inner = np.sort(rng.normal(size=k)) + np.arange(k), rng.normal(size=2)
+    basis = _sum_to_zero(3)
+    random = {r.name: rng.normal(size=r.design.shape[1]) for r in model.random}
+    expected = {"rating": {"passage", "prompt", "rater", "taste"}, "pair": {"passage", "rater", "taste"}}
+    assert set(random) == expected.get(kind, {"passage", "taste"})
+    assert basis.T @ basis == pytest.approx(np.eye(2))
+    assert basis.sum(axis=0) == pytest.approx(np.zeros(2))
+    at = np.concatenate([thresholds, inner, *random.values()])
+    value = model.likelihood.value((model._design @ at).reshape(-1, model.likelihood.width))
+    assert value == pytest.approx(by_hand(judged, (thresholds, basis @ inner, random)))
+    # it begins where all corpora are equal: with the shares of the answers
+    if k:
+        shown = judged.answer[:, 0]
+        if kind == "pair":
+            shown = np.where(judged.flipped > 0, judged.categories - 1 - shown, shown)
+        shares = np.array([(shown <= c).mean() for c in range(k)])
+        assert model.start[:k] == pytest.approx(np.log(shares / (1 - shares)))
+    assert model.start[k:].tolist() == [0, 0]
+    assert model.shrunk.astype(bool).tolist() == [False] * k + [True] * 2
+
+
+def test_effects_of_what_never_repeats_are_left_out():
+    """Three passages, each judged once by one rater: no passage, rater or prompt could tell itself from the answer."""
+    made = hand_study([("a", "p"), ("b", "q"), ("a", "r"), ("b", "s")], [(0,), (1,), (2,), (3,)], scale=("no", "yes"))
+    once = estimate(judgements_of(made, [said(made, 0, u, u % 2) for u in range(3)]))
+    assert once.sds == {}
+    twice = estimate(judgements_of(made, [said(made, r, u, (u + r) % 2) for r in (0, 1) for u in range(4)]))
+    assert set(twice.sds) == {"passage", "rater", "taste"}, "a prompt with one passage is that passage"
+    shared = hand_study([("a", "p"), ("b", "p"), ("a", "q"), ("b", "q")], [(0,), (1,), (2,), (3,)], scale=("no", "yes"))
+    single = estimate(judgements_of(shared, [said(shared, 0, u, u % 2) for u in (0, 1, 2)]))
+    assert set(single.sds) == {"prompt"}

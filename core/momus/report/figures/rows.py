@@ -19,7 +19,7 @@ from momus.report.figures.palette import LABEL, Look, looks
 from momus.report.figures.scales import GapScale
 from momus.report.joint_words import chance
 from momus.report.safe import anchor, clean, csv_text
-from momus.report.sentences import worded
+from momus.report.sentences import finding
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
@@ -136,7 +136,7 @@ def overview_rows(answer: Answer) -> Rows:
                 d.low,
                 d.high,
                 d.filled,
-                worded(cell.row, cell.row.finding),
+                finding(cell.row),
                 cell.direction,
             )
             for (axis, cell), d in zip(drawn, dots, strict=True)
@@ -158,7 +158,7 @@ def _gap_dot(cell: Cell) -> Dot:
     interval = "" if low is None or high is None else f" ({low:.2g} to {high:.2g})"
     direction = f", {clean(cell.direction, 60)}" if cell.direction else ""
     bands = f"bands of {clean(v.reference, LABEL)}" if v.band_source == OWN else "human bands"
-    title = f"{clean(cell.generated, LABEL)}: {gap:.2g} {bands}{interval}{direction}; {worded(v, v.finding)}"
+    title = f"{clean(cell.generated, LABEL)}: {gap:.2g} {bands}{interval}{direction}; {finding(v)}"
     return Dot(v.critic, cell.generated, gap, low, high, v.differs, title)
 
 

@@ -1,1 +1,0 @@
-"""Corpora in external formats: treebanks, Wikipedia dumps."""

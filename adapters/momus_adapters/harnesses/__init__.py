@@ -1,1 +1,0 @@
-"""Saved critics as scorers and metrics of evaluation harnesses, one module each."""

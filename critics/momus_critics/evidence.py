@@ -1,0 +1,197 @@
+"""Evidence that many critics show alike: numbers as a reader can see them, series of figures, and marked passages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momus.evidence import MarkedDocument, Role, Series, Step
+from momus.numeric.types import Bools, Floats, Ints
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
+
+DIGITS = 5
+"""Significant digits of the points of a series."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Quantiles of a table."""
+POINTS = 201
+"""Most points of a cumulative distribution."""
+
+
+def percent(share: float) -> float:
+    """A share in percent, rounded to hundredths.
+
+    >>> percent(0.123456), percent(6e-8)
+    (12.35, 0.0)
+    """
+    return round(100 * float(share), 2)
+
+
+def rounded(values: Sequence[float] | NDArray[np.generic], digits: int = DIGITS) -> list[float]:
+    """Numbers to some significant digits, which keeps the JSON of a figure short.
+
+    >>> rounded([1234567.0, 0.000123456])
+    [1234600.0, 0.00012346]
+    """
+    return [float(f"{v:.{digits}g}") for v in np.asarray(values, dtype=np.float64).tolist()]
+
+
+def log_spaced(n: int, points: int) -> Ints:
+    """About so many whole numbers from 1 to n, evenly spaced on a log axis.
+
+    >>> log_spaced(5, 20).tolist()
+    [1, 2, 3, 4, 5]
+    """
+    return np.unique(np.geomspace(1, max(n, 1), points).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Numbers that occur in a text in ascending order, and how often each does: float64 (V,)."""
+
+    values: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, table: Mapping[str | float, float]) -> Distribution:
+        """From counts by number."""
+        return cls(*(np.array(sorted(table.items()), dtype=np.float64).T))
+
+    @property
+    def cumulated(self) -> Floats:
+        """Share of the counts up to each value."""
+        return np.asarray(np.cumsum(self.counts) / self.counts.sum())
+
+    def steps(self, role: Role, factor: float = 1.0) -> Series:
+        """The cumulative distribution at `POINTS` points at most, evenly spaced in the cumulative share.
+
+        >>> Distribution.of({2.0: 1.0, 1.0: 3.0}).steps("real").y
+        [0.75, 1.0]
+        """
+        cumulated = self.cumulated
+        pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, POINTS)).clip(0, len(cumulated) - 1))
+        return Series(role, rounded(factor * self.values[pick]), rounded(cumulated[pick]), role, "steps")
+
+    def quantiles(self) -> list[float]:
+        """Values at `QUANTILES`."""
+        cumulated = self.cumulated
+        return [float(self.values[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
+
+
+SHOWN = 120
+"""Tokens of a passage."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is said of one marked token: its z, and a remark."""
+
+    label: str
+    note: str = ""
+
+
+def words_of(document: Corpus, tokenizer: Tokenizer, without: str = "") -> list[str]:
+    """The tokens of a corpus of one document, but for one, such as that which stands between paragraphs."""
+    table = document.tokens(tokenizer)
+    return [w for w in (table.vocabulary[i] for i in table.ids.tolist()) if w != without]
+
+
+def mark_passage(
+    document: Corpus,
+    words: Sequence[str],
+    marks: Mapping[int, Mark],
+    *,
+    value: float,
+    unit: str,
+    values: Floats | None = None,
+    shown: int = SHOWN,
+    note: str = "",
+) -> MarkedDocument:
+    """Cut the passage with the most marks into steps: stretches without a mark, and marked tokens.
+
+    Parameters
+    ----------
+    document
+        A corpus of one document.
+    words
+        Its tokens, see `words_of`.
+    marks
+        The marked tokens, by position; neighbours with equal marks share a step.
+    value, unit
+        Latent NLL of the document and its unit.
+    values
+        Contribution of each token to the Latent NLL in nats, (N,).
+    shown
+        Tokens of the passage, at most.
+
+    Returns
+    -------
+    The steps' texts, concatenated, are the passage as the document spells it.
+
+    >>> corpus = Corpus.from_texts(["The cat, the hat."])
+    >>> words = words_of(corpus, Tokenizer("words", str.split))
+    >>> marked = mark_passage(corpus, words, {2: Mark("repeat")}, value=1.0, unit="nats")
+    >>> [(s.text, s.label) for s in marked.steps]
+    [('The cat, ', ''), ('the ', 'repeat'), ('hat.', '')]
+    """
+    hits = np.zeros(len(words), dtype=bool)
+    hits[list(marks)] = True
+    start = _densest(hits, shown)
+    stop = min(start + shown, len(words))
+    steps: list[Step] = []
+    previous: Mark | None = None
+    for i, text in zip(range(start, stop), _spelled(document[0].text, words, start, stop), strict=True):
+        mark = marks.get(i)
+        nats = None if values is None else float(values[i])
+        if steps and mark == previous:
+            last = steps[-1]
+            total = None if nats is None or last.value is None else last.value + nats
+            steps[-1] = replace(last, text=last.text + text, value=total)
+        else:
+            steps.append(Step(mark.label if mark else "", text, nats, mark is not None, mark.note if mark else ""))
+        previous = mark
+    where = "" if stop - start == len(words) else f" Tokens {start + 1:,}–{stop:,} of {len(words):,}."
+    return MarkedDocument(document.name, document.ids[0], value, unit, steps, (note + where).strip())
+
+
+def highest(values: Floats, share: float = 0.1) -> list[int]:
+    """Positions of the highest values: a share of them, at least one, ties with the last included.
+
+    >>> highest(np.array([1.0, 5.0, 2.0]))
+    [1]
+    """
+    if not len(values):
+        return []
+    limit = float(np.quantile(values, 1 - share))
+    return [int(i) for i in np.flatnonzero(values >= limit)]
+
+
+def _densest(hits: Bools, shown: int) -> int:
+    """Where the passage of so many tokens with the most hits begins; the first such place."""
+    if len(hits) <= shown:
+        return 0
+    total = np.concatenate([[0], np.cumsum(hits)])
+    return int((total[shown:] - total[:-shown]).argmax())
+
+
+def _spelled(text: str, words: Sequence[str], start: int, stop: int) -> list[str]:
+    """Each token of a passage as the text spells it, with what follows it up to the next token.
+
+    Tokens are looked up one after another in the lower-cased text, which has as many characters as the text itself
+    except in a few scripts; there the lower-cased text is shown.
+    """
+    lowered = text.lower()
+    source = text if len(lowered) == len(text) else lowered
+    begins, ends, at = [], [], 0
+    for word in words[:stop]:
+        place = lowered.find(word.lower(), at)
+        begin = place if place >= 0 else at
+        begins.append(begin)
+        at = begin + len(word) if place >= 0 else at
+        ends.append(at)
+    last = ends[-1] if ends else 0
+    following = [*begins[1:], len(source) if stop == len(words) else last]
+    return [source[b:f] for b, f in zip(begins[start:stop], following[start:stop], strict=True)]

@@ -1,0 +1,253 @@
+"""Filters of titled documents: clean the sections of one document, or say why it is dropped.
+
+Titles are normalised: lower case, no numbering, lemmas, and the most frequent of several spelling variants.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from momus.errors import UsageError
+from momus.text.counting import counted
+from momus.text.tokens import get_tokenizer
+from momus.text.vocabulary import normalize_title
+
+Lemmatizer = Callable[[str], str]
+
+_BRITISH = (
+    (re.compile(r"(?<=[a-z])our\b|(?<=[a-z])our(?=[a-z])"), "or"),
+    (re.compile(r"(?<=[a-z]{2})is(?=(?:e|ed|es|ing|ation|ations|er|ers)\b)"), "iz"),
+    (re.compile(r"(?<=[a-z]{2})ys(?=(?:e|ed|es|ing)\b)"), "yz"),
+    (re.compile(r"(?<=[bdt])re\b"), "er"),
+    (re.compile(r"(?<=gram)me\b"), ""),
+    (re.compile(r"(?<=[dg])ement\b"), "ment"),
+    (re.compile(r"([lpst])\1(?=(?:ed|ing|er|ers|ment)\b)"), r"\1"),
+    (re.compile(r"ence\b"), "ense"),
+    (re.compile(r"a?e(?=[a-z]{2})"), "e"),
+    (re.compile(r"[\s'’&/-]+|\band\b"), ""),
+)
+
+
+def lemmatizer(language: str) -> Lemmatizer:
+    """Make a lemmatizer of single words; with an empty language it returns words unchanged.
+
+    Raises
+    ------
+    UsageError
+        ``simplemma`` does not know the language.
+    """
+    if not language:
+        return lambda word: word
+    import simplemma
+
+    try:
+        simplemma.lemmatize("words", lang=language)
+    except ValueError as error:
+        raise UsageError(f"simplemma has no language {language!r}", hint="use a two-letter code such as en") from error
+    lemmas: dict[str, str] = {}
+
+    def lemma(word: str) -> str:
+        if word not in lemmas:
+            lemmas[word] = str(simplemma.lemmatize(word, lang=language)).casefold()
+        return lemmas[word]
+
+    return lemma
+
+
+def standard_title(title: str | None, lemma: Lemmatizer) -> str:
+    """Lower-case a title, strip numbering, digits and punctuation, and lemmatise every word.
+
+    >>> standard_title("2. Test Cases:", {"cases": "case", "test": "test"}.get)
+    'test case'
+    """
+    return " ".join(lemma(word) for word in normalize_title(title).split())
+
+
+def skeleton(title: str) -> str:
+    """Reduce a title to a key that its spelling variants share.
+
+    >>> skeleton("acknowledgement") == skeleton("acknowledgment"), skeleton("set-up") == skeleton("set up")
+    (True, True)
+    >>> skeleton("colour modelling") == skeleton("color modeling"), skeleton("method") == skeleton("methodology")
+    (True, False)
+    """
+    for pattern, replacement in _BRITISH:
+        title = pattern.sub(replacement, title)
+    return title
+
+
+def spelling_variants(counts: Mapping[str, int]) -> dict[str, str]:
+    """Map each title to its most frequent spelling variant, if that is another one.
+
+    >>> spelling_variants({"acknowledgment": 5, "acknowledgement": 2, "method": 3})
+    {'acknowledgement': 'acknowledgment'}
+    """
+    groups: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for title, n in counts.items():
+        if title:
+            groups[skeleton(title)][title] = n
+    replacements = {}
+    for group in groups.values():
+        best = min(group, key=lambda t: (-group[t], t))
+        replacements.update({t: best for t in group if t != best})
+    return replacements
+
+
+Short = Literal["keep", "merge", "drop", "document"]
+"""What becomes of a short section, see `Filters`."""
+APPARATUS = ("see also", "external link", "reference", "further reading", "note", "source")
+
+
+@dataclass(frozen=True)
+class Titled:
+    """A document as read: sections as (title, text); ``problem`` says why it is unusable, if it is.
+
+    ``metadata`` (prompt, group, kept fields) is written beside the sections.
+    """
+
+    id: str
+    sections: list[tuple[str | None, str]]
+    problem: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Conditions that sections and documents must meet.
+
+    Attributes
+    ----------
+    least_sections
+        Smallest number of sections of a document, not counting apparatus (3; 4 for Wikipedia).
+    fewest_tokens
+        A section of fewer word tokens is short.
+    short
+        What becomes of a short section. ``keep``: it stays, and the document's field ``short_sections`` holds its
+        number, from 0. ``merge``: its text is added to the section before it (the first: to the next one), and its
+        title is lost. ``drop``: it is left out. ``document``: the whole document is dropped.
+    most_tokens
+        Drop documents with a section of more word tokens; None for no bound.
+    least_documents
+        Drop documents with a title that occurs in fewer documents than this.
+    language
+        Language in which titles are lemmatised; empty for no lemmas.
+    apparatus
+        Titles (as lemmas) of sections to drop.
+
+    Raises
+    ------
+    UsageError
+        ``short`` is none of the four.
+    """
+
+    least_sections: int = 3
+    fewest_tokens: int = 30
+    most_tokens: int | None = None
+    least_documents: int = 1
+    language: str = "en"
+    apparatus: tuple[str, ...] = APPARATUS
+    short: Short = "keep"
+
+    def __post_init__(self) -> None:
+        if self.short not in get_args(Short):
+            raise UsageError(f"short is {self.short!r}", hint=f"choose one of {', '.join(get_args(Short))}")
+
+    @classmethod
+    def published(cls, least_sections: int = 3, language: str = "en") -> Filters:
+        """The filters of Deng et al. (2022, appendix E): a short, a long or a rare section drops its document.
+
+        >>> Filters.published().short, Filters.published().most_tokens
+        ('document', 2000)
+        """
+        return cls(least_sections, most_tokens=2000, least_documents=5, language=language, short="document")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a document is dropped, and the option that would keep it, if there is one."""
+
+    text: str
+    option: str = ""
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """A document with standard titles.
+
+    Attributes
+    ----------
+    sections
+        (title, text), without apparatus.
+    apparatus
+        Titles of the sections that are left out as apparatus.
+    found_short
+        Number of short sections as read.
+    short
+        Numbers of the short sections that stay, from 0.
+    reasons
+        Why the document is dropped; empty if it is not.
+    """
+
+    sections: list[tuple[str, str]]
+    apparatus: list[str] = field(default_factory=list)
+    found_short: int = 0
+    short: list[int] = field(default_factory=list)
+    reasons: list[Reason] = field(default_factory=list)
+
+
+def clean(document: Titled, filters: Filters, lemma: Lemmatizer) -> Cleaned:
+    """Clean the sections of a document, and apply all filters but that of rare titles.
+
+    >>> titled = Titled("a", [("1. Use", "So it is."), ("See also", "b"), ("Limits", "None.")])
+    >>> clean(titled, Filters(2, fewest_tokens=2), lambda word: word)
+    Cleaned(sections=[('use', 'So it is.'), ('limits', 'None.')], apparatus=['see also'], found_short=0, short=[], \
+reasons=[])
+    """
+    if document.problem:
+        return Cleaned([], reasons=[Reason(document.problem)])
+    named = [(standard_title(title, lemma), text) for title, text in document.sections]
+    apparatus = [name for name, _ in named if name in filters.apparatus]
+    sections = [(name, text) for name, text in named if name not in filters.apparatus]
+    if not any(name for name, _ in sections):
+        return Cleaned([], apparatus, reasons=[Reason("no titles")])
+    split = get_tokenizer("words", True).split
+    lengths = [len(split(text)) for _, text in sections]
+    short = [i for i, n in enumerate(lengths) if n < filters.fewest_tokens]
+    if filters.short == "merge":
+        sections = _merged(sections, short)
+    elif filters.short == "drop":
+        sections = [section for i, section in enumerate(sections) if i not in short]
+    reasons = []
+    if len(sections) < filters.least_sections:
+        reasons.append(Reason(f"fewer than {counted(filters.least_sections, 'section')}", "--least-sections 1"))
+    if short and filters.short == "document":
+        reasons.append(Reason(f"a section of fewer than {counted(filters.fewest_tokens, 'token')}", "--short keep"))
+    if filters.most_tokens is not None and max(lengths) > filters.most_tokens:
+        longest = f"a section of more than {counted(filters.most_tokens, 'token')}"
+        reasons.append(Reason(longest, "a larger --most-tokens"))
+    if not all(name for name, _ in sections):
+        reasons.append(Reason("a section without a title"))
+    return Cleaned(sections, apparatus, len(short), short if filters.short == "keep" else [], reasons)
+
+
+def _merged(sections: Sequence[tuple[str, str]], short: Sequence[int]) -> list[tuple[str, str]]:
+    r"""Add the text of short sections to the section before them; before the first long one, to that.
+
+    >>> _merged([("a", "x"), ("b", "long"), ("c", "y")], [0, 2])
+    [('b', 'x\n\nlong\n\ny')]
+    """
+    merged: list[tuple[str, str]] = []
+    waiting: list[str] = []
+    for i, (title, text) in enumerate(sections):
+        if i not in short:
+            merged.append((title, "\n\n".join([*waiting, text])))
+            waiting = []
+        elif merged:
+            merged[-1] = (merged[-1][0], f"{merged[-1][1]}\n\n{text}")
+        else:
+            waiting.append(text)
+    return merged

@@ -1,0 +1,215 @@
+"""Prepare titled documents in two passes: clean and spool; then, with all titles counted, drop rare ones and write."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from glob import glob, has_magic
+from pathlib import Path, PurePath, PurePosixPath
+from typing import IO, TYPE_CHECKING
+
+from momus.errors import UsageError
+from momus.files import table_kind
+from momus.outputs import replacing
+from momus.ownership import check_output
+from momus.progress import stage
+from momus.reading.location import Location, remote_name
+from momus.reading.markup import SUFFIXES as MARKUP
+from momus.reading.remote import is_address, list_remote
+from momus.reading.sniffing import SUFFIXES, TEXTUAL, split_name
+from momus.redact import redacted
+from momus.text.counting import counted
+from momus_preparing.filters import Filters, Reason, Titled, clean, lemmatizer, spelling_variants
+
+if TYPE_CHECKING:
+    from momus.text.corpus import Corpus
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+"""How files are compressed, by the last suffix of their names."""
+
+
+@dataclass
+class Prepared:
+    """Counts of documents, sections and titles, kept and dropped.
+
+    Attributes
+    ----------
+    read, kept
+        Numbers of documents.
+    dropped
+        Documents dropped, by reason.
+    sections
+        Apparatus sections dropped, by title.
+    titles
+        Number of kept documents that hold each title.
+    merged
+        The title that replaced each spelling variant.
+    short
+        Number of short sections, kept or not; see `Filters.short`.
+    regained
+        Number of documents that would be kept if one filter were off, by the option that does so. A document that
+        two filters drop counts for neither; one that a filter of the second pass would still drop does count.
+    """
+
+    read: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    sections: Counter[str] = field(default_factory=Counter)
+    titles: Counter[str] = field(default_factory=Counter)
+    merged: dict[str, str] = field(default_factory=dict)
+    short: int = 0
+    regained: Counter[str] = field(default_factory=Counter)
+
+    def drop(self, reasons: Sequence[Reason]) -> None:
+        """Count a document that is dropped, by its first reason."""
+        self.dropped[reasons[0].text] += 1
+        if len(reasons) == 1 and reasons[0].option:
+            self.regained[reasons[0].option] += 1
+
+
+def titled_documents(corpus: Corpus) -> Iterator[Titled]:
+    """Yield the documents of a corpus that `momus.read_corpus` read."""
+    for document in corpus:
+        problem = document.problem or (None if document.sectioned else "no sections")
+        labels = {"prompt_id": document.prompt, "group_id": document.group}
+        metadata = {**document.fields, **{k: v for k, v in labels.items() if v is not None}}
+        yield Titled(document.id, [(s.title, s.text) for s in document.sections], problem, metadata)
+
+
+def prepare(
+    documents: Iterable[Titled], out: Path, filters: Filters | None = None, overwrite: bool = False
+) -> Prepared:
+    """Write the documents that pass the filters as JSON Lines: ``id``, ``section_names``, ``sections``.
+
+    Documents with short sections that are kept have the field ``short_sections`` too: their numbers, from 0.
+
+    Parameters
+    ----------
+    documents
+        Read once, one document in memory at a time.
+    out
+        A ``.jsonl`` file, or ``.jsonl.gz`` or ``.jsonl.zst``; it appears only when all documents are written.
+
+    Raises
+    ------
+    UsageError
+        The file exists already, its folder does not exist, or no document passes; nothing is written then.
+    """
+    chosen = filters or Filters()
+    if out.exists() and not overwrite:
+        raise UsageError(f"{out} exists already", hint="choose another name, or pass --overwrite")
+    check_output(out, table_kind("a file of prepared documents", ("id", "section_names", "sections")))
+    if not out.parent.is_dir():
+        raise UsageError(f"{out.parent} is not a folder", hint="create it first")
+    tally = Prepared()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
+        title_counts = _first_pass(documents, chosen, tally, spool)
+        spool.seek(0)
+        with replacing(out) as partial:
+            _second_pass(spool, partial, COMPRESSIONS.get(out.suffix), chosen, title_counts, tally)
+            if not tally.kept:
+                raise nothing_kept(tally)
+    return tally
+
+
+def _first_pass(documents: Iterable[Titled], filters: Filters, tally: Prepared, spool: IO[str]) -> Counter[str]:
+    """Spool the documents that pass all filters but that of rare titles; return how many of them hold each title."""
+    lemma = lemmatizer(filters.language)
+    title_counts: Counter[str] = Counter()
+    with stage("reading documents") as advance:
+        for document in documents:
+            tally.read += 1
+            if tally.read % 500 == 0:
+                advance(tally.read)
+            cleaned = clean(document, filters, lemma)
+            tally.sections.update(cleaned.apparatus)
+            tally.short += cleaned.found_short
+            if cleaned.reasons:
+                tally.drop(cleaned.reasons)
+                continue
+            title_counts.update({title for title, _ in cleaned.sections})
+            row = [document.id, cleaned.sections, cleaned.short, dict(document.metadata)]
+            spool.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return title_counts
+
+
+def nothing_kept(prepared: Prepared) -> UsageError:
+    """The error for a source of which no document is kept: why, and which option would keep most."""
+    reasons = ", ".join(f"{n:,} × {reason}" for reason, n in prepared.dropped.most_common())
+    if not prepared.regained:
+        hint = "documents need headings, or the fields `sections` and `section_names`"
+    else:
+        option, n = prepared.regained.most_common(1)[0]
+        hint = f"{option} would keep {n:,} of them"
+    return UsageError(f"none of {counted(prepared.read, 'document')} is kept: {reasons or 'the source is empty'}", hint)
+
+
+def _second_pass(
+    spool: IO[str],
+    out: Path,
+    compression: str | None,
+    filters: Filters,
+    title_counts: Counter[str],
+    tally: Prepared,
+) -> None:
+    """Write the spooled documents that hold no rare title, spelling variants replaced."""
+    import pyarrow as pa
+
+    tally.merged = spelling_variants(title_counts)
+    totals: Counter[str] = Counter()
+    for title, n in title_counts.items():
+        totals[tally.merged.get(title, title)] += n
+    spooled = tally.read - tally.dropped.total()
+    with stage("writing documents", spooled) as advance, pa.output_stream(str(out), compression=compression) as sink:
+        for done, line in enumerate(spool, start=1):
+            id_, sections, short, metadata = json.loads(line)
+            names = [tally.merged.get(title, title) for title, _ in sections]
+            if any(totals[name] < filters.least_documents for name in names):
+                rare = f"a title in fewer than {counted(filters.least_documents, 'document')}"
+                tally.drop([Reason(rare, "--least-documents 1")])
+                continue
+            record = {**metadata, "id": id_, "section_names": names, "sections": [text for _, text in sections]}
+            if short:
+                record["short_sections"] = short
+            sink.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
+            tally.kept += 1
+            tally.titles.update(set(names))
+            if done % 500 == 0:
+                advance(done)
+
+
+def holds_markup(source: str) -> bool:
+    """Whether a path or an address is that of a document with headings, or of more of these than of records.
+
+    >>> holds_markup("docs/use.md"), holds_markup("docs.jsonl"), holds_markup("docs/**/*.rst")
+    (True, False, True)
+    """
+    suffixes = Counter(suffix for stem, suffix in map(split_name, _files_of(source)) if suffix)
+    records = sum(n for suffix, n in suffixes.items() if SUFFIXES.get(suffix, "text") not in TEXTUAL)
+    return sum(suffixes[suffix] for suffix in MARKUP) > records
+
+
+def _files_of(source: str) -> list[PurePath]:
+    """The files of a path, a pattern or an address, hidden ones aside; a pattern of one extension stands for these."""
+    if is_address(source):
+        place = PurePosixPath(remote_name(source))
+        if has_magic(source) and not has_magic(place.suffix) and place.suffix:
+            return [place]
+        listed = list_remote(Location(None, redacted(source), "", url=source))
+        return (
+            [place] if listed is None else [p for p in listed if not any(folder.startswith(".") for folder in p.parts)]
+        )
+    path = Path(source)
+    pattern = has_magic(source) and not path.exists()
+    if pattern and not has_magic(path.suffix) and path.suffix:
+        return [path]
+    if pattern:
+        return [file for name in glob(source, recursive=True) if (file := Path(name)).is_file()]
+    if path.is_dir():
+        files = [Path(parent, name) for parent, folders, names in os.walk(path) for name in names]
+        return [f for f in files if not any(folder.startswith(".") for folder in f.relative_to(path).parts)]
+    return [path]

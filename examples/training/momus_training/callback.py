@@ -1,0 +1,332 @@
+"""Critics that monitor a language model during training with the ``Trainer`` of ``transformers``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from transformers import TrainerCallback
+
+from momus.critic import Critic
+from momus.critic.hooks import check_fitted, overlap
+from momus.critic.scores import Scores
+from momus.errors import MomusError, UsageError
+from momus.inference.sequential import Look
+from momus.outputs import write_text
+from momus.plugins import TRACKERS, load_plugin, registered
+from momus.report.tracking import Tracker
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+from momus.verdicts.judge import judge
+from momus.verdicts.verdict import Verdict
+from momus_training.repeated import RepeatedTests
+from momus_training.rollouts import Mode, Reward, Rollouts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class TrainingLog:
+    """Where a callback writes numbers.
+
+    A callback of ``transformers`` does not know its trainer, nor the other callbacks that report to trackers. Trackers
+    that keep an active run per process get the numbers there.
+
+    Attributes
+    ----------
+    trainer
+        A trainer to log through instead, if it is known.
+    """
+
+    def __init__(self) -> None:
+        self.trainer: Any = None
+        self.trackers: dict[str, Tracker] = {}
+        self.folder = "."
+
+    def begin(self, args: Any) -> None:
+        """Find the trackers that the arguments of a training name; those that Momus lacks are warned of."""
+        if self.trainer is not None:
+            return
+        self.folder = str(getattr(args, "output_dir", None) or ".")
+        names = getattr(args, "report_to", None) or []
+        known = registered(TRACKERS)
+        for name in [names] if isinstance(names, str) else names:
+            if name in ("none", ""):
+                continue
+            try:
+                self.trackers[name] = load_plugin(TRACKERS, name)()
+            except MomusError as error:
+                why = error.message if name in known else "Momus has no such tracker"
+                warnings.warn(
+                    f"numbers of critics do not reach {name!r} ({why}): attach(trainer) logs them there", stacklevel=3
+                )
+
+    def write(self, numbers: Mapping[str, float], state: Any) -> None:
+        """Write numbers of the current step."""
+        if self.trainer is not None:
+            self.trainer.log(dict(numbers))
+            return
+        state.log_history.append({**numbers, "epoch": state.epoch, "step": state.global_step})
+        if not getattr(state, "is_world_process_zero", True):
+            return
+        for name, tracker in list(self.trackers.items()):
+            try:
+                if tracker.add(numbers, int(state.global_step), self.folder):
+                    continue
+                why = "it has no active run"
+            except Exception as error:  # a tracker must not end a training
+                why = f"{type(error).__name__}: {error}"
+            del self.trackers[name]
+            warnings.warn(f"numbers of critics no longer go to {name!r}: {why}", stacklevel=3)
+
+
+Generate = Callable[[Any, int], Sequence[str]]
+COLUMNS = ("critic", "statistic", "real_value", "generated_value", "difference", "low", "high", "p")
+ALWAYS = ("p_always", "alarm")
+COUNTS = ("n_real", "n_generated", "unscored_generated")
+
+
+class CriticCallback(TrainerCallback):  # type: ignore[misc]
+    """Score texts of the model in training with fitted critics, and compare them with held-out real text.
+
+    At each look, ``generate(model, step)`` returns texts. The model is then in evaluation mode, no gradient is kept,
+    and torch's generators are seeded before and restored afterwards: the callback does not change training. Trainers of
+    TRL that write completions anyway (GRPO, RLOO, online DPO) need no ``generate``: wrap a reward function with
+    `watch`, and each look takes the completions since the last one. Completions of one prompt then belong together in
+    each test.
+
+    For each critic, the headline statistic and Latent NLL (Latent PPL of sequences) of the texts, generated − real and
+    its bootstrap interval over documents are logged as ``momus/CRITIC/STATISTIC`` with ``…/difference``, ``…/low`` and
+    ``…/high``: in the trainer's ``state.log_history``, in the trackers that ``report_to`` names and Momus knows
+    (``momus.trackers``; W&B, MLflow, TensorBoard, Trackio), and in `history`. For other trackers, `attach` logs through
+    the trainer itself.
+
+    A training run is looked at many times, so a ``p`` below 0.05 at some look means little. Headline statistics also
+    have ``p_always`` and ``alarm``: with `always_valid`, the probability of *any* false alarm, of any critic at any
+    look, is at most `alpha`. p-values are adjusted over the critics by Holm's method, and α is spent over the looks
+    (`momus.inference.sequential.spent`), which allows for the one real sample that all looks share. Small p-values are
+    computed again with as many permutations as the level of the look needs.
+
+    Parameters
+    ----------
+    critics
+        Fitted critics.
+    real
+        Held-out real text: not the text that the critics were fitted on, and preferably not the model's training text.
+    generate
+        Function of the model and the step that returns texts; None takes the trainer's own, see `watch`.
+    every
+        Steps between two looks; 0 looks at each evaluation of the trainer.
+    start
+        Whether to look before the first step too.
+    permutations, resamples, confidence
+        Settings of the tests and intervals, see `momus.inference`; ``p`` itself is not adjusted.
+    always_valid, alpha
+        Whether to compute ``p_always`` and ``alarm``, and the level over all critics and looks.
+    looks
+        Planned number of looks, which then share most of α evenly; None: taken from the trainer's number of steps if
+        ``every`` is set, otherwise unlimited.
+    rollouts
+        How many completions to keep between two looks, the newest.
+    seed
+        Seeds generation, permutations and resamples.
+
+    Attributes
+    ----------
+    repeated
+        The tests over all looks. Its ``sequences`` hold the looks so far by critic, see
+        `momus.inference.sequential.Looks`: to continue their count in another process, save each with ``to_json`` and
+        set them there; without this a resumed training counts anew.
+    history
+        One dict per look, critic and statistic: step, epoch, values, difference, interval, p, p_always and alarm (None
+        for other than headline statistics), and the numbers of scored and unscored documents.
+    """
+
+    def __init__(
+        self,
+        critics: Sequence[Critic[Any]],
+        real: Corpus | Sequence[str],
+        generate: Generate | None = None,
+        *,
+        every: int = 0,
+        start: bool = False,
+        permutations: int = 199,
+        resamples: int = 999,
+        confidence: float = 0.95,
+        always_valid: bool = True,
+        alpha: float = 0.05,
+        looks: int | None = None,
+        rollouts: int = 512,
+        seed: int = 0,
+    ) -> None:
+        self.critics = list(critics)
+        self.real = real if isinstance(real, Corpus) else Corpus.from_texts(real, name="real")
+        self.generate = generate
+        self.every = every
+        self.start = start
+        self.settings: dict[str, Any] = {
+            "permutations": permutations,
+            "resamples": resamples,
+            "confidence": confidence,
+            "seed": seed,
+        }
+        self.seed = seed
+        self.history: list[dict[str, Any]] = []
+        self.always_valid = always_valid
+        self.repeated = RepeatedTests(self.settings, alpha, looks)
+        self._scores: list[Scores] = []
+        self._rollouts = Rollouts(rollouts)
+        self._log = TrainingLog()
+        if every < 0:
+            raise UsageError(f"every is {every}", hint="give a number of steps, or 0 to look at each evaluation")
+        if start and generate is None:
+            raise UsageError("start=True without generate", hint="there are no completions before the first step")
+        names = [critic.name for critic in self.critics]
+        if len(set(names)) < len(names):
+            raise UsageError(f"two critics share a name: {', '.join(names)}", hint="give each critic its own name")
+        for critic in self.critics:
+            check_fitted(critic)
+
+    def watch(self, reward: Reward | None = None) -> Reward:
+        """Wrap one reward function of a trainer of TRL, so that looks take the completions that it gets.
+
+        ``GRPOTrainer(reward_funcs=callback.watch(reward), callbacks=[callback], …)``. The function does what it did.
+        If rewards are models, add ``callback.watch()`` with a weight of 0, see `Rollouts.watch`.
+        """
+        return self._rollouts.watch(reward)
+
+    def attach(self, trainer: Any) -> Any:
+        """Add the callback to a trainer, log through it, and return it.
+
+        This is needed only for trackers that Momus does not know, see `momus.report.tracking.Tracker`.
+        """
+        self._log.trainer = trainer
+        trainer.add_callback(self)
+        return trainer
+
+    def frame(self) -> pd.DataFrame:
+        """`history` as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.history, columns=["step", "epoch", *COLUMNS, *ALWAYS, *COUNTS])
+
+    def save(self, path: str | Path) -> Path:
+        """Write `history` as CSV."""
+        return write_text(Path(path), self.frame().to_csv(index=False))
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Score the real text once.
+
+        Raises
+        ------
+        UsageError
+            There is neither ``generate`` nor a reward function to `watch`.
+        """
+        if self.generate is None and not self._rollouts.watched:
+            raise UsageError(
+                "the callback has no texts to look at",
+                hint="give it generate=…, or wrap a reward function: watch(reward)",
+            )
+        self._rollouts.model = kwargs.get("model")
+        self._log.begin(args)
+        self._look_at_real()
+        if self.repeated.planned is None and self.every and state.max_steps > 0:
+            self.repeated.planned = state.max_steps // self.every + self.start or None
+        if self.start:
+            self.look(kwargs["model"], state)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Look after every ``every`` steps."""
+        if self.every and state.global_step % self.every == 0:
+            self.look(kwargs["model"], state)
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Look at each evaluation, unless ``every`` is set; at completions of the evaluation, if it wrote any."""
+        if not self.every:
+            self.look(kwargs["model"], state, "eval" if self._rollouts.has("eval") else "train")
+
+    def look(self, model: Any, state: Any, mode: Mode = "train") -> list[Verdict]:
+        """Generate, or take completions; score, compare and log; return the verdicts.
+
+        Without new completions there is no look, and a warning.
+
+        Raises
+        ------
+        UsageError
+            ``generate`` returns something other than texts.
+        """
+        self._look_at_real()
+        name = f"step-{state.global_step}"
+        if self.generate is None:
+            corpus = self._rollouts.take(name, mode)
+            if not len(corpus):
+                warnings.warn(f"no completions since the last look: none at {name}", stacklevel=2)
+                return []
+        else:
+            corpus = Corpus.from_texts(self._generated(self.generate, model, int(state.global_step)), name=name)
+        scored = [critic.score(corpus) for critic in self.critics]
+        verdicts = []
+        for critic, real, generated in zip(self.critics, self._scores, scored, strict=True):
+            rows = judge(critic, real, generated, **self.settings)
+            latent = "latent_ppl" if critic.sequence else "latent_nll"
+            verdicts += [v for v in rows if v.headline or v.statistic == latent]
+        looks = self.repeated.add(self.critics, self._scores, scored, verdicts) if self.always_valid else {}
+        self._record(verdicts, looks, state)
+        return verdicts
+
+    def _record(self, verdicts: Sequence[Verdict], looks: dict[str, Look], state: Any) -> None:
+        """Add a look to `history`, and write its numbers to the logs of the training."""
+        epoch = float(state.epoch or 0.0)
+        numbers: dict[str, float] = {}
+        for verdict in verdicts:
+            row, look = verdict.row(), looks.get(verdict.critic) if verdict.headline else None
+            columns = {k: row[k] for k in COLUMNS}
+            columns |= {k: None if look is None else getattr(look, k) for k in ALWAYS}
+            columns |= {k: row[k] for k in COUNTS}
+            self.history.append({"step": int(state.global_step), "epoch": epoch, **columns})
+            numbers |= _logged(verdict, look)
+        self._log.write(numbers, state)
+
+    def _look_at_real(self) -> None:
+        if self._scores:
+            return
+        for critic in self.critics:
+            shared = overlap(critic, self.real)
+            if shared:
+                warnings.warn(
+                    f"critic {critic.name!r} was fitted on {shared} of {counted(len(self.real), 'document')} of the "
+                    "real text",
+                    stacklevel=2,
+                )
+            self._scores.append(critic.score(self.real))
+
+    def _generated(self, generate: Generate, model: Any, step: int) -> list[str]:
+        import torch
+
+        training = model.training
+        devices = range(torch.cuda.device_count())
+        model.eval()
+        try:
+            with torch.no_grad(), torch.random.fork_rng(devices=devices):
+                torch.manual_seed(self.seed)
+                texts = generate(model, step)
+        finally:
+            model.train(training)
+        if isinstance(texts, str) or not texts or not all(isinstance(t, str) for t in texts):
+            raise UsageError(
+                f"generate returned {type(texts).__name__} at step {step}, not a non-empty list of strings",
+                hint="return a list with at least one string",
+            )
+        return list(texts)
+
+
+def _logged(verdict: Verdict, look: Look | None) -> dict[str, float]:
+    """Numbers of a verdict for the trainer's logs; missing values are left out."""
+    name = f"momus/{verdict.critic}/{verdict.statistic}"
+    numbers = {name: verdict.generated_value}
+    numbers |= {f"{name}/{k}": getattr(verdict, k) for k in ("difference", "low", "high")}
+    if look is not None:
+        numbers |= {f"{name}/{k}": float(getattr(look, k)) for k in ALWAYS}
+    return {k: float(v) for k, v in numbers.items() if v is not None}

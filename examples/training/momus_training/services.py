@@ -1,0 +1,234 @@
+"""Experiment trackers that results are sent to: Weights & Biases, MLflow, TensorBoard, Trackio."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from time import time
+from typing import Any
+
+from momus.outputs import write_bytes
+from momus.ownership import check_output
+from momus.report.page import REPORT_PAGE
+from momus_training.tracked import COLUMNS, ComparisonTracker, Tracked
+
+STEP = "momus/step"
+
+
+class WandbTracker(ComparisonTracker):
+    """Send results to Weights & Biases.
+
+    The place is ``PROJECT`` or ``ENTITY/PROJECT``; without one, the active run (``wandb.run``), else the project
+    ``momus``. ``WANDB_MODE=offline`` writes into the folder ``wandb`` and needs no account. Runs that are created here
+    record neither code nor git nor the machine nor standard output.
+    """
+
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+        """Send a comparison; returns the address of the run, or its folder if it is offline."""
+        import wandb
+
+        active = wandb.run if not place and not options else None
+        entity, _, project = place.rpartition("/")
+        target = active or wandb.init(
+            **{
+                "project": project or "momus",
+                "entity": entity or None,
+                "name": run,
+                "job_type": "momus",
+                "reinit": "create_new",
+                "settings": wandb.Settings(
+                    save_code=False,
+                    disable_git=True,
+                    console="off",
+                    quiet=True,
+                    x_disable_meta=True,
+                    x_disable_stats=True,
+                    x_disable_machine_info=True,
+                ),
+                **options,
+            }
+        )
+        try:
+            target.config.update({"momus": tracked.settings}, allow_val_change=True)
+            content: dict[str, Any] = dict(tracked.numbers)
+            content["momus/verdicts"] = wandb.Table(columns=list(COLUMNS), data=tracked.table(), allow_mixed_types=True)
+            if tracked.report is not None:
+                content["momus/report"] = wandb.Html(str(tracked.report), inject=False)
+            if step is not None:
+                target.define_metric(STEP)
+                target.define_metric("momus/*", step_metric=STEP)
+                content[STEP] = step
+            target.log(content)
+        finally:
+            if active is None:
+                target.finish()
+        return f"run {target.name!r}: {target.dir.removesuffix('/files') if target.offline else target.url}"
+
+    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
+        """Add numbers to ``wandb.run``, on the axis ``train/global_step`` that the Trainer of transformers uses."""
+        import wandb
+
+        if wandb.run is None:
+            return False
+        wandb.run.log({**numbers, "train/global_step": step, STEP: step})
+        return True
+
+
+BATCH = 500
+"""Metrics per request; MLflow takes 1,000."""
+
+
+class MlflowTracker(ComparisonTracker):
+    """Send results to MLflow.
+
+    The place is the name of an experiment; without one, the active run, else the experiment ``momus``. The server or
+    folder is that of ``MLFLOW_TRACKING_URI``, as everywhere in MLflow.
+    """
+
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+        """Send a comparison; returns the experiment and the id of the run."""
+        import mlflow
+        from mlflow.tracking import MlflowClient
+
+        client = MlflowClient()
+        active = mlflow.active_run() if not place and not options else None
+        if active is not None:
+            identifier, home = active.info.run_id, "the active run"
+        else:
+            experiment = client.get_experiment_by_name(place or "momus")
+            number = client.create_experiment(place or "momus") if experiment is None else experiment.experiment_id
+            identifier = client.create_run(number, **{"run_name": run, **options}).info.run_id
+            home = f"experiment {place or 'momus'!r}"
+        status = "FAILED"
+        try:
+            self._metrics(client, identifier, tracked.numbers, step or 0)
+            # parameters of a run cannot be changed: tags can, when a run gets several comparisons
+            for name, value in tracked.settings.items():
+                client.set_tag(identifier, f"momus.{name.replace(' ', '_')}"[:250], value)
+            folder = "momus" if step is None else f"momus/step-{step}"
+            client.log_dict(identifier, {"verdicts": tracked.rows}, f"{folder}/verdicts.json")
+            client.log_text(identifier, tracked.markdown, f"{folder}/answer.md")
+            if tracked.report is not None:
+                client.log_artifact(identifier, str(tracked.report), folder)
+            status = "FINISHED"
+        finally:
+            if active is None:
+                client.set_terminated(identifier, status)
+        return f"{home}, run {identifier}"
+
+    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
+        """Add numbers to the active run."""
+        import mlflow
+        from mlflow.tracking import MlflowClient
+
+        active = mlflow.active_run()
+        if active is None:
+            return False
+        self._metrics(MlflowClient(), active.info.run_id, numbers, step)
+        return True
+
+    def _metrics(self, client: Any, identifier: str, numbers: Mapping[str, float], step: int) -> None:
+        from time import time
+
+        from mlflow.entities import Metric
+
+        now = int(time() * 1000)
+        metrics = [Metric(name, value, now, step) for name, value in numbers.items()]
+        for start in range(0, len(metrics), BATCH):
+            client.log_batch(identifier, metrics=metrics[start : start + BATCH])
+
+
+class TensorboardTracker(ComparisonTracker):
+    """Write results as events of TensorBoard; neither TensorFlow nor torch is needed.
+
+    The place is a folder, ``runs`` by default; a run is a folder in it. TensorBoard shows no HTML: the report is copied
+    beside the event file. Runs of one name with different steps form curves.
+    """
+
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+        """Write a comparison; returns the folder of the run."""
+        from tensorboard.plugins.text.summary_v2 import text_pb
+
+        folder = Path(place or "runs").expanduser() / run
+        settings = "\n".join(f"    {name}: {value}" for name, value in tracked.settings.items())
+        texts = [text_pb("momus/answer", tracked.markdown), text_pb("momus/settings", settings)]
+        _write(folder, [*_scalars(tracked.numbers), *texts], step or 0, **options)
+        if tracked.report is not None:
+            name = "report.html" if step is None else f"report-{step}.html"
+            check_output(folder / name, REPORT_PAGE)
+            write_bytes(folder / name, tracked.report.read_bytes())
+        return f"folder {folder}"
+
+    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
+        """Add numbers to the run ``momus`` in ``TENSORBOARD_LOGGING_DIR``, else in the training's ``runs``."""
+        place = os.environ.get("TENSORBOARD_LOGGING_DIR") or os.path.join(folder, "runs")
+        _write(Path(place).expanduser() / "momus", _scalars(numbers), step)
+        return True
+
+
+def _scalars(numbers: Mapping[str, float]) -> list[Any]:
+    from tensorboard.plugins.scalar.summary_v2 import scalar_pb
+
+    return [scalar_pb(name, value) for name, value in numbers.items()]
+
+
+def _write(folder: Path, summaries: list[Any], step: int, **options: Any) -> None:
+    """Append an event file with these summaries."""
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+    writer = EventFileWriter(str(folder), **options)
+    try:
+        for summary in summaries:
+            writer.add_event(Event(wall_time=time(), step=step, summary=summary))
+    finally:
+        writer.close()
+
+
+class TrackioTracker(ComparisonTracker):
+    """Send results to Trackio.
+
+    The place is the name of a project; without one, the active run, else the project ``momus``. Runs are kept on this
+    machine (``TRACKIO_DIR``) unless the environment names a space or a server, as everywhere in Trackio.
+    """
+
+    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
+        """Send a comparison; returns the project and the run."""
+        import trackio
+
+        active = trackio.context_vars.current_run.get() if not place and not options else None
+        with redirect_stdout(io.StringIO()):  # Trackio prints how to open its dashboard
+            target = active or trackio.init(
+                **{
+                    "project": place or "momus",
+                    "name": run,
+                    "config": {"momus": tracked.settings},
+                    "resume": "allow",
+                    "embed": False,
+                    "auto_log_gpu": False,
+                    "auto_log_cpu": False,
+                    **options,
+                }
+            )
+            content: dict[str, Any] = dict(tracked.numbers)
+            content["momus/verdicts"] = trackio.Table(columns=list(COLUMNS), data=tracked.table())
+            content["momus/answer"] = trackio.Markdown(tracked.markdown)
+            if tracked.report is not None:
+                content["momus/report"] = trackio.Html(str(tracked.report))
+            target.log(content, step=step)
+            if active is None:
+                trackio.finish()
+        return f"project {target.project!r}, run {target.name!r}"
+
+    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
+        """Add numbers to the active run."""
+        import trackio
+
+        active = trackio.context_vars.current_run.get()
+        if active is None:
+            return False
+        active.log(dict(numbers), step=step)
+        return True

@@ -1,0 +1,217 @@
+"""``momus generate``: files, resuming after a kill, and servers that misbehave."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from typer.testing import CliRunner
+
+from momus import read_corpus
+from momus.cli.app import app
+from momus.errors import MomusError
+from momus_generating import Decoding, Prompt, ServerGenerator
+from momus_generating.writing import write_documents
+
+
+def run(*args):
+    return CliRunner().invoke(app, ["generate", *map(str, args)])
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def same(one, other):
+    """Equal documents; log-probabilities up to what single precision leaves."""
+    p = [[d.pop("log_probability") for d in some] for some in (one, other)]
+    return one == other and p[0] == pytest.approx(p[1], abs=0.01)
+
+
+@pytest.fixture
+def prompts(tmp_path):
+    path = tmp_path / "prompts.txt"
+    path.write_text("the cat\na dog ran all day\nrain\n", encoding="utf-8")
+    return path
+
+
+def test_documents_carry_what_made_them(causal_lm, prompts, tmp_path):
+    out = tmp_path / "nucleus.jsonl"
+    result = run(causal_lm, "-d", "nucleus", "--top-p", 0.8, "-p", prompts, "-n", 2, "-o", out, "--longest", 12)
+    assert result.exit_code == 0, result.output
+    found = lines(out)
+    assert [f["id"].rsplit("/", 1)[1] for f in found] == ["1", "1", "1", "2", "2", "2"]
+    assert len({f["prompt_id"] for f in found}) == 3
+    assert len({f["seed"] for f in found}) == 6
+    assert found[0]["decoding"] == {"method": "nucleus", "temperature": 1.0, "top_p": 0.8, "longest": 12}
+    assert all(f["tokens"] <= 12 and f["log_probability"] < 0 for f in found)
+    assert len(read_corpus(str(out))) == 6
+    assert read_corpus(str(out)).prompts == [f["prompt_id"] for f in found]
+
+
+def test_the_batch_changes_nothing_and_the_prompt_can_be_kept(causal_lm, prompts, tmp_path):
+    found = []
+    for batch in (1, 6):
+        out = tmp_path / f"{batch}.jsonl"
+        assert run(causal_lm, "-p", prompts, "-n", 3, "-o", out, "--longest", 30, "--batch", batch).exit_code == 0
+        found.append(lines(out))
+    assert same(*found)
+    out = tmp_path / "kept.jsonl"
+    assert run(causal_lm, "-p", prompts, "-o", out, "--longest", 5, "--keep-prompt").exit_code == 0
+    assert [f["text"].startswith(p) for f, p in zip(lines(out), ["the cat", "a dog", "rain"], strict=True)] == [
+        True
+    ] * 3
+
+
+def test_ngram_models_are_fitted_on_text(prompts, tmp_path):
+    fit = tmp_path / "fit.txt"
+    fit.write_text("the cat sat\nthe dog ran all day\na dog sat\nrain fell\n" * 3, encoding="utf-8")
+    out = tmp_path / "out.jsonl"
+    assert run("2-gram", "--fit", fit, "-n", 20, "-o", out).exit_code == 0
+    assert len(lines(out)) == 20
+    assert {f["prompt_id"] for f in lines(out)} == {None}
+    refused = run("2-gram", "-n", 2, "-o", tmp_path / "x.jsonl")
+    assert isinstance(refused.exception, MomusError)
+    assert "--fit" in str(refused.exception)
+
+
+@pytest.mark.slow
+def test_a_killed_run_loses_doubles_and_changes_nothing(causal_lm, tmp_path):
+    whole, killed = tmp_path / "whole.jsonl", tmp_path / "killed.jsonl"
+    options = ["-n", "200", "--longest", "20", "--batch", "11", "--seed", "5"]
+    assert run(causal_lm, *options, "-o", whole).exit_code == 0
+    command = [sys.executable, "-m", "momus", "generate", causal_lm, *options, "-o", str(killed)]
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and not (killed.exists() and killed.read_bytes().count(b"\n") >= 40):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = killed.read_bytes().count(b"\n")
+    assert 40 <= before < 200
+    with killed.open("ab") as file:
+        file.write(b'{"id": "half a li')  # what a kill in the middle of a write leaves
+    assert isinstance(run(causal_lm, *options, "-o", killed).exception, MomusError)
+    result = run(causal_lm, *options, "-o", killed, "--resume")
+    assert result.exit_code == 0
+    assert f"({before} already there)" in result.output
+    assert same(lines(killed), lines(whole))
+
+
+def test_another_run_is_not_resumed(causal_lm, tmp_path):
+    out = tmp_path / "out.jsonl"
+    assert run(causal_lm, "-n", 2, "--longest", 4, "-o", out).exit_code == 0
+    for change in (["--longest", 4, "--seed", 9], ["--longest", 4, "-d", "nucleus"], ["--longest", 5]):
+        result = run(causal_lm, "-n", 2, *change, "-o", out, "--resume")
+        assert "was started with another" in str(result.exception)
+    out.write_text("no json\n" + out.read_text(encoding="utf-8"), encoding="utf-8")
+    assert "line 1" in str(run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--resume").exception)
+    assert run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--overwrite").exit_code == 0
+
+
+class Handler(BaseHTTPRequestHandler):
+    """A completion server whose temper is set by the test: what it does at each request, the last one for ever."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        server = self.server
+        with server.lock:
+            server.seen.append(({k.lower(): v for k, v in self.headers.items()}, asked))
+            temper = server.tempers.pop(0) if len(server.tempers) > 1 else server.tempers[0]
+        if temper == "hang":
+            server.release.wait(10)
+            return
+        answer = {
+            "choices": [{"text": f"{asked['prompt']} went on {asked['seed']}", "finish_reason": "stop"}],
+            "usage": {"completion_tokens": 4},
+        }
+        payload = {"broken": b'{"choices": [', "empty": b"{}", "list": b"[]"}.get(temper, json.dumps(answer).encode())
+        self.send_response(temper if isinstance(temper, int) else 200)
+        self.send_header("content-length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server():
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.lock, made.seen, made.tempers, made.release = threading.Lock(), [], ["well"], threading.Event()
+    made.url = f"http://127.0.0.1:{made.server_port}/v1"
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    yield made
+    made.release.set()
+    made.shutdown()
+
+
+def ask(server, tmp_path, n=3, **options):
+    model = ServerGenerator(
+        server.url, "m", **{"wait": 0.01, "timeout": 0.5, "concurrency": 1, "retries": 3, **options}
+    )
+    prompts = [Prompt(f"p{i}", f"text {i}") for i in range(n)]
+    resume = (tmp_path / "out.jsonl").exists()
+    return write_documents(tmp_path / "out.jsonl", model, prompts, Decoding(longest=9), resume=resume)
+
+
+@pytest.mark.parametrize("tempers", [[500, 503, "well"], ["hang", "well"], ["broken", "list", "well"], [429, "well"]])
+def test_a_bad_server_is_asked_again(server, tmp_path, tempers):
+    server.tempers = tempers
+    outcome = ask(server, tmp_path)
+    assert (outcome.written, outcome.failed) == (3, {})
+    assert [f["text"].split(" went")[0] for f in lines(tmp_path / "out.jsonl")] == ["text 0", "text 1", "text 2"]
+
+
+@pytest.mark.parametrize(
+    ("temper", "reason"),
+    [(500, "answered 500, 4 times"), ("hang", "in time"), ("broken", "no JSON"), ("empty", "choices"), (400, "400")],
+)
+def test_what_never_comes_is_named_and_asked_for_again(server, tmp_path, temper, reason):
+    server.tempers = ["well", temper]
+    outcome = ask(server, tmp_path, timeout=0.1)
+    assert outcome.written == 1
+    assert set(outcome.failed) == {"p1/1", "p2/1"}
+    assert all(reason in text for text in outcome.failed.values())
+    server.release.set()
+    server.tempers = ["well"]
+    again = ask(server, tmp_path)
+    assert (again.before, again.written) == (1, 2)
+    assert sorted(f["id"] for f in lines(tmp_path / "out.jsonl")) == ["p0/1", "p1/1", "p2/1"]
+
+
+def test_a_server_that_is_not_there(tmp_path):
+    model = ServerGenerator("http://127.0.0.1:9/v1", "m", wait=0.01, retries=1)
+    outcome = write_documents(tmp_path / "x.jsonl", model, [Prompt("a", "b")], Decoding())
+    assert "no connection" in outcome.failed["a/1"]
+
+
+def test_the_key_is_sent_and_written_nowhere(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    assert run(f"{server.url}#m", "-n", 3, "-o", tmp_path / "out.jsonl").exit_code == 0
+    assert {headers["authorization"] for headers, _ in server.seen} == {"Bearer sk-very-secret"}
+    assert all(b"sk-very-secret" not in f.read_bytes() for f in tmp_path.iterdir())
+    server.tempers = [401]
+    refused = run(f"{server.url}#m", "-n", 1, "-o", tmp_path / "two.jsonl")
+    assert "answered 401" in str(refused.exception)
+    assert "secret" not in str(refused.exception)
+
+
+def test_many_at_once_come_in_order(server, tmp_path):
+    outcome = ask(server, tmp_path, n=40, concurrency=8)
+    assert outcome.written == 40
+    assert [f["id"] for f in lines(tmp_path / "out.jsonl")] == [f"p{i}/1" for i in range(40)]
+
+
+def test_servers_do_not_do_beams(server, tmp_path):
+    model = ServerGenerator(server.url, "m")
+    with pytest.raises(MomusError, match="beam"):
+        write_documents(tmp_path / "x.jsonl", model, [Prompt("a")], Decoding("beam-sampling", beams=2))

@@ -1,0 +1,223 @@
+"""Answers as arrays, and rows of corpora and raters, of studies that are written down by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from momus.errors import UsageError
+from momus.limits import MOST_SEED
+from momus_people.judged import choice, counted_answers, judgements_of, scores_of, values_of_units
+from momus_people.raters import rater_rows
+from momus_people.result import analysed
+
+from .by_hand import answers_of, hand_study, said
+
+PAIRS = hand_study([("a", "p"), ("b", "p"), ("b", "q"), ("c", "q")], [(0, 1), (2, 3)], "pair", ties=True)
+SETS = hand_study([(c, "p") for c in "abcdabcd"], [(0, 1, 2, 3), (4, 5, 6, 7)], "set")
+
+
+def test_choices_in_the_order_of_the_item():
+    assert [choice(PAIRS, said(PAIRS, 0, 0, v)) for v in ("left", "equal", "right")] == [(2,), (1,), (0,)]
+    turned = [choice(PAIRS, said(PAIRS, 0, 1, v, (3, 2))) for v in ("left", "equal", "right")]
+    assert turned == [(0,), (1,), (2,)]
+    assert choice(SETS, said(SETS, 0, 1, [0, 2], (7, 6, 4, 5))) == (3, 0)
+    ratings = hand_study([("a", None)] * 2, [(0,), (1,)])
+    assert choice(ratings, said(ratings, 0, 1, 4)) == (4,)
+
+
+def test_judgements_of_pairs():
+    listed = [said(PAIRS, 2, 1, "left", (3, 2)), said(PAIRS, 0, 0, "equal"), said(PAIRS, 2, 0, "left")]
+    found = judgements_of(PAIRS, listed)
+    assert found.corpora == ["a", "b", "c"]
+    assert found.corpus.tolist() == [[1, 2], [0, 1], [0, 1]]
+    assert found.unit.tolist() == [[1, 1], [0, 0], [0, 0]]
+    assert found.prompt.tolist() == [0, 1, 1]
+    assert found.rater.tolist() == [1, 0, 1], "raters who answered, from 0"
+    assert (found.answer.tolist(), found.flipped.tolist()) == ([[0], [1], [2]], [1, 0, 0])
+    assert found.categories == 3
+    forced = replace(PAIRS, protocol=replace(PAIRS.protocol, ties=False))
+    found = judgements_of(forced, [said(forced, 0, 0, "left"), said(forced, 1, 0, "right")])
+    assert (found.corpora, found.answer.tolist(), found.categories) == (["a", "b"], [[1], [0]], 2)
+
+
+def test_judgements_of_ratings_and_sets():
+    ratings = hand_study([("a", None), ("b", "p"), ("a", "p")], [(0,), (1,), (2,)])
+    found = judgements_of(ratings, [said(ratings, r, u, r + u) for r in (0, 1) for u in (2, 0, 1)])
+    assert found.corpus.tolist() == [[0], [0], [1]] * 2
+    assert found.unit.tolist() == [[2], [0], [1]] * 2
+    assert found.prompt.tolist() == [0, 1, 0] * 2
+    assert (found.answer[:, 0].tolist(), found.categories) == ([2, 0, 1, 3, 1, 2], 5)
+    found = judgements_of(SETS, [said(SETS, 0, 1, [0, 3]), said(SETS, 1, 0, [2, 1])])
+    assert (found.unit.tolist(), found.answer.tolist()) == ([[4, 5, 6, 7], [0, 1, 2, 3]], [[0, 3], [2, 1]])
+    assert found.corpora == list("abcd")
+
+
+def test_what_raters_agree_about():
+    found = values_of_units(PAIRS, [said(PAIRS, 0, 0, "left"), said(PAIRS, 2, 1, "equal")])
+    assert (found.unit.tolist(), found.value.tolist(), found.rater.tolist()) == ([0, 1], [2, 1], [0, 2])
+    assert (found.level, found.cluster) == ("ordinal", None)
+    forced = replace(PAIRS, protocol=replace(PAIRS.protocol, ties=False))
+    assert values_of_units(forced, [said(forced, 0, 0, "left")]).level == "nominal"
+    found = values_of_units(SETS, [said(SETS, 0, 1, [0, 2]), said(SETS, 1, 1, [3, 1])])
+    assert found.unit.tolist() == [4, 5, 6, 7] * 2
+    assert found.value.tolist() == [2, 1, 0, 1, 1, 0, 1, 2]
+    assert found.rater.tolist() == [0] * 4 + [1] * 4
+    assert (found.level, found.cluster.tolist()) == ("ordinal", [0] * 4 + [1] * 4)
+
+
+def test_scores_of_pairs_and_sets():
+    listed = [said(PAIRS, 0, 0, "left"), said(PAIRS, 0, 1, "equal"), said(PAIRS, 2, 1, "right")]
+    found = scores_of(PAIRS, listed)
+    assert (found.passage.tolist(), found.stratum.tolist()) == ([0, 1, 2, 3], [0, 0, 1, 1])
+    np.testing.assert_array_equal(found.table, [[1, 0, 0.5, 0.5], [np.nan, np.nan, 0, 1]])
+    found = scores_of(SETS, [said(SETS, 0, 1, [0, 2])])
+    assert (found.passage.tolist(), found.table.tolist()) == ([4, 5, 6, 7], [[1, 0, -1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("prompts", "strata"),
+    [
+        ("ppqqrstu", [0, 0, 1, 1, 2, 3, 4, 5]),  # two of eight passages share a prompt with one before
+        ("ppqrstuv", [0] * 8),  # one of eight: too few
+        (["p", "p", "q", "q", None, None, None, None], [0, 0, 1, 1, 2, 2, 2, 2]),
+        ([None] * 8, [0] * 8),
+    ],
+)
+def test_ratings_are_compared_within_prompts_where_enough_share_one(prompts, strata):
+    made = hand_study([("a", p) for p in prompts], [(k,) for k in range(8)])
+    found = scores_of(made, [said(made, r, u, (u + r) % 5) for r in (0, 1) for u in range(8)])
+    assert found.stratum.tolist() == strata
+    ratings = np.array([[(u + r) % 5 for u in range(8)] for r in (0, 1)])
+    assert found.table == pytest.approx(ratings - ratings.mean(axis=1, keepdims=True))
+
+
+def test_only_answers_to_items_of_the_named_raters_count():
+    listed = [said(PAIRS, r, 0, "left", role=role) for r in (0, 1, 2) for role in ("item", "repeat", "check")]
+    found = counted_answers(answers_of(PAIRS, listed), [2, 0, 5])
+    assert [(a.trial.rater, a.trial.role) for a in found] == [(0, "item"), (2, "item")]
+
+
+RATED = hand_study([("abc"[k % 3], None) for k in range(24)], [(k,) for k in range(24)], raters=4)
+
+
+def rated(rater, values, seconds=None):
+    return [said(RATED, rater, u, v, seconds=seconds) for u, v in enumerate(values)]
+
+
+def rows_of(listed, kept=(0, 1, 2, 3), out=()):
+    return rater_rows(RATED, answers_of(RATED, listed), out, None, kept, 0)
+
+
+def test_hasty_raters_are_more_than_three_times_as_fast_as_the_median():
+    values = [u % 5 for u in range(24)]
+    for seconds, hasty in ((10.0, False), (9.9, True)):
+        listed = [a for r in (0, 1, 2) for a in rated(r, values, 30.0)] + rated(3, values, seconds)
+        assert ["hasty" in r.flags for r in rows_of(listed)] == [False, False, False, hasty]
+    (row,) = rows_of([said(RATED, 0, u, 1, seconds=s) for u, s in enumerate([4.0, None, 0, 7.0, 6.0])])
+    assert row.seconds == 6
+    assert np.isnan(rows_of(rated(0, values))[0].seconds)
+
+
+@pytest.mark.parametrize(("bad", "checks", "flagged"), [(2, 5, True), (1, 2, True), (1, 3, False), (0, 0, False)])
+def test_two_failed_checks_of_five_are_flagged_and_one_of_three_is_not(bad, checks, flagged):
+    listed = rated(0, [u % 5 for u in range(24)])
+    listed += [said(RATED, 0, 0, 3, role="check", expected=2 if k < bad else 3) for k in range(checks)]
+    (row,) = rows_of(listed)
+    assert (row.failed, row.checks, "failed checks" in row.flags) == (bad, checks, flagged)
+
+
+def test_one_answer_only_is_told_from_five_items_on():
+    assert ["one answer only" in rows_of(rated(0, [3] * n))[0].flags for n in (4, 5)] == [False, True]
+    assert "one answer only" not in rows_of(rated(0, [3] * 5 + [2]))[0].flags
+
+
+def test_who_agrees_no_better_than_chance_stands_out_where_most_others_agree():
+    rng = np.random.default_rng(0)
+    truth = [u % 5 for u in range(24)]
+    lazy = [rng.permutation(truth).tolist() for _ in range(3)]
+    flag = "agrees no better than chance"
+    one = [a for r in range(3) for a in rated(r, truth)] + rated(3, lazy[0])
+    assert [flag in r.flags for r in rows_of(one)] == [False, False, False, True]
+    most = [*rated(0, truth), *(a for r in range(3) for a in rated(r + 1, lazy[r]))]
+    assert not any(flag in r.flags for r in rows_of(most))
+    two = [*rated(0, truth), *rated(1, lazy[0])]
+    assert not any(flag in r.flags for r in rows_of(two)), "of two, nobody knows which"
+
+
+def test_repeats_and_comments():
+    listed = rated(0, [1, 2, 3, 4]) + [said(RATED, 0, u, v, role="repeat") for u, v in ((0, 1), (1, 3), (9, 1))]
+    answers = answers_of(RATED, listed)
+    answers.comments[0], answers.missing[0], answers.invalid[0] = "hard", 5, 2
+    (row,) = rater_rows(RATED, answers, {0}, None, [], 0)
+    assert (row.same, row.repeats) == (1, 2), "a repeat of an item without an answer does not count"
+    assert (row.answered, row.missing, row.invalid, row.comment, row.left_out) == (7, 5, 2, "hard", True)
+
+
+def test_raters_are_compared_with_those_who_take_part():
+    truth = [u % 5 for u in range(24)]
+    listed = [*rated(0, truth), *rated(1, truth), *rated(2, [4 - v for v in truth])]
+    assert rows_of(listed)[0].rho < 0.9
+    rows = rows_of(listed, kept=[0, 1], out=[2])
+    assert [round(r.rho, 6) for r in rows] == [1, 1, -1]
+
+
+def checked(rater, bad, checks):
+    return [said(RATED, rater, 0, 3, role="check", expected=2 if k < bad else 3) for k in range(checks)]
+
+
+def test_raters_who_fail_more_than_that_share_of_checks_are_left_out():
+    rng = np.random.default_rng(1)
+    listed = [a for r in range(4) for a in rated(r, np.clip(np.arange(24) % 3 + rng.integers(0, 3, 24), 0, 4).tolist())]
+    listed += [*checked(0, 1, 2), *checked(1, 2, 3)]
+    assert [r.left_out for r in analysed(RATED, answers_of(RATED, listed)).raters] == [False, True, False, False]
+    found = analysed(RATED, answers_of(RATED, listed), max_failed=0.0)
+    assert [r.left_out for r in found.raters] == [True, True, False, False]
+    assert (found.answers, found.expected) == (48, 96)
+    for share in (-0.1, 1.1, float("nan")):
+        with pytest.raises(UsageError, match="not a share"):
+            analysed(RATED, answers_of(RATED, listed), max_failed=share)
+    analysed(RATED, answers_of(RATED, listed), max_failed=1, seed=MOST_SEED)
+    for seed in (-1, MOST_SEED + 1):
+        with pytest.raises(UsageError, match="not a seed"):
+            analysed(RATED, answers_of(RATED, listed), seed=seed)
+    with pytest.raises(UsageError, match="no rater is left"):
+        analysed(RATED, answers_of(RATED, listed[:24] + checked(0, 2, 2)))
+
+
+def test_rows_of_corpora_and_contrasts():
+    rng = np.random.default_rng(2)
+    values = [np.clip(2 - np.arange(24) % 3 + rng.integers(0, 3, 24), 0, 4).tolist() for _ in range(4)]
+    found = analysed(RATED, answers_of(RATED, [a for r in range(4) for a in rated(r, values[r])][:90]))
+    assert [(c.corpus, c.passages, c.answers) for c in found.corpora] == [("a", 8, 30), ("b", 8, 30), ("c", 8, 30)]
+    assert [c.effect for c in found.corpora] == sorted((c.effect for c in found.corpora), reverse=True)
+    assert sum(c.effect for c in found.corpora) == pytest.approx(0, abs=1e-9)
+    assert [(c.first, c.second) for c in found.contrasts] == [("a", "b"), ("a", "c"), ("b", "c")]
+    for c, (i, j) in zip(found.contrasts, ((0, 1), (0, 2), (1, 2)), strict=True):
+        assert c.difference == pytest.approx(found.corpora[i].effect - found.corpora[j].effect)
+        assert c.low < c.difference < c.high
+        assert c.preference_low < c.preference < c.preference_high
+        assert (c.preference > 0.5) == (c.difference > 0)
+    for c in found.corpora:
+        assert 1 <= c.shown_low < c.shown < c.shown_high <= 5
+
+
+def test_only_ratings_have_a_scale():
+    pairs = analysed(PAIRS, answers_of(PAIRS, [said(PAIRS, 0, 0, "left"), said(PAIRS, 1, 0, "right")]))
+    assert (pairs.kind, pairs.scale, pairs.answers, pairs.expected) == ("pair", (), 2, 6)
+    ratings = analysed(RATED, answers_of(RATED, rated(0, [u % 5 for u in range(24)])))
+    assert (ratings.kind, ratings.scale) == ("rating", RATED.protocol.scale)
+
+
+def test_of_a_scale_of_two_the_share_of_the_better_answer_is_shown():
+    made = hand_study(
+        [("real" if k % 2 else "m", None) for k in range(24)], [(k,) for k in range(24)], scale=("no", "yes")
+    )
+    rng = np.random.default_rng(3)
+    listed = [said(made, r, u, int(rng.random() < (0.7 if u % 2 else 0.3))) for r in range(3) for u in range(24)]
+    found = analysed(made, answers_of(made, listed))
+    assert [(c.first, c.second) for c in found.contrasts] == [("m", "real")]
+    assert all(0 < c.shown_low < c.shown < c.shown_high < 1 for c in found.corpora)
+    by = {c.corpus: c.shown for c in found.corpora}
+    shares = {n: np.mean([a.value for a in listed if (a.trial.unit % 2 == 1) == (n == "real")]) for n in by}
+    assert by == pytest.approx(shares, abs=0.1)
