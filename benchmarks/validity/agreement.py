@@ -442,7 +442,7 @@ def faults_of_sentence(said: str, cell: Cell, axis: str) -> list[str]:
 def first_gap(comparison: Comparison) -> str:
     """The first sentence on a gap, as printed; empty if there is none."""
     told = " ".join(str(comparison).split("\ndocuments: ")[0].split())
-    found = re.search(r"(?:Largest|Main) gap.*", told)
+    found = re.search(r"(?:(?:Largest|Main) gap|(?:Both|All \w+) depart).*", told)
     return found.group() if found else ""
 
 

@@ -25,7 +25,7 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
+from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
@@ -55,7 +55,7 @@ class Topics(
     DecompositionMixin,
     DeviceMixin,
     NotesMixin,
-    UnnamedLatentsMixin,
+    FittedTogetherMixin,
 ):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
