@@ -50,7 +50,9 @@ BINS, WORDS, TERMS, REGIONS = 64, 100, 200, 30
 """Bins of the value of a document, words in a document, terms (columns) of Higher Criticism, regions of MAUVE."""
 QUANTILES = 1 << 16
 CRITICS = ("unigram", "length")
-EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+EXPONENTS = (0.0, 0.25, 0.5)
+RARE = {0: 1, 50: 2, 300: 5}
+"""Ranks beyond which words are swapped, and by how much more often than all of them."""
 BURSTS = 0.3
 """Share of the words of a document that come from the topics of its group and its own."""
 Groups = tuple[tuple[int, int], ...]
@@ -254,26 +256,51 @@ def levels(kept: Kept, replications: int, statistics: Sequence[Statistic], cells
 
 
 def weights(kept: Kept, replications: int) -> str:
-    """Power of the squared differences of shares for weights of columns of share π in proportion to 1/π^exponent."""
-    usual, lines = multipliers.EXPONENT, []
-    for number, _ in SHIFTED:
+    """Power of the squared differences for weights of columns of share π in proportion to 1/π^exponent, (same draws).
+
+    Words are swapped in proportion to their shares, or only those of a rank beyond some number, and more of these.
+    """
+    lines = []
+    for number, swapped in SWAPPED.items():
         shares = []
-        for exponent in EXPONENTS:
-            multipliers.EXPONENT = exponent
-            name = f"{CELLS[number].label} {exponent:g} {replications}"
-            r = kept(name, lambda n=number: rates(CELLS[n], replications, WORDY, 0.0, SWAPPED[n]))
-            shares.append(f"{r[WORDY[0].name]:.3f}")
-        lines.append(f"| {CELLS[number].label} | {SWAPPED[number]:g} | {' | '.join(shares)} |")
-    multipliers.EXPONENT = usual
+        for first, times in RARE.items():
+            name = f"{CELLS[number].label} beyond {first} {replications}"
+            r = kept(name, lambda n=number, k=first, s=swapped * times: of_weights(CELLS[n], s, k, replications))
+            shares.append(" / ".join(f"{x:.2f}" for x in r.values()))
+        lines.append(f"| {CELLS[number].label} | {swapped:g} | {' | '.join(shares)} |")
+    heads = " | ".join(f"words beyond the {k} most frequent" if k else "all words" for k in RARE)
+    exponents = " / ".join(f"{e:g}" for e in EXPONENTS)
     return "\n".join(
         [
-            f"Power of the squared differences, V = 2,000, by the exponent of the weights, R = {replications:,}:",
+            f"Power of squared differences, V = 2,000, by exponent of the weights ({exponents}), R = {replications:,}:",
             "",
-            f"| real \\| generated | ICC | swapped | {' | '.join(f'{e:g}' for e in EXPONENTS)} |",
-            "|---|---:|---:|" + "---:|" * len(EXPONENTS),
+            f"| real \\| generated | ICC | swapped | {heads} |",
+            "|---|---:|---:|" + "---:|" * len(RARE),
             *lines,
         ]
     )
+
+
+def of_weights(cell: Cell, swapped: float, first: int, replications: int) -> dict[str, float]:
+    """Share of pairs of texts that the squared differences reject under each exponent."""
+    (tvd,) = WORDY
+    usual, found = multipliers.EXPONENT, []
+    for seed in range(replications):
+        rng = np.random.default_rng([seed, CELLS.index(cell), 9])
+        real, generated = draw(rng, cell.real, cell.icc), draw(rng, cell.generated, cell.icc)
+        counts = generated.rows["words"].tocoo()
+        owner, words = (np.repeat(at, counts.data.astype(int)) for at in (counts.row, counts.col))
+        moved = (words % 2 == 0) & (rng.random(len(words)) < swapped) & (words >= first)
+        tables = Tables.of(real.rows["words"], _counts(owner, np.where(moved, words + 1, words), *counts.shape))
+        samples = Samples(tables, Design.clusters(real.groups, generated.groups))
+        signs = random_signs(samples.design, seed, 0, DRAWS)
+        p = []
+        for multipliers.EXPONENT in EXPONENTS:
+            squares = multipliers.Influences(tvd, samples)
+            p.append(p_value("distance", squares.observed, squares.squares(signs), exact=False)[0])
+        found.append(np.array(p) <= ALPHA)
+    multipliers.EXPONENT = usual
+    return dict(zip(map(str, EXPONENTS), np.mean(found, axis=0).tolist(), strict=True))
 
 
 def power(kept: Kept, replications: int) -> str:

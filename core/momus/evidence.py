@@ -223,7 +223,8 @@ class Wording:
     Attributes
     ----------
     label
-        Its name for readers, such as ``mean length``; empty: the name with spaces for underscores.
+        Its name for readers, such as ``mean length``; empty: the name with spaces for underscores. It speaks of the
+        fitted text, not of real text: that may be text of a model.
     direction
         What generated text is if its value is lower, and if it is higher, such as ``("shorter", "longer")``; empty if a
         direction says nothing.

@@ -9,7 +9,7 @@ import numpy as np
 
 from momus.critic import Critic, LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, StateSequences, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
+from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, ScriptsMixin
 from momus.critic.statistic import entropy, shares
 from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
@@ -86,7 +86,7 @@ def effective_number(pooled: Floats) -> Floats:
 
 @parametrized
 class Mauve(
-    Critic[StateSequences], PowersMixin, ComponentsMixin, DeviceMixin, NotesMixin, ScriptsMixin, UnnamedLatentsMixin
+    Critic[StateSequences], PowersMixin, ComponentsMixin, DeviceMixin, NotesMixin, ScriptsMixin, FittedTogetherMixin
 ):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 

@@ -187,7 +187,7 @@ class RankFrequency(CountingCritic[TokenStates]):
         }
         prior = self.log_prior(z)
         value = -float(prior.values[0]) / int(prior.steps[0])
-        note = f"The tenth of the words with the highest ranks; z is the rank among {known:,} words of the fitted text."
+        note = f"Marked: its rarest tenth of words. Of {known:,} words of the fitted text, the commonest has rank 1."
         words = words_of(document, self.tokenizer)
         return mark_passage(document, words, marks, value=value, unit="nats per word", note=note)
 

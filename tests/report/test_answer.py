@@ -149,14 +149,29 @@ def test_the_answer_names_the_nearest_text_and_the_largest_gap():
     answer = answer_of(comparison(rows, ranks))
     assert answer.nearest.generated == "a"
     first, largest = first_sentences(answer)
-    assert first == "a is nearest to human text: beyond human variation on 1 of 2 axes, b on 2."
-    assert largest.startswith("Largest gap of both: axis one")
+    assert first == "a is nearer to human text: beyond human variation on 1 of 2 axes, b on 2."
+    assert largest.startswith("Both depart most in axis one")
 
 
 def test_the_largest_gap_of_both_names_the_text_whose_values_are_told():
     rows = [behind("one", g, 5) for g in "ab"] + [leading("one", "a", -31.0), leading("one", "b", 32.0)]
     largest = first_sentences(answer_of(comparison([*rows, row("two", "a", 0.2), row("two", "b", 0.3)])))[1]
-    assert largest.startswith("Largest gap of both: axis one – a is shorter: ")
+    assert largest.startswith("Both depart most in axis one – a is shorter: ")
+
+
+def test_values_have_the_digits_that_their_change_needs():
+    words = Wording(label="Zipf exponent")
+    values = {"real_value": 1.2345, "generated_value": 1.2641, "low": 0.01, "high": 0.05}
+    ((_, sentence),) = axis_sentences(
+        answer_of(comparison([leading("zipf", "opt", 0.0296, wording=words, **values)])).axes[0]
+    )
+    assert "1.26 (human: 1.23, +2.4 %)" in sentence
+
+
+def test_two_texts_that_differ_on_unequal_numbers_of_axes_are_told_apart():
+    rows = [row("one", "a", 0.2, p=0.5), row("one", "b", 0.4), row("two", "a", 0.2, p=0.5), row("two", "b", 0.4)]
+    first = first_sentences(answer_of(comparison(rows)))[0]
+    assert "a differs on 0 and b differs on 2" in first
 
 
 def test_ties_are_said_to_be_ties():

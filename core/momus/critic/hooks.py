@@ -44,6 +44,14 @@ class OddityMixin(ABC):
         """How odd each document is, (n,); the largest is the oddest."""
 
 
+class TrialMixin(ABC):
+    """A choice that `fit` makes by a trial, which further fits from other starts (`Reporting.restarts`) repeat."""
+
+    @abstractmethod
+    def tried(self) -> dict[str, Any]:
+        """The parameters that stand for what was chosen, such as ``{"word_posterior": "point"}``."""
+
+
 class SettlingMixin(ABC):
     """Choices that concern all texts of a comparison: titles, say, are read only if every text has them."""
 
@@ -103,11 +111,19 @@ class NamedStatesMixin(ABC):
         """Names of the states of the fitted critic."""
 
 
-class UnnamedLatentsMixin:
-    """Latents that mean something else in every fit, such as topic 3.
+class FittedTogetherMixin:
+    """Fitted on all texts of models that are compared, without their labels, instead of on the reference alone.
 
-    Texts of models are then compared by one critic that was fitted on all of them, instead of one per fold.
+    Attributes
+    ----------
+    folded
+        Whether each fold is scored by a critic of the other folds of all texts, and not all by one critic. One serves
+        latents that mean something else in every fit, such as topic 3. Folds serve statistics of what few documents
+        share: two of the reference with a rare name, in two folds, would make it known to each other, which no
+        relabelling of documents accounts for.
     """
+
+    folded: ClassVar[bool] = False
 
 
 class UnitsMixin(ABC):

@@ -3,11 +3,12 @@
 So it is where the reference is text of a model. Prompts are dealt to k folds. For each fold, a critic is fitted on the
 other folds of the reference, and scores the documents of this fold of all texts; another one, fitted on the other folds
 of each new text, says how predictable the reference is under it. A critic whose latents have no names of their own
-(`UnnamedLatentsMixin`: topics, dimensions) is fitted once on all texts together, without being told which is which.
+(`FittedTogetherMixin`: topics, dimensions) is fitted once on all texts together, without being told which is which.
 Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one topic in all folds.
 
 Errors of folds are dependent, since the critic of one fold has seen the others. That is of second order: where both
-texts come from one source, the mean difference of a fold is 0 for every critic, whatever it was fitted on.
+texts come from one source, the mean difference of a fold is 0 for every critic, whatever it was fitted on. Where a
+statistic is of what few documents share (names), it is not: critics of folds are fitted on all texts then.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic import Counted, Statistic
-from momus.critic.hooks import UnnamedLatentsMixin, device_of, moved, row_unit, settled, tokenizer_of
+from momus.critic.hooks import FittedTogetherMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.errors import FittingError
@@ -29,7 +30,7 @@ from momus.joint.versions import Direction, Item, Path, Versions
 from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
 from momus.runs.folder import RunFolder
-from momus.runs.texts import Texts
+from momus.runs.texts import Texts, pooled
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import tested_statistics
@@ -111,7 +112,8 @@ def cross_scored(
     settled(critic, corpora)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
-    once = isinstance(critic, UnnamedLatentsMixin) or row_unit(critic) != "document"
+    folded = isinstance(critic, FittedTogetherMixin) and critic.folded
+    once = (isinstance(critic, FittedTogetherMixin) and not folded) or row_unit(critic) != "document"
     shown: list[Scores] = []
     if once or (isinstance(critic, EvidenceMixin) and not tested_only):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
@@ -119,10 +121,11 @@ def cross_scored(
     if once:
         return CrossScores(shown, shown, [])
     numbers = fold_numbers(corpora, settings.folds, settings.seed)
-    old, *new = range(len(corpora))
+    every = old, *new = range(len(corpora))
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
-        scored = _by_folds(critic, corpora, numbers, old, range(len(corpora)), settings.folds)
-        reverse = [] if tested_only else [_by_folds(critic, corpora, numbers, k, [old], settings.folds)[0] for k in new]
+        scored = _by_folds(critic, corpora, numbers, every if folded else [old], every)
+        turned = [] if tested_only or folded else new
+        reverse = [_by_folds(critic, corpora, numbers, [k], [old])[0] for k in turned]
     return CrossScores(scored, shown or scored, reverse)
 
 
@@ -130,16 +133,14 @@ def _by_folds(
     critic: Critic[Any],
     corpora: Sequence[Corpus],
     numbers: Sequence[Ints],
-    fitted: int,
+    fitted: Sequence[int],
     scored: Sequence[int],
-    folds: int,
 ) -> list[Scores]:
-    """Scores of some corpora under critics fitted on the other folds of one."""
+    """Scores of some corpora under critics fitted on the other folds of some."""
     parts: dict[int, list[tuple[Ints, Scores]]] = {k: [] for k in scored}
     for fold in np.unique(np.concatenate(numbers)).tolist():
-        learnt = moved(clone(critic), device_of(critic)).fit(
-            corpora[fitted].take(np.flatnonzero(numbers[fitted] != fold))
-        )
+        rest = [corpora[k].take(np.flatnonzero(numbers[k] != fold)) for k in fitted]
+        learnt = moved(clone(critic), device_of(critic)).fit(rest[0] if len(rest) == 1 else pooled(rest))
         settled(learnt, corpora)
         for k in scored:
             rows = np.flatnonzero(numbers[k] == fold)

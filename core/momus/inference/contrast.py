@@ -44,7 +44,7 @@ class Contrast:
             self.values = real, generated
             self.here = float(contrasts(statistic, prepared)[0])
 
-    def under(self, labels: Weights, prepared: Prepared | None) -> Floats:
+    def under(self, labels: Weights | Floats, prepared: Prepared | None) -> Floats:
         """The contrast under relabellings (N, B): (B,)."""
         assert prepared is not None
         return contrasts(self.statistic, prepared)
@@ -87,7 +87,7 @@ class RatioContrast(Contrast):
         """Relative tolerance within which two values of |T| count as equal."""
         return TIE + float(self.observed.rounding[0])
 
-    def under(self, labels: Weights, prepared: Prepared | None) -> Floats:
+    def under(self, labels: Weights | Floats, prepared: Prepared | None) -> Floats:
         """Studentised differences under relabellings (N, B): (B,)."""
         return self.ratio.under(labels).t
 
@@ -109,7 +109,7 @@ class SignedContrast(Contrast):
         if self.influences.squared and not self.reason:
             self.here = self.influences.observed
 
-    def under(self, labels: Weights, prepared: Prepared | None) -> Floats:
+    def under(self, labels: Weights | Floats, prepared: Prepared | None) -> Floats:
         """The contrast under random signs of units (units, B): (B,)."""
         if self.influences.squared:
             return self.influences.squares(labels)

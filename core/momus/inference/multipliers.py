@@ -109,7 +109,7 @@ class Influences:
             sums.append(deviations if self.counted else deviations / size)
         return sums[0], sums[1]
 
-    def null_rows(self, signs: Weights) -> tuple[Floats, Floats]:
+    def null_rows(self, signs: Weights | Floats) -> tuple[Floats, Floats]:
         """Rows of both texts that differ by chance alone, (B, V) each: the centre with signed influences added.
 
         Shares, or counts where the distance is tested by itself. Distances other than KS and the supremum get 0 where

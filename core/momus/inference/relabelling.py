@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.inference.contrast import Contrast, SignedContrast
-from momus.inference.multiplicity import family_test
+from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
+from momus.inference.multiplicity import FamilyTest, family_test
 from momus.inference.pooling import NARROW
 from momus.inference.pvalues import Prepared
 from momus.inference.samples import Samples
@@ -129,6 +129,8 @@ class Nulls:
     ----------
     exact
         Whether all relabellings are enumerated.
+    test
+        The test of the family after the stage at which it stopped; None if it has none, or all were enumerated.
     noise, kept
         By samples, and whether signs are random: pooled rows of both sides under the first relabellings, (b, V) each,
         if a distance asks for them; the largest number of values to keep.
@@ -147,6 +149,7 @@ class Nulls:
         self.contrasts, self.family, self.budget, self.seed = contrasts, family, budget, seed
         self.headline = headline
         self.signed = {c.signed for c in contrasts}
+        self.test: FamilyTest | None = None
         self.noise: dict[tuple[int, bool], tuple[Floats, Floats]] = {}
         self.kept, self.exact, self.stages, self.workers = kept, False, budget.stages, 1
         if contrasts:
@@ -209,10 +212,16 @@ class Nulls:
 
     def _contrasts(self, labels: Weights, signs: Weights, active: Sequence[int], keep: bool) -> list[Floats]:
         values: dict[int, Floats] = {}
-        for samples in {id(self.contrasts[i].samples): self.contrasts[i].samples for i in active}.values():
+        # studentised contrasts have moments of float64
+        ratios = [i for i in active if isinstance(self.contrasts[i], RatioContrast)]
+        precise = labels.astype(np.float64) if ratios else labels
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values |= {i: self.contrasts[i].under(precise, None) for i in ratios}
+        others = [i for i in active if i not in values]
+        for samples in {id(self.contrasts[i].samples): self.contrasts[i].samples for i in others}.values():
             for signed, drawn in ((False, labels), (True, signs)):
                 chosen = [
-                    i for i in active if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
+                    i for i in others if self.contrasts[i].samples is samples and self.contrasts[i].signed == signed
                 ]
                 if chosen:
                     results = self._of_samples([self.contrasts[i] for i in chosen], samples, drawn, keep)
@@ -246,8 +255,8 @@ class Nulls:
         stopped = {i for i in active if i not in family and self._stops(drawn[i], self.contrasts[i].extreme(drawn[i]))}
         if family:
             contrasts, nulls = [self.contrasts[i] for i in family], [drawn[i] for i in family]
-            test = family_test(contrasts, nulls, self.exact, self.headline)
-            if self._stops(drawn[family[0]], test.extreme):
+            self.test = family_test(contrasts, nulls, self.exact, self.headline)
+            if self._stops(drawn[family[0]], self.test.extreme):
                 stopped |= set(family)
         return [i for i in active if i not in stopped]
 

@@ -79,7 +79,7 @@ class Samples:
         shared = 2 * r * g / (r + g)
         return (shared / r)[self.strata], (shared / g)[self.strata]
 
-    def sides(self, labels: Weights) -> tuple[Floats | Weights, Floats | Weights | None]:
+    def sides(self, labels: Weights | Floats) -> tuple[Floats | Weights, Floats | Weights | None]:
         """Weights of the rows as real and as generated, (N, B) each; None where those are 1 − the former."""
         if self.strata is None:
             return labels, None

@@ -120,7 +120,7 @@ class Ratio:
         # means of units of equal weight, in unequal numbers
         unequal = fewest >= FEWEST and most >= UNEQUAL * fewest and bool(np.ptp(self.w) == 0)
         self.transforms = unequal and d.kind in ("documents", "clusters") and self.flat > 0
-        paths: dict[bool, Callable[[], Callable[[Weights], Difference]]] = {
+        paths: dict[bool, Callable[[], Callable[[Weights | Floats], Difference]]] = {
             d.kind in ("documents", "clusters"): self._independent,
             d.flips: self._flipped,
             d.kind == "prompts" and not d.flips: self._within,
@@ -143,7 +143,7 @@ class Ratio:
             return float(max(sum(units) - 2, 1))
         return (one + other) ** 2 / (one**2 / (units[0] - 1) + other**2 / (units[1] - 1))
 
-    def _independent(self) -> Callable[[Weights], Difference]:
+    def _independent(self) -> Callable[[Weights | Floats], Difference]:
         """Units are independent between and within texts."""
         x, w = self.x, self.w
         # one set of second moments where all weights are equal, else also those times w and w²: (N, 5 or 11)
@@ -153,7 +153,7 @@ class Ratio:
             moments = np.column_stack([moments, x**3])
         whole, n = moments.sum(axis=0), (self.samples.n_real, len(x) - self.samples.n_real)
 
-        def under(labels: Weights) -> Difference:
+        def under(labels: Weights | Floats) -> Difference:
             real = pooled(moments, labels)
             # where all relabellings may be enumerated, rounding must not tell one from its opposite
             generated = pooled(moments, 1 - labels) if len(x) <= FEW else whole - real
@@ -168,7 +168,7 @@ class Ratio:
 
         return under
 
-    def _flipped(self) -> Callable[[Weights], Difference]:
+    def _flipped(self) -> Callable[[Weights | Floats], Difference]:
         """Units change sides as a whole: both sides of a unit are one observation."""
         units = self.samples.design.units[0]
         (xr, xg), (wr, wg) = (np.split(column, 2) for column in (self.x, self.w))
@@ -178,7 +178,7 @@ class Ratio:
         both, base = (kept + changed).sum(axis=0), changed.sum(axis=0)
         products = float(xr @ xg), float(wr @ wg)
 
-        def under(labels: Weights) -> Difference:
+        def under(labels: Weights | Floats) -> Difference:
             real = base + pooled(kept - changed, labels[:units])  # (B, 6)
             generated = both - real
             a, b = _ratio(real), _ratio(generated)
@@ -194,7 +194,7 @@ class Ratio:
         values = self.offset + real[0], self.offset + generated[0]
         return Difference(*values, real[1], generated[1], self.flat, self.equal)
 
-    def _within(self) -> Callable[[Weights], Difference]:
+    def _within(self) -> Callable[[Weights | Floats], Difference]:
         """Documents are labelled within prompts, and prompts are independent: a prompt is one observation."""
         design = self.samples.design
         prompts, units = np.concatenate(design.unit_numbers), design.units[0]
@@ -203,7 +203,7 @@ class Ratio:
         stacked = sparse.vstack(blocks, format="csr")  # (4 · prompts, N)
         whole = stacked.sum(axis=1).reshape(4, units, 1)
 
-        def under(labels: Weights) -> Difference:
+        def under(labels: Weights | Floats) -> Difference:
             # weighted sums of x and w by prompt, for each side: (prompts, B)
             xr, wr, xg, wg = np.asarray(stacked @ labels).reshape(4, units, -1)
             xg, wg = whole[2] - xg, whole[3] - wg
@@ -218,7 +218,7 @@ class Ratio:
         as_real, as_generated = self.samples.weight_by_label
         return as_real[:, None], as_generated[:, None]
 
-    def _binned(self) -> Callable[[Weights], Difference]:
+    def _binned(self) -> Callable[[Weights | Floats], Difference]:
         """Documents are independent within bins; the variance is that within bins."""
         design, strata = self.samples.design, self.samples.strata
         assert design.strata is not None
@@ -242,20 +242,20 @@ class Ratio:
             )
             return ratio, (weight**2 * within).sum(axis=0) / w**2
 
-        def under(labels: Weights) -> Difference:
+        def under(labels: Weights | Floats) -> Difference:
             real = np.asarray(stacked @ labels).reshape(5, size, -1)
             return self._difference(side(real, counts[0]), side(whole - real, counts[1]))
 
         return under
 
-    def _binned_groups(self) -> Callable[[Weights], Difference]:
+    def _binned_groups(self) -> Callable[[Weights | Floats], Difference]:
         """Whole groups are labelled; weights of bins follow the labels."""
         d = self.samples.design
         assert d.groups is not None
         of_group = indicator(np.concatenate([d.groups[0], d.groups[1] + d.units[0]]))
         columns = [of_group @ sparse.diags_array(c) for c in (self.x, self.w)]
 
-        def under(labels: Weights) -> Difference:
+        def under(labels: Weights | Floats) -> Difference:
             as_real, as_generated = self.samples.sides(labels)
             assert as_generated is not None
             parts = []

@@ -12,7 +12,7 @@ from momus.critic.statistic import Statistic
 from momus.inference.contrast import Contrast, contrast_of
 from momus.inference.design import Design
 from momus.inference.influence import Errors, cross_fitted, witness_of
-from momus.inference.multiplicity import family_test
+from momus.inference.multiplicity import FamilyTest, family_test
 from momus.inference.multipliers import chance_distance
 from momus.inference.outcome import Question, outcome
 from momus.inference.pooling import NARROW, Rows, Tables
@@ -127,7 +127,8 @@ def compare_rows(
                 tested[k] = outcome(c, c.samples, null, nulls.exact, kept, errors[key], questions[key])
                 drawn[k] = null
         with_p = [k for k in together if tested[k].p == tested[k].p]
-        tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p}, headline)
+        known = nulls.test if len(with_p) == len(together) > 1 else None
+        tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p}, headline, known)
         results |= {chosen[k]: result for k, result in tested.items()}
     return [results[i] for i in range(len(statistics))]
 
@@ -159,12 +160,14 @@ def _signed(contrasts: Sequence[Contrast], signed: bool) -> list[int]:
     return [k for k, c in enumerate(contrasts) if c.signed == signed]
 
 
-def _of_family(members: Mapping[int, tuple[Contrast, Floats, TestResult]], headline: str) -> dict[int, TestResult]:
+def _of_family(
+    members: Mapping[int, tuple[Contrast, Floats, TestResult]], headline: str, known: FamilyTest | None
+) -> dict[int, TestResult]:
     """Results with their p in the family, which is no smaller than their own: some have a t-test too."""
     if not members:
         return {}
     contrasts, nulls, results = zip(*members.values(), strict=True)
-    test = family_test(contrasts, nulls, results[0].method.exact, headline)
+    test = known or family_test(contrasts, nulls, results[0].method.exact, headline)
     p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p for r in results])
     return {key: replace(results[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
 

@@ -133,7 +133,7 @@ class Finding:
     axis
         The axis.
     sentence
-        What the corpus of the passage does; empty where the answer says it already.
+        What the corpus of the passage does.
     shown
         The passages.
     """
@@ -150,7 +150,7 @@ def findings_of(cards: Sequence[Card], answer: Answer) -> list[Finding]:
         if card.differs and card.examples:
             (shown,) = shown_examples(card.axis, card.result.examples, 1, GLANCE, remarks=1)
             cell = next(c for c in card.axis.cells if c.generated == shown.generated.corpus)
-            findings.append(Finding(card.axis, "" if cell is answer.largest else says_what(cell), shown))
+            findings.append(Finding(card.axis, says_what(cell), shown))
     findings.sort(key=lambda f: not any(piece.marked for piece in f.shown.generated.pieces))  # stable: by size
     return findings[:FINDINGS]
 

@@ -45,6 +45,23 @@ def rounded(value: float | None, *others: float | None) -> str:
     return texts[0].replace("-", "−") if value < 0 else texts[0]
 
 
+def compared(value: float, other: float) -> str:
+    """A number beside another one, with digits enough that a reader who divides them finds the change that is told.
+
+    >>> compared(1.26, 1.23), compared(1.23, 1.26), compared(34.17, 40.73)
+    ('1.26', '1.23', '34')
+    """
+    texts = [rounded(value, other), rounded(other, value)]
+    if value * other > 0:
+        true = value / other - 1
+        for digits in range(2, 5):
+            shown = float(_digits(value, digits).replace(",", "")) / float(_digits(other, digits).replace(",", "")) - 1
+            if abs(shown - true) <= max(0.01, 0.08 * abs(true)):
+                break
+            texts = [_digits(x, digits + 1).replace("-", "−") for x in (value, other)]
+    return texts[0]
+
+
 def percent(share: float, *others: float) -> str:
     """A share in percent as `rounded` writes it.
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import HUMAN, number, p_value, percent, rounded, signed_percent
+from momus.report.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
 from momus.report.joint_words import count
 from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
+from momus.verdicts.atlas import atlas
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
@@ -107,11 +108,14 @@ def versus(cell: Cell) -> str:
     if v.method.family == "distance":
         interval = "" if v.low is None or v.high is None else f" ({rounded(v.low, v.high)} to {rounded(v.high, v.low)})"
         return f"{label(v)} {value(v, v.difference)}{interval}"
-    generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
+    relative = "" if change is None or v.wording.format == "share" else f", {signed_percent(change)}"
+    if relative and v.generated_value and v.real_value:
+        generated, real = compared(v.generated_value, v.real_value), compared(v.real_value, v.generated_value)
+    else:
+        generated, real = value(v, v.generated_value, v.real_value), value(v, v.real_value, v.generated_value)
     if v.wording.clause:
         return f"{v.wording.clause.format(generated)} ({_of(v)}: {real})"
     unit = f" {v.wording.unit}" if v.wording.unit else ""
-    relative = "" if change is None or v.wording.format == "share" else f", {signed_percent(change)}"
     return f"{label(v)} {generated}{unit} ({_of(v)}: {real}{relative})"
 
 
@@ -162,7 +166,7 @@ def _nearest(answer: Answer) -> str:
     counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
     beyond = f"beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
     if answer.nearest is not None:
-        return f"{first.generated} is nearest to human text: {beyond}"
+        return f"{first.generated} is {_nearer(answer)} to human text: {beyond}"
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}. {first.generated} is {beyond}"
     return f"{first.generated} is {beyond}"
@@ -171,24 +175,33 @@ def _nearest(answer: Answer) -> str:
 def _nearest_and_none_beyond(answer: Answer) -> str:
     """Who is nearest where no corpus is beyond human variation on any axis, and on how many axes they differ."""
     counts = [c.differs for c in answer.corpora]
-    differ = (
-        f"each differs on {counts[0]}" if len(set(counts)) == 1 else f"they differ on {min(counts)} to {max(counts)}"
-    )
-    none = f"no text is beyond human variation on any of {axes(answer.corpora[0].tested)}; {differ}"
+    if len(set(counts)) == 1:
+        differ = f"{'both differ' if len(counts) == 2 else 'each differs'} on {counts[0]}"
+    elif len(counts) == 2:
+        differ = joined([f"{c.generated} differs on {c.differs}" for c in answer.corpora])
+    else:
+        differ = f"they differ on {min(counts)} to {max(counts)}"
+    none = f"no text is shown to be beyond human variation on any of {axes(answer.corpora[0].tested)}; {differ}"
     if answer.nearest is not None:
-        return f"{answer.nearest.generated} is nearest to human text; {none}."
+        return f"{answer.nearest.generated} is {_nearer(answer)} to human text; {none}."
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}; {none}."
     return f"{none[0].upper()}{none[1:]}."
+
+
+def _nearer(answer: Answer) -> str:
+    return "nearer" if len(answer.corpora) == 2 else "nearest"
 
 
 def _nearest_on_one_axis(answer: Answer) -> str:
     """Who is nearest on the only axis, and which corpora are beyond human variation on it."""
     beyond = [c.generated for c in answer.corpora if c.beyond]
     verb = "is" if len(beyond) == 1 else "are"
-    where = f"{joined(beyond)} {verb} beyond human variation" if beyond else "no text is beyond human variation"
+    where = (
+        f"{joined(beyond)} {verb} beyond human variation" if beyond else "no text is shown to be beyond human variation"
+    )
     if answer.nearest is not None:
-        return f"{answer.nearest.generated} is nearest to human text on the only axis; {where} on it."
+        return f"{answer.nearest.generated} is {_nearer(answer)} to human text on the only axis; {where} on it."
     if len(answer.tied) > 1:
         return f"Too close to call: {joined(answer.tied, 'or')}; {where} on the only axis."
     return f"On the only axis, {where}."
@@ -205,12 +218,12 @@ def _by_count(corpora: Sequence[CorpusAnswer]) -> list[tuple[int, list[str]]]:
 def _largest(answer: Answer, cell: Cell) -> str:
     axis = answer.axis(cell.row.critic)
     shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
-    all_of_them = "both" if len(answer.corpora) == 2 else f"all {count(len(answer.corpora))}"
-    size = "Largest" if (cell.row.gap or 0.0) >= max(a.size for a in answer.axes) else "Main"
-    whose = f"{size} gap of {all_of_them}" if shared else f"{size} gap: {cell.generated} in"
-    name = f"{cell.generated} {'is ' if cell.direction else ''}" if shared else ""
-    what = f"{name}{says_what(cell)}"
-    return f"{whose}{': ' if shared else ' '}{axis.axis} – {what}."
+    largest = (cell.row.gap or 0.0) >= max(a.size for a in answer.axes)
+    if shared:
+        all_of_them = "Both" if len(answer.corpora) == 2 else f"All {count(len(answer.corpora))}"
+        start = f"{all_of_them} depart {'most' if largest else 'mainly'} in {axis.axis}"
+        return f"{start} – {cell.generated} {'is ' if cell.direction else ''}{says_what(cell)}."
+    return f"{'Largest' if largest else 'Main'} gap: {cell.generated} in {axis.axis} – {says_what(cell)}."
 
 
 def _largest_axis(answer: Answer, generated: str) -> str | None:
@@ -260,14 +273,15 @@ def legend(answer: Answer) -> list[str]:
     sources = {c.row.band_source for c in cells if c.row.gap is not None}
     unknown = any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells)
     registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
-    named = registers.pop() if len(registers) == 1 else ""
+    register = registers.pop() if len(registers) == 1 else ""
+    named = register if register in atlas()["registers"] else "predicted from other texts"
     known, others = (len({c.row.critic for c in cells if c.row.band_source in s}) for s in (sources, ("default",)))
     which = "default" if others == known else f"default on {others} of {axes(known)}"
-    default = f" ({which}: {named or 'other texts'})" if others else ""
+    default = f" ({which}: {named})" if others else ""
     lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
     if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
-        lines.append("mean and rank: of the headline statistic of each axis, the same for all texts")
+        lines.append("rank: by the headline statistic of each axis, the same for all texts")
     if any(over_refits(c.row) for c in cells):
         lines.append("± standard deviation over fits of the critic")
     if any(c.row.p_adjusted is None for c in cells):

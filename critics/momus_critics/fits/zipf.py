@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,8 @@ from momus.numeric.types import Floats, Ints
 
 BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
-KEPT: deque[tuple[Floats, int | str, Floats]] = deque(maxlen=12)
-"""Ranked rows, and their shares up to a rank or their exponents, computed last: several statistics ask for the same."""
+KEPT: deque[tuple[Floats, int | str, Any]] = deque(maxlen=12)
+"""Ranked rows, and what was computed of them last: their shares up to a rank, their exponents, the same as integers."""
 KEPT_CELLS = 1 << 18
 """Largest table that is kept: 2 MB."""
 
@@ -83,10 +84,14 @@ def ranked(pooled: Floats) -> Floats:
     if not np.array_equal(whole, pooled):  # fractions
         return np.sort(pooled, axis=1)[:, ::-1]
     # integers are sorted several times as fast as floats
-    return np.sort(whole, axis=1).astype(np.float64)[:, ::-1]
+    whole = np.sort(whole, axis=1)[:, ::-1]
+    ordered = whole[:, ::-1].astype(np.float64)[:, ::-1]
+    if ordered.sum(axis=1).max() < 1 << 31:
+        _once(ordered, "integers", lambda: whole)
+    return ordered
 
 
-def _once(ordered: Floats, what: int | str, compute: Callable[[], Floats]) -> Floats:
+def _once(ordered: Floats, what: int | str, compute: Callable[[], Any]) -> Any:
     """A number or table of ranked rows, from `KEPT` if it is there."""
     for rows, key, kept in tuple(KEPT):
         if rows is ordered and key == what:
@@ -101,7 +106,7 @@ def exponents(ordered: Floats, truncated: bool = False) -> Floats:
     """Maximum-likelihood exponent of each row."""
     if truncated:
         return np.array([fit_exponent(row, truncated=True) for row in ordered])
-    return _once(ordered, "exponents", lambda: _exponents(ordered))
+    return np.asarray(_once(ordered, "exponents", lambda: _exponents(ordered)))
 
 
 def _exponents(ordered: Floats) -> Floats:
@@ -112,15 +117,14 @@ def _exponents(ordered: Floats) -> Floats:
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:
     """Empirical cumulative distribution over the first ranks (over all if ``ranks`` is 0)."""
-    return _once(ordered, ranks, lambda: _shares_up_to(ordered, ranks))
+    return np.asarray(_once(ordered, ranks, lambda: _shares_up_to(ordered, ranks)))
 
 
 def _shares_up_to(ordered: Floats, ranks: int) -> Floats:
-    head = ordered[:, :ranks] if ranks else ordered
-    whole = head.astype(np.int64)
     # sums of integers are exact, and ten times as fast as those of floats
-    cumulated = np.cumsum(whole if np.array_equal(whole, head) else head, axis=1)
-    return np.asarray(cumulated / ordered.sum(axis=1, keepdims=True))
+    whole = _once(ordered, "integers", lambda: ordered)
+    head = whole[:, :ranks] if ranks else whole
+    return np.asarray(np.cumsum(head, axis=1, dtype=whole.dtype) / ordered.sum(axis=1, keepdims=True))
 
 
 def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
@@ -199,10 +203,15 @@ def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: 
     observed = float(ks_own_law(ordered, ranks)[0])
     law = law_shares(exponents(ordered), support)[0]
     mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
+    # ranks with less than a token on average have fewer tokens than ranks: these tokens are drawn one by one
+    rare = int(ordered.sum()) * mass < 1
+    head, tail = np.append(mass[~rare], mass[rare].sum()), np.cumsum(mass[rare])
     rng = np.random.default_rng(seed)
     extreme = 0
     for _ in range(samples):
-        sample = rng.multinomial(int(ordered.sum()), mass / mass.sum()).astype(np.float64)
+        drawn = rng.multinomial(int(ordered.sum()), head / head.sum())
+        rest = np.searchsorted(tail, tail[-1:] * rng.random(int(drawn[-1])), "right")
+        sample = np.concatenate([drawn[:-1], np.bincount(rest)])
         resample = ranked(sample[sample > 0][None])
         extreme += float(ks_own_law(resample, ranks)[0]) >= observed
     return observed, (1 + extreme) / (1 + samples)

@@ -12,7 +12,7 @@ from scipy.special import softmax
 
 from momus.critic import ExplanationMixin, Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, UnnamedLatentsMixin, check_fitted
+from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, check_fitted
 from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, construct, parametrized
 from momus.evidence import MarkedDocument
@@ -76,7 +76,7 @@ TYPED = (
 
 
 @parametrized
-class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin, UnnamedLatentsMixin):
+class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin, FittedTogetherMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
     Text is cut into pieces of a few sentences, by words and punctuation alone: line ends and markup decide nothing. The

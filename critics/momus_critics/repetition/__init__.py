@@ -274,9 +274,10 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
             mark = Mark("loop" if loop else "copy", f"as {counted(back, 'word')} and symbols before")
             marks |= dict.fromkeys(range(start, start + length), mark)
         expected = float(self.process_.expected(copies).sum())
+        loops = int(spans.loops.sum())
         note = (
             f"{len(marks):,} of {len(words):,} words and symbols are copies; {expected:,.0f} are expected at this "
-            f"length. {counted(int(spans.loops.sum()), 'loop')}."
+            "length." + (f" {counted(loops, 'loop')}." if loops else "")
         )
         values: Floats = -self.process_.log_probabilities(copies)
         prior = self.log_prior(copies)
