@@ -9,7 +9,7 @@ from scipy import optimize, stats
 
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
-from momus.inference import Design, compare_rows
+from momus.inference import Design, Method, compare_rows
 from momus.inference.adjustment import binned
 from momus.inference.contrast import contrast_of
 from momus.inference.influence import Errors, _deviation, cross_fitted, distance_error, tvd_witness
@@ -122,6 +122,9 @@ def test_groups_of_ratios_have_the_variance_of_the_rate_over_their_effective_doc
         assert [getattr(found, f) for f in fields] == pytest.approx([getattr(plain, f) for f in fields])
     assert found.groups == 12
     assert of_ratios(np.column_stack([-x, w]), numbers, True) is None, "no logarithm"
+    even = np.where(np.arange(len(x)) % 2, 1.0, -1.0)
+    assert even.sum() == 0
+    assert of_ratios(ones(even), numbers, True) is None, "nor of 0"
 
 
 @pytest.mark.parametrize(
@@ -506,6 +509,12 @@ def test_half_as_many_units_again_are_unequal(n, m, transformed):
     rng = np.random.default_rng(0)
     ratio = Ratio(Samples(Tables.of(ones(rng.gamma(2, size=n)), ones(rng.gamma(2, size=m))), Design.documents(n, m)))
     assert ratio.transforms == transformed
+
+
+def test_a_method_that_says_nothing_of_skewness_has_none():
+    a, b = np.random.default_rng(2).gamma(2, size=(2, 10))
+    (found,) = compare_rows([MEAN], {"x": ones(a)}, {"x": ones(b)}, permutations=99, threads=1)
+    assert found.method.skewness == Method().skewness == 0
 
 
 def test_degrees_of_freedom():
