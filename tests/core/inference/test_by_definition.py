@@ -372,12 +372,15 @@ def test_means_on_the_log_scale_have_errors_and_detectable_differences_on_that_o
     (found,) = compare_rows([LOG], {"x": ones(a)}, {"x": ones(b)}, permutations=99, threads=1)
     error, freedom = Errors(Samples(Tables.of(ones(a), ones(b)), Design.documents(20, 30)), [LOG], 0, 0).of(LOG)
     ratio, middle = math.log(b.mean() / a.mean()), math.sqrt(a.mean() * b.mean())
-    # the difference is 2 G sinh(r/2) for the logarithm r of the ratio
-    assert found.difference == pytest.approx(2 * middle * math.sinh(ratio / 2))
-    assert found.standard_error == pytest.approx(error * middle * math.cosh(ratio / 2))
+    assert found.difference == pytest.approx(b.mean() - a.mean())
+    plain = math.sqrt(a.var(ddof=1) / 20 + b.var(ddof=1) / 30)
+    assert found.standard_error == pytest.approx(plain)
     assert found.mde == pytest.approx(2 * middle * math.sinh(detectable_difference(error, freedom, 0.05) / 2))
+    # generated · exp(wδ) − real · exp(−(1 − w)δ), which moves by its own error where the log ratio does
+    w = (plain / error - a.mean()) / (b.mean() - a.mean())
+    assert 0 < w < 1
     reach = max(stats.t.ppf(0.975, freedom), abs(ratio) / error) if found.p > 0.05 else stats.t.ppf(0.975, freedom)
-    ends = [2 * middle * math.sinh((ratio + side * reach * error) / 2) for side in (-1, 1)]
+    ends = [b.mean() * math.exp(w * d) - a.mean() * math.exp((w - 1) * d) for d in (-reach * error, reach * error)]
     assert (found.low, found.high) == pytest.approx(ends)
 
 
