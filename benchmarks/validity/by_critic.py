@@ -71,18 +71,16 @@ def paragraph(name: str) -> str:
 
 
 def summary() -> str:
-    """The table of all critics: rates of false alarms, and the defect that is found at the smallest strength."""
-    rates, (own, _) = levels(), powers()
-    lines = [
-        "| critic (text) | 50 \\| 50 | 200 \\| 200 | 1,000 \\| 1,000 | smallest defect found |",
-        "|---|---:|---:|---:|---|",
+    """The rates of all critics in a sentence, with those that chance does not expect."""
+    found = [
+        (float(rate), critic.partition(" ")[0], size) for critic, c in levels().items() for size, rate in c.items()
     ]
-    for key, cells in rates.items():
-        numbers = [(re.findall(r"[\d.]+", s) or ["9"])[0] for _, s in own.get(key, [])]
-        best = min(zip(map(float, numbers), own.get(key, []), strict=True), default=(9.0, ("", "")))
-        defect = f"{best[1][0]} {best[1][1]}" if best[0] < 9 else "–"
-        lines.append(f"| {key} | {' | '.join(cells.get(s, '–') for s in SIZES)} | {defect} |")
-    return "\n".join(lines)
+    outside = [f"`{critic}` {rate:.3f} ({size})" for rate, critic, size in sorted(found) if not 0.035 <= rate <= 0.065]
+    inside = len(found) - len(outside)
+    return (
+        f"Of {len(found)} cells (a critic, a text, documents on either side), {inside} lie within 0.035 to 0.065, as "
+        f"chance expects of 39 in 40; outside are {', '.join(outside)}."
+    )
 
 
 def filled(text: str) -> str:

@@ -226,7 +226,7 @@ def artificial() -> Texts:
         table = corpus.tokens(split)
         path = folder / f"{name}.arpa"
         KneserNey(order=order).fit(table.ids, table.offsets, table.vocabulary).write_arpa(path)
-        scorers[name] = {"scorer": "kenlm", "path": str(path)}
+        scorers[f"{name}_scorer"] = {"scorer": "kenlm", "path": str(path)}
         return NGramText(order, split, unknown=False).fit_corpus(corpus)
 
     def drawn(of: NGramText, first: int, n: int) -> list[str]:
