@@ -1,7 +1,9 @@
 """The atlas of human bands: how far human authors, books and pages lie apart on every statistic, by register.
 
 A register is a collection of human text with groups; half of the groups fit a critic where no other text does, and the
-others are scored. Laws of running text are measured on two pieces of 60,000 tokens of each novel.
+others are scored. Laws of running text are measured on two pieces of 60,000 tokens of each novel. What was measured is
+kept in ``atlas.json`` beside this file; what it says of a register, and of text of any, is estimated from all
+statistics of a kind (``registers.py``). ``--critics ""`` measures nothing, and estimates that again.
 
 Run:  python benchmarks/validity/atlas.py [--critics a,b] [--out DIR] [--write core/momus/verdicts/atlas.json]
 Data: ``litbank``, ``sectioned`` and ``code-mixing`` under MOMUS_DATA, else ../shared/data; the demo's texts.
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from registers import Registers
 from studies import chapters, data
 
 from momus import Corpus, read_corpus
@@ -38,6 +41,9 @@ from momus.verdicts.statistics import all_statistics
 PASSAGES, WORDS, LEAST_WORDS = 16, 250, 60
 TOKENS = 60_000
 """Tokens of each of the two pieces of a novel that a law is measured on."""
+MEASURED = Path(__file__).with_name("atlas.json")
+NO_UNIT = 3.0
+"""Standard deviation of the logarithms of bands of statistics without a common unit."""
 SECONDS = 300
 """Longest time for a critic and a register."""
 CRITICS = (
@@ -154,7 +160,13 @@ def measured(name: str, register: str, fit: Corpus, text: Corpus) -> list[dict[s
     (critic,) = make_critics([name], {})
     spreads = of_laws(critic, fit) if isinstance(critic, RunningTextCritic) else of_critic(critic, fit, text)
     return [
-        {"critic": name, "register": register, "statistic": s, "kind": kind, "band": [x.value, x.low, x.high, x.groups]}
+        {
+            "critic": name,
+            "register": register,
+            "statistic": s,
+            "kind": kind,
+            "band": _rounded((x.value, x.low, x.high), x.groups),
+        }
         for s, kind, x in spreads
     ]
 
@@ -176,30 +188,29 @@ def with_limit(call: Callable[[], list[dict[str, Any]]], seconds: int) -> list[d
 
 
 def content(rows: Sequence[dict[str, Any]], registers: dict[str, Any]) -> dict[str, Any]:
-    """The atlas: bands by critic and statistic, and by kind of effect the median over statistics."""
-    bands: dict[str, dict[str, dict[str, list[float]]]] = {}
-    kinds: dict[str, dict[str, list[list[float]]]] = {}
+    """The atlas: bands by critic, statistic and register, where any other register has no name; and by kind."""
+    by: dict[str, dict[tuple[str, str], dict[str, list[float]]]] = {}
     for row in rows:
-        band = [*(float(f"{x:.4g}") for x in row["band"][:3]), row["band"][3]]
-        bands.setdefault(row["critic"], {}).setdefault(row["statistic"], {})[row["register"]] = band
-        if row["kind"]:
-            kinds.setdefault(row["kind"], {}).setdefault(row["register"], []).append(band)
-    of_kind = {
-        kind: {
-            register: [
-                *(float(f"{np.quantile([b[0] for b in found], q):.4g}") for q in (0.5, 0.1, 0.9)),
-                max(b[3] for b in found),
-            ]
-            for register, found in by.items()
-        }
-        for kind, by in kinds.items()
-    }
-    return {
-        "about": "Human bands in units of the effect: [value, low, high, groups], by benchmarks/validity/atlas.py",
-        "registers": registers,
-        "bands": bands,
-        "kinds": of_kind,
-    }
+        by.setdefault(row["kind"], {}).setdefault((row["critic"], row["statistic"]), {})[row["register"]] = row["band"]
+    bands: dict[str, dict[str, dict[str, list[float]]]] = {}
+    kinds: dict[str, dict[str, list[float]]] = {}
+    for kind, statistics in by.items():
+        # statistics without a common unit say nothing of each other's size
+        model = Registers.fitted([list(of.values()) for of in statistics.values()], None if kind else NO_UNIT)
+        for (critic, statistic), of in statistics.items():
+            measured, groups = list(of.values()), [int(m[3]) for m in of.values()]
+            found = {"": _rounded(model.band(measured), sum(groups))}
+            found |= {r: _rounded(model.band(measured, i), groups[i]) for i, r in enumerate(of)}
+            bands.setdefault(critic, {})[statistic] = found
+        if kind:
+            kinds[kind] = {"": _rounded(model.band([]), max(r["groups"] for r in registers.values()))}
+        print(f"{kind or 'without a unit'}: {len(statistics)} statistics, {model}", flush=True)
+    about = "Human bands in units of the effect: [value, low, high, groups], by benchmarks/validity/atlas.py"
+    return {"about": about, "registers": registers, "bands": bands, "kinds": kinds}
+
+
+def _rounded(band: Sequence[float], groups: int) -> list[float]:
+    return [*(float(f"{x:.4g}") for x in band), groups]
 
 
 def main() -> None:
@@ -210,6 +221,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="write the atlas here: core/momus/verdicts/atlas.json")
     a = parser.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
+    critics = [name for name in a.critics.split(",") if name]
     registers: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     for register, (source, group, document) in SOURCES.items():
@@ -224,7 +236,7 @@ def main() -> None:
             "median_words": float(np.median([len(d.text.split()) for d in text])),
         }
         print(register, registers[register], flush=True)
-        for critic in a.critics.split(","):
+        for critic in critics:
             if register in CUT.get(critic, ()) or (critic in LAWS and register != "novels"):
                 continue
             path, began = a.out / f"{critic}.{register}.json", time.perf_counter()
@@ -235,12 +247,13 @@ def main() -> None:
                 path.write_text(json.dumps(found))
             kept = json.loads(path.read_text())
             rows += [] if isinstance(kept, str) else kept
+    # what was measured of others stays
+    kept = [r for r in json.loads(MEASURED.read_text(encoding="utf-8")) if r["critic"] not in critics]
+    rows = sorted([*kept, *rows], key=lambda r: (r["critic"], r["statistic"], r["register"]))
     if a.write:
-        atlas = content(rows, registers)
-        if set(a.critics.split(",")) < {*CRITICS, *LAWS}:  # the others stay, and so do the medians over statistics
-            kept = json.loads(a.write.read_text(encoding="utf-8"))
-            atlas = {**kept, "bands": {**kept["bands"], **atlas["bands"]}}
-        a.write.write_text(json.dumps(atlas, indent=1) + "\n", encoding="utf-8")
+        lines = ",\n".join(map(json.dumps, rows))
+        MEASURED.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        a.write.write_text(json.dumps(content(rows, registers), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

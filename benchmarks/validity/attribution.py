@@ -38,7 +38,7 @@ from momus.critic.registry import make_critics
 from momus.inference import axis_test, holm
 from momus.inference.adjustment import Overlap
 from momus.joint.adjusted import AdjustedRow, Sides
-from momus.joint.attribution import accounted, attribution
+from momus.joint.attribution import accounted, attribution, read_matrix
 from momus.joint.axes import Axis, axis_of
 
 
@@ -96,7 +96,8 @@ Which alarms [go with another axis](attribution.md), on planted defects. 200 | 2
 {number} critics of documents ({critics}), Holm-adjusted.
 *Own* axes are those that the defect is planted on. *Survives*: an own axis alarms, and it goes with no axis of
 another kind. *Goes with*: share of the other alarms that go with an own axis. *Both*: an own axis survives, and
-all other alarms go with own axes. Rates are over splits in which an own axis alarms; **!** marks *both* below 0.8, and
+all other alarms go with own axes. *Named*: of the splits in which a sentence names an axis that alarms go with, it is
+an own one. Rates are over splits in which an own axis alarms; **!** marks *both* below 0.8, and
 null text above 0.05.
 
 <!-- not run: takes half an hour, and data that is not shipped -->
@@ -197,11 +198,12 @@ class Counts:
     both: Rate
     wrong: Rate
     any_account: Rate
+    named: Rate
 
 
 def counted(defect: str, cells: list[Cell], rule: Rule) -> Counts:
     """Apply a rule to the cells of a defect."""
-    tallies = {name: [0, 0] for name in ("own", "survives", "accounts", "both", "wrong", "any")}
+    tallies = {name: [0, 0] for name in ("own", "survives", "accounts", "both", "wrong", "any", "named")}
 
     def tally(name: str, hit: bool) -> None:
         tallies[name][0] += hit
@@ -214,6 +216,9 @@ def counted(defect: str, cells: list[Cell], rule: Rule) -> Counts:
         others = [a for a in cell["alarms"] if not on_axis(a, defect)]
         tally("any", bool(emptied))
         tally("own", bool(mine))
+        leading = read_matrix("generated", cell["alarms"], rows).leading
+        if leading is not None:
+            tally("named", on_axis(leading[0], defect))
         if not mine:
             continue
         kept = [a for a in mine if not any(x == a and not on_axis(by, defect) for x, by in emptied)]
@@ -234,6 +239,7 @@ def counted(defect: str, cells: list[Cell], rule: Rule) -> Counts:
         rates["both"],
         rates["wrong"],
         rates["any"],
+        rates["named"],
     )
 
 
@@ -257,8 +263,8 @@ def kept(setup: Setup, out: Path) -> dict[str, list[Cell]]:
 def table(setup: Setup, cells: dict[str, list[Cell]], name: str = IN_USE) -> str:
     """Return the table of a rule."""
     lines = [
-        "| defect (strength) | own axes | splits | alarms | own axis alarms | survives | goes with | both |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| defect (strength) | own axes | splits | alarms | own axis alarms | survives | goes with | both | named |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for defect, of_defect in cells.items():
         c = counted(defect, of_defect, RULES[name])
@@ -269,7 +275,8 @@ def table(setup: Setup, cells: dict[str, list[Cell]], name: str = IN_USE) -> str
         lines.append(
             f"| {defect} ({setup.strengths[defect]:g}) | {axes} | {c.splits:,} | {c.alarms:.1f} "
             f"| {rate_text(c.own_alarms)} | {rate_text(c.survives)} "
-            f"| {rate_text(c.accounts)} of {c.accounts.n:,} | {rate_text(c.both)}{mark} |"
+            f"| {rate_text(c.accounts)} of {c.accounts.n:,} | {rate_text(c.both)}{mark} "
+            f"| {rate_text(c.named)} of {c.named.n:,} |"
         )
     if "none" in cells:
         c = counted("none", cells["none"], RULES[name])

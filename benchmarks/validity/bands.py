@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ from momus.verdicts.table import adjust, selected, speaking
 from momus.verdicts.verdict import Verdict
 
 SIZES = (8, 16, 32, 64, 128, 256)
-SKEWED = (8, 32, 128)
+STUDIED = {"normal": (8, 32, 64, 128, 256), "skewed": (8, 32, 128)}
 GAPS = (0.0, 0.5, 1.0, 1.5, 2.0)
 TILTS = (1.0, 1.5, 3.0)
 EACH, CORRELATION, BINS, COLUMNS = 10, 0.25, 20, 300
@@ -106,11 +107,10 @@ def scores(rng: np.random.Generator, effect: Floats, shares: Floats, each: int, 
     x = effect[author] + rng.normal(size=n) * np.sqrt(1 / CORRELATION - 1)
     weights = rng.integers(LENGTH // 2, 2 * LENGTH, n).astype(float)
     rate = rng.poisson(weights * 0.1 * np.exp(0.3 * x - 0.02))
-    edges = np.linspace(-5, 5, BINS - 1)
     rows = {
         "value": np.column_stack([x, np.ones(n)]),
         "rate": np.column_stack([rate, weights]).astype(float),
-        "bins": np.eye(BINS)[np.searchsorted(edges, x)],
+        "bins": np.eye(BINS)[np.searchsorted(np.linspace(-5, 5, BINS - 1), x)],
         "words": rng.multinomial(LENGTH, shares[author]).astype(float),
         "latent_nll": np.column_stack([x**2, np.ones(n)]),
     }
@@ -133,8 +133,7 @@ def simulated(k: int, law: str, replication: int) -> Row:
     others = {}
     for gap in GAPS:
         shares = np.tile(_tilted(gap), (GENERATED, 1))
-        own = effects(rng, GENERATED, law) + gap * PAIR
-        others[f"gap {gap:g}"] = scores(rng, own, shares, 1, "g", False)
+        others[f"gap {gap:g}"] = scores(rng, effects(rng, GENERATED, law) + gap * PAIR, shares, 1, "g", False)
     others["one author"] = scores(rng, effects(rng, 1, law), words(rng, 1), GENERATED, "g", False)
     others["25 authors"] = scores(rng, effects(rng, 25, law), words(rng, 25), GENERATED // 25, "g", True)
     return {name: of_pair(CRITIC, real, other, bands, replication) for name, other in others.items()}
@@ -182,11 +181,17 @@ def table_of_distances(rows: dict[int, list[Row]]) -> list[str]:
 
 
 def of_pair(critic: Critic[Any], real: Scores, other: Scores, bands: HumanBands, seed: int) -> dict[str, Any]:
-    """By statistic: gap, finding, and where its band comes from; of the row that speaks, its name and its interval."""
-    rows = adjust(judge(critic, real, other, permutations=199, resamples=99, seed=seed, bands=bands), "none")
-    found = {v.statistic: [v.gap, _finding(v), v.band_source] for v in rows}
-    (v,) = speaking(selected(rows))
-    return {**found, LEADING: [v.gap, _finding(v), v.statistic if v.is_finding else "", v.low, v.high]}
+    """By statistic, and of the row that speaks: gap, finding, source of the band, intervals, and which row that is."""
+    rows = selected(adjust(judge(critic, real, other, permutations=199, resamples=99, seed=seed, bands=bands), "none"))
+    (led,) = speaking(rows)
+    return {v.statistic: _kept(v) for v in rows} | {LEADING: [*_kept(led), led.statistic if led.is_finding else ""]}
+
+
+def _kept(v: Verdict) -> list[Any]:
+    """Gap, finding, source of the band; interval of the difference, of the gap, and that which decides *beyond*."""
+    intervals = (v.low, v.high), v.gap_interval, v._gap_interval(v.selection)
+    ends = [e if e is None or np.isfinite(e) else 1e300 for i in intervals for e in i or (None, None)]
+    return [v.gap, _finding(v), v.band_source, *ends]
 
 
 def _finding(v: Verdict) -> str:
@@ -280,6 +285,7 @@ def shares_of(rows: Sequence[list[Any]], *findings: str) -> str:
     return " / ".join(f"{np.mean([r[1] == f for r in rows]):.3f}".lstrip("0") for f in findings)
 
 
+@cache
 def true_differences(law: str, gap: float) -> dict[str, float]:
     """Differences of the simulated populations by statistic."""
     rng, n = np.random.default_rng(0), 1 << 20
@@ -295,49 +301,72 @@ def true_differences(law: str, gap: float) -> dict[str, float]:
     }
 
 
-def covered(rows: Sequence[dict[str, Any]], law: str, gap: float) -> str:
-    """Share of the replications in which a row leads whose interval holds the true difference, and their number."""
-    truth, led = true_differences(law, gap), [r[LEADING] for r in rows if r[LEADING][2]]
-    held = [low <= truth[name] <= high for _, _, name, low, high in led]
+INTERVALS = {"difference": 3, "gap": 5, "*beyond*": 7}
+"""Where the intervals lie in what is kept of a row: those of the difference, of the gap, and what decides *beyond*."""
+
+
+def covered(rows: Sequence[list[Any]], truths: dict[str, float], interval: str, name: str = "") -> str:
+    """Share of the intervals of a statistic, or of the row that leads, that hold the true value, and their number."""
+    first = INTERVALS[interval]
+    led = [(truths.get(name or r[-1]), r[first], r[first + 1]) for r in rows if name or r[-1]]
+    held = [low <= truth <= high for truth, low, high in led if truth is not None and low is not None]
     return f"{np.mean(held):.3f} of {len(held):,}" if held else "–"
 
 
 def tables_of_simulations(rows: dict[tuple[str, int], list[Row]]) -> list[str]:
     """Gaps of one generator; findings by true gap, and of other human text; replications in the last row."""
     lines: list[str] = []
+    statistics = [s.name for s in CRITIC.statistics()]
     for law in dict.fromkeys(law for law, _ in rows):
         of_size = {k: found for (of_law, k), found in rows.items() if of_law == law}
         rule = "|---|" + "---:|" * len(of_size)
+        heads = " | ".join(f"K = {k}" for k in of_size)
 
-        def table(head: str, cells: dict[str, list[str]], of_size: Any = of_size, rule: str = rule) -> None:
-            lines.extend(["", f"| {head} | " + " | ".join(f"K = {k}" for k in of_size) + " |", rule])
-            lines.extend(f"| {name} | " + " | ".join(of_name) + " |" for name, of_name in cells.items())
+        def table(head: str, cells: dict[str, Callable[[list[Row]], str]]) -> None:
+            lines.extend(["", f"| {law} authors: {head} | {heads} |", rule])  # noqa: B023
+            for name, cell in cells.items():
+                lines.append(f"| {name} | " + " | ".join(cell(found) for found in of_size.values()) + " |")  # noqa: B023
 
-        gaps = {
-            f"{s}, {g}": [
-                f"{np.median([r[g][s][0] for r in f if r[g][s][0] is not None]):.2f}" for f in of_size.values()
-            ]
-            for s in ("mean", "rate", "ks", "tvd")
-            for g in ("gap 1", "gap 1.5")
-        }
-        table(f"{law} authors: median gap of one generator", gaps)
-        truth = {
-            name: [shares_of([r[name]["mean"] for r in found], "within", "beyond") for found in of_size.values()]
-            for name in [f"gap {g:g}" for g in GAPS]
-        }
-        table(f"{law} authors: *within* / *beyond*, of the mean", truth)
-        led = {
-            f"gap {g:g}": [covered([r[f"gap {g:g}"] for r in found], law, g) for found in of_size.values()]
-            for g in GAPS[1:]
-        }
-        table(f"{law} authors: intervals of the row that leads that hold the true difference", led)
-        people = {
-            f"{name}, {s}": [shares_of([r[name][s] for r in found], "within", "beyond") for found in of_size.values()]
-            for name in ("one author", "25 authors")
-            for s in ("mean", "rate", "ks", "tvd", LEADING)
-        }
-        people["replications"] = [f"{len(found):,}" for found in of_size.values()]
-        table(f"{law} authors: other human text, *within* / *beyond*", people)
+        def of_gaps(found: list[Row], gap: str, s: str) -> str:
+            return f"{np.median([r[gap][s][0] for r in found if r[gap][s][0] is not None]):.2f}"
+
+        def findings(found: list[Row], text: str, s: str) -> str:
+            rows = [r[text][s] for r in found]
+            if s != LEADING:  # of an axis with this statistic alone, which no other could lead
+                low = INTERVALS["gap"]
+                rows = [[r[0], "beyond" if r[1] == "undecided" and r[low] > 1 else r[1]] for r in rows]
+            return shares_of(rows, "within", "beyond")
+
+        def held(found: list[Row], gap: float, interval: str, s: str) -> str:
+            truths = true_differences(law, gap)  # noqa: B023
+            if interval != "difference":  # a mean, and a rate of log-normal values, lie at the gap itself
+                truths = dict.fromkeys(("mean", "rate") if law == "normal" else ("mean",), gap)  # noqa: B023
+            return covered([r[f"gap {gap:g}"][s or LEADING] for r in found], truths, interval, s)
+
+        here = [f"gap {gap:g}" for gap in GAPS]
+        table(
+            "median gap of one generator",
+            {f"{s}, {g}": partial(of_gaps, gap=g, s=s) for s in statistics for g in here[2:4]},
+        )
+        table("*within* / *beyond*, of the mean", {g: partial(findings, text=g, s="mean") for g in here})
+        table(
+            "intervals that hold the truth",
+            {
+                f"{s or LEADING}: {interval}, gap {gap:g}": partial(held, gap=gap, interval=interval, s=s)
+                for s in ("", *statistics)
+                for interval in (INTERVALS if not s else ("difference",))
+                for gap in GAPS[1:]
+            },
+        )
+        table(
+            "other human text, *within* / *beyond*",
+            {
+                f"{name}, {s}": partial(findings, text=name, s=s)
+                for name in ("one author", "25 authors")
+                for s in (*statistics, LEADING)
+            }
+            | {"replications": lambda found: f"{len(found):,}"},
+        )
     return lines[1:]
 
 
@@ -362,15 +391,17 @@ def main() -> None:
     parser.add_argument("--studies", default="simulated,distances,novels,families")
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--real", type=int, default=200, help="replications on novels")
+    parser.add_argument("--sizes", type=lambda x: [int(k) for k in x.split(",")], help="numbers of authors")
     parser.add_argument("--out", type=Path, default=Path("runs/bands"))
     parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
     a = parser.parse_args()
     studies, lines = a.studies.split(","), []
     if "simulated" in studies:
         found = {
-            (law, k): resumed(a.out / f"{law}-{k}.jsonl", a.replications, lambda i, k=k, law=law: simulated(k, law, i))
-            for law, sizes in (("normal", SIZES), ("skewed", SKEWED))
+            (law, k): resumed(a.out / f"{law}-{k}.jsonl", a.replications, partial(simulated, k, law))
+            for law, sizes in STUDIED.items()
             for k in sizes
+            if k in (a.sizes or sizes)
         }
         lines += tables_of_simulations(found)
     if "distances" in studies:

@@ -17,7 +17,7 @@ DIGITS = 5
 """Significant digits of the points of a series."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Quantiles of a table."""
-POINTS = 201
+POINTS = 101
 """Most points of a cumulative distribution."""
 
 

@@ -118,11 +118,26 @@ def test_rows_and_corpora_are_in_the_order_of_the_answer():
     found = comparison(["far", "near"])
     found.joint.ranking.rows[0], found.joint.ranking.rows[1] = rank_row("near", 0, 2), rank_row("far", 1, 2)
     table = overview(answer_of(found))
-    assert table.names == ("near", "far")
+    assert table.names == ("far", "near"), "by the mean of what the table shows, not by the ranks of the headlines"
     assert [r.label for r in table.axes] == [a.axis for a in answer_of(found).axes]
-    assert table.axes[0].cells == ("5.0↑**", "2.5↑**")
-    assert table.axes[1].cells == ("0.1=", "0.0=")
-    assert [r.cells for r in table.ranks] == [("1.0", "2.0"), ("1–2, 0.50", "1–2, 0.50")]
+    assert table.axes[0].cells == ("2.5↑**", "5.0↑**")
+    assert table.axes[1].cells == ("0.0=", "0.1=")
+    assert [r.cells for r in table.ranks] == [("1.3", "2.5"), ("1–2, 0.50", "1–2, 0.50")]
+
+
+def test_a_text_is_nearest_only_if_ranks_and_means_agree():
+    found = comparison(["a", "b"])  # the mean of a is smaller
+    for nearest, tied, said in (("a", ("a",), "a is nearer"), ("b", ("a", "b"), "Too close to call: a or b")):
+        rows = [
+            replace(rank_row(name, i, 2), rank_low=place, rank_high=place)
+            for i, name in enumerate("ab")
+            for place in [1 if name == nearest else 2]
+        ]
+        found.joint.ranking.rows[:] = rows
+        answer = answer_of(found)
+        assert answer.tied == tied
+        assert (answer.nearest is not None) == (nearest == "a")
+        assert said in comparison_text(found)
 
 
 def test_a_share_of_replicates_is_1_only_if_all_agree():

@@ -238,7 +238,7 @@ class Testing:
         str,
         typer.Option(
             metavar="NAME",
-            help="Kind of text whose human bands serve where real text has no groups; default: the median over all.",
+            help="Kind of text whose human bands serve where real text has no groups; default: predicted from all.",
         ),
     ] = ""
     pairwise: Annotated[

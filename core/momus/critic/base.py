@@ -33,7 +33,7 @@ from momus.critic.powers import EvidenceMixin, LawsMixin, MergeableMixin, Powers
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.critic.statistic import Note, Reporting
-from momus.estimator import Estimator, check_params, clone, parametrized, reset
+from momus.estimator import Estimator, check_params, parametrized, reset
 from momus.evidence import Evidence
 from momus.reading import TextSource, as_corpus
 from momus.text.corpus import Corpus
@@ -125,12 +125,6 @@ class Critic(Estimator, ABC, Generic[Z]):
         from momus.critic.scoring import score
 
         return score(self, scored_units(self, as_corpus(texts)), batch_size=batch_size, progress=progress)
-
-    def restarted(self, seed: int) -> Self:
-        """An unfitted copy that starts from another seed, see `Reporting.restarts`."""
-        again = clone(self)
-        again.set_params(seed=seed)
-        return again
 
     def save(self, folder: str | Path) -> None:
         """Write ``critic.json`` and ``arrays.safetensors`` into a folder."""

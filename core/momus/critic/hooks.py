@@ -44,6 +44,14 @@ class OddityMixin(ABC):
         """How odd each document is, (n,); the largest is the oddest."""
 
 
+class TrialMixin(ABC):
+    """A choice that `fit` makes by a trial, which further fits from other starts (`Reporting.restarts`) repeat."""
+
+    @abstractmethod
+    def tried(self) -> dict[str, Any]:
+        """The parameters that stand for what was chosen, such as ``{"word_posterior": "point"}``."""
+
+
 class SettlingMixin(ABC):
     """Choices that concern all texts of a comparison: titles, say, are read only if every text has them."""
 

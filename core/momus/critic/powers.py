@@ -207,6 +207,7 @@ POWERS: Mapping[str, type[Any]] = {
     "fit_from": MergeableMixin,
     "notes": hooks.NotesMixin,
     "oddity": hooks.OddityMixin,
+    "tried": hooks.TrialMixin,
     "settle": hooks.SettlingMixin,
     "tokenizer": hooks.TokenizerMixin,
     "scripts": hooks.ScriptsMixin,

@@ -12,7 +12,7 @@ import numpy as np
 from momus.checks.notes import group_notes, order_notes
 from momus.critic import EvidenceMixin, Pooled
 from momus.critic.base import notes_of
-from momus.critic.hooks import OddityMixin, device_of, moved, settled, tokenizer_of
+from momus.critic.hooks import OddityMixin, TrialMixin, device_of, moved, settled, tokenizer_of
 from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
 from momus.critic.scoring import pools_rows
@@ -333,7 +333,9 @@ def _refitted(
             rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
             again, fitted_on = clone(critic), usable.take(np.sort(rows))
         else:
-            again, fitted_on = critic.restarted(critic.get_params()["seed"] + k + 1), usable
+            again, fitted_on = clone(critic), usable
+            tried = critic.tried() if isinstance(critic, TrialMixin) else {}
+            again.set_params(seed=critic.get_params()["seed"] + k + 1, **tried)
         moved(again, device_of(critic))
         with timed.stage("refitting", f"{k + 1} of {refits}"):
             try:

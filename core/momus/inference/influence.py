@@ -10,6 +10,7 @@ nearer to it the more documents made the witness.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -169,6 +170,17 @@ class Errors:
         if s.kind == "value" and not _is_wide(self.samples):
             return _jackknife(s, self.samples)
         return self._bootstrapped[s.name], freedom
+
+    def plain(self, s: Statistic, values: tuple[float, float], error: float) -> float:
+        """Standard error of the difference of two values, whose contrast has the standard error ``error``.
+
+        Of wide rows on the log scale, as if each text had half of it.
+        """
+        if s.scale != "log":
+            return error
+        if s.kind == "value" and not _is_wide(self.samples):
+            return _jackknife(replace(s, scale="identity"), self.samples)[0]
+        return sum(values) / 2 * error
 
     @cached_property
     def _bootstrapped(self) -> dict[str, float]:

@@ -106,18 +106,33 @@ def symmetric(difference: float, error: float, reach: float) -> Interval:
     return (difference - reach * error, difference + reach * error)
 
 
-def of_log_ratio(real: float, generated: float, error: float, reach: float) -> Interval:
+def of_log_ratio(real: float, generated: float, error: float, reach: float, plain: float) -> Interval:
     """Interval of generated − real, from the standard error of log(generated/real).
 
-    The geometric mean G of both values is held fixed: generated − real = 2G sinh(½ log(generated/real)).
+    The log ratio moves by δ; generated · exp(wδ) − real · exp(−(1 − w)δ) is the difference, which is 0 where the ratio
+    is 1. The weight w, in [0, 1], is that for which the difference moves by its own standard error where the log ratio
+    does: near 1 where generated text has most of the error.
 
-    >>> low, high = of_log_ratio(10.0, 20.0, 0.1, 2.0)
+    Parameters
+    ----------
+    plain
+        Standard error of the difference itself.
+
+    >>> low, high = of_log_ratio(10.0, 20.0, 0.1, 2.0, 2.0)  # all of the error is that of the 20
     >>> round(low, 2), round(high, 2)
-    (7.05, 13.06)
+    (6.37, 14.43)
     """
-    ratio, middle = math.log(generated / real), math.sqrt(generated * real)
-    low, high = (2 * middle * sinh(bound / 2) for bound in symmetric(ratio, error, reach))
+    weight = (plain / error - real) / (generated - real) if error and generated != real else 0.5
+    weight = min(max(weight, 0.0), 1.0)
+    ratio = math.log(generated / real)
+    middle = math.exp((1 - weight) * math.log(generated) + weight * math.log(real))
+    low, high = (middle * (_grown(weight * end) - _grown((weight - 1) * end)) for end in symmetric(ratio, error, reach))
     return low, high
+
+
+def _grown(x: float) -> float:
+    """exp(x) − 1; beyond ±700, where floats end, its value there."""
+    return math.expm1(min(max(x, -700.0), 700.0))
 
 
 def sinh(x: float) -> float:

@@ -129,23 +129,28 @@ def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, c
     """
     student = t_quantile((1 + confidence) / 2, freedom)
     if contrast.observed.skewness is None:
-        reach = intervals.critical_value(np.abs(null), 1 - confidence, exact)
-        one = (
-            tie_above(reach, contrast.tie)
-            if math.isfinite(reach)
-            else max(student, tie_above(abs(contrast.here), contrast.tie))
-        )
+        one = _critical(contrast, np.abs(null), abs(contrast.here), student, 1 - confidence, exact)
         return one, one
     skewness, ends = _skewness(contrast), []
     for sign in (1, -1):
-        reach = intervals.critical_value(sign * null, (1 - confidence) / 2, exact)
-        reach = (
-            tie_above(reach, contrast.tie)
-            if math.isfinite(reach)
-            else max(student, tie_above(sign * contrast.here, contrast.tie))
-        )
+        reach = _critical(contrast, sign * null, sign * contrast.here, student, (1 - confidence) / 2, exact)
         ends.append(max(sign * float(restored(np.array(sign * reach), skewness)), 0.0))
     return ends[0], ends[1]
+
+
+def _critical(contrast: RatioContrast, null: Floats, here: float, student: float, level: float, exact: bool) -> float:
+    """Critical value of T, or of |T|, where the observed one is ``here``.
+
+    That of the relabellings holds for texts that are alike. Relabelled documents of texts that lie far apart scatter by
+    what lies between these texts, which the error of the difference knows nothing of: from there to twice the critical
+    value, it becomes Student's.
+    """
+    reach = intervals.critical_value(null, level, exact)
+    if not math.isfinite(reach):
+        return max(student, tie_above(here, contrast.tie))
+    reach = tie_above(reach, contrast.tie)
+    apart = min(max(abs(contrast.here) / reach - 1, 0.0), 1.0) if reach > 0 else 0.0
+    return reach + apart * (min(student, 1.9 * reach) - reach)  # the interval still excludes 0
 
 
 def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool, question: Question) -> dict[str, Any]:
@@ -164,13 +169,16 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
     if equal:  # but for rounding
         generated = real
     scaled = s.function is perplexity
-    shown = [_difference(s, real, generated, error, reach) for reach in reaches]
+    plain = error
+    if scaled:  # from the log scale to that of the value
+        parts = real**2 * float(observed.variance_real[0]) + generated**2 * float(observed.variance_generated[0])
+        plain = (real + generated) / 2 * error if samples.design.together else math.sqrt(max(parts, 0.0))
+    shown = [_difference(s, real, generated, error, reach, plain) for reach in reaches]
     tested = 0.0 if equal else float(observed.value[0])
     effect, outer, inner = _effect(s, samples, tested, error, reaches, shown, generated - real)
-    if scaled:  # from the log scale to that of the value
-        slope = math.sqrt(real * generated) * math.cosh(math.log(generated / real) / 2)
-        mde, error = 2 * math.sqrt(real * generated) * intervals.sinh(mde / 2), error * slope
-    spread = error, freedom, mde
+    if scaled:
+        mde = 2 * math.sqrt(real * generated) * intervals.sinh(mde / 2)
+    spread = plain, freedom, mde
     return numbers((real, generated), effect, p, shown[0], (outer, inner), spread) | _lengths(samples)
 
 
@@ -192,9 +200,10 @@ def _lengths(samples: Samples) -> dict[str, Any]:
     return {"effective_real": one, "effective_generated": other}
 
 
-def _difference(s: Statistic, real: float, generated: float, error: float, reach: Reach) -> Interval:
+def _difference(s: Statistic, real: float, generated: float, error: float, reach: Reach, plain: float) -> Interval:
+    """Interval of a difference with the standard error ``plain``, from ``error``, that on the scale of the test."""
     if s.function is perplexity or s.scale == "log":
-        return intervals.both_ends(lambda r: intervals.of_log_ratio(real, generated, error, r), reach)
+        return intervals.both_ends(lambda r: intervals.of_log_ratio(real, generated, error, r, plain), reach)
     return intervals.both_ends(lambda r: intervals.symmetric(generated - real, error, r), reach)
 
 
@@ -244,14 +253,13 @@ def _value(
     reaches = [(t_quantile((1 + level) / 2, freedom),) * 2 for level in (question.confidence, question.inner)]
     if error > 0 and p > 1 - question.confidence:  # the interval holds 0 where the test does not reject that
         reaches[0] = (max(reaches[0][0], tie_above(abs(contrast.here) / error)),) * 2
-    shown = [_difference(s, real, generated, error, reach) for reach in reaches]
+    plain = errors.plain(s, (real, generated), error)
+    shown = [_difference(s, real, generated, error, reach, plain) for reach in reaches]
     effect, outer, inner = _effect(s, samples, contrast.here, error, reaches, shown, generated - real)
     mde = detectable_difference(error, freedom, question.level)
     if s.scale == "log":
-        middle = math.sqrt(real * generated)
-        mde = 2 * middle * intervals.sinh(mde / 2)
-        error *= middle * math.cosh(math.log(generated / real) / 2)
-    return numbers((real, generated), effect, p, shown[0], (outer, inner), (error, freedom, mde))
+        mde = 2 * math.sqrt(real * generated) * intervals.sinh(mde / 2)
+    return numbers((real, generated), effect, p, shown[0], (outer, inner), (plain, freedom, mde))
 
 
 def _distance(

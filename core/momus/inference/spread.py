@@ -281,7 +281,9 @@ def of_distances(distance: Callable[[int, Ints, Ints], Floats], k: int, form: Fo
     squares = _Squares(one[kept], other[kept], across[kept] ** power, np.where(defined[:, None], within, 0.0) ** power)
     k, here = int(defined.sum()), float(squares(defined[:, None].astype(np.float64))[0])
     drawn = np.random.default_rng([*seed, 1]).multinomial(k, defined / k, RESAMPLES).T.astype(np.float64)
-    error = float(np.nanstd(squares(drawn), ddof=1)) * math.sqrt(k / max(k - 1, 1))
+    resampled = squares(drawn)
+    resampled = resampled[np.isfinite(resampled)]
+    error = float(resampled.std(ddof=1)) * math.sqrt(k / max(k - 1, 1)) if len(resampled) > 1 else math.inf
     if not here > 0 or not math.isfinite(error):
         return Spread(0.0, 0.0, 0.0, k)
     value, low, high = (x ** (1 / power) for x in _positive(here, error, k))

@@ -6,8 +6,9 @@ made of it in `momus.report.sentences`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Table
@@ -137,14 +138,18 @@ class CorpusAnswer:
     ----------
     beyond, differs, tested
         Numbers of axes on which it is beyond human variation, on which it differs at all, and that were tested.
+    mean
+        Mean of the gaps that are shown, over the axes on which all corpora have one; None if there is none.
     rank
-        Its row in the ranks over all axes; None with a single corpus, or without bands.
+        Its row in the ranks over all axes, by the headline statistic of each, which is the same for all corpora; None
+        with a single corpus, or without bands.
     """
 
     generated: str
     beyond: int
     differs: int
     tested: int
+    mean: float | None
     rank: RankRow | None
 
 
@@ -155,30 +160,35 @@ class Answer:
     Attributes
     ----------
     corpora
-        Nearest to human text first: by their rank over all axes, else by the number of axes beyond human variation.
+        Nearest to human text first: by their mean gap if they have ranks, else by the number of axes beyond human
+        variation.
     axes
         Largest gap first, general axes behind others (`AxisAnswer.weight`); axes that were not tested last.
-    ranked_axes
-        Number of axes that count for the mean distance and the ranks.
+    mean_axes
+        Number of axes over which the mean gap is taken.
     layout
         What to doubt first: in which layout texts differ, and the axes that read it; empty where they do not.
     """
 
     corpora: tuple[CorpusAnswer, ...]
     axes: tuple[AxisAnswer, ...]
-    ranked_axes: int = 0
+    mean_axes: int = 0
     layout: str = ""
 
     @property
     def nearest(self) -> CorpusAnswer | None:
-        """The corpus that is significantly nearest to human text; None with a single corpus or where it is not sure."""
+        """The corpus that is significantly nearest to human text; None with a single corpus or where it is not sure.
+
+        Its rank says so, and its mean gap is the smallest.
+        """
         first = self.corpora[0]
         return first if first.rank is not None and first.rank.rank_high == 1 else None
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """The corpora that may be the nearest one."""
-        return tuple(c.generated for c in self.corpora if c.rank is not None and c.rank.rank_low == 1)
+        """The corpora that may be the nearest one, by their ranks or by their mean gap."""
+        ranked = [c for c in self.corpora if c.rank is not None]
+        return tuple(c.generated for c in ranked if c is ranked[0] or (c.rank is not None and c.rank.rank_low == 1))
 
     @property
     def largest(self) -> Cell | None:
@@ -203,13 +213,18 @@ def answer_of(comparison: Comparison) -> Answer:
         for name, of_axis in cells.items()
     ]
     axes.sort(key=lambda a: -a.weight)  # stable: axes of one size stay in the order of the critics
-    ranking = comparison.joint.ranking
-    corpora = _corpora(comparison, [cell.row for of_axis in cells.values() for cell in of_axis])
-    layout = str(comparison.signature.get("layout", ""))
-    return Answer(corpora, tuple(axes), 0 if ranking is None else ranking.counted, layout)
+    rows = [[cell.row for cell in of_axis] for of_axis in cells.values()]
+    counted = [of_axis for of_axis in rows if all(v.gap is not None and v.p_adjusted is not None for v in of_axis)]
+    means: dict[str, list[float]] = {}
+    for v in (v for of_axis in counted for v in of_axis):
+        means.setdefault(v.generated, []).append(v.gap or 0.0)
+    corpora = _corpora(comparison, [v for of_axis in rows for v in of_axis], {k: fmean(m) for k, m in means.items()})
+    return Answer(corpora, tuple(axes), len(counted), str(comparison.signature.get("layout", "")))
 
 
-def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[CorpusAnswer, ...]:
+def _corpora(
+    comparison: Comparison, speaking: Sequence[Verdict], means: Mapping[str, float]
+) -> tuple[CorpusAnswer, ...]:
     ranking = comparison.joint.ranking
     ranks = {r.model: r for r in (ranking.of(ALL_AXES) if ranking is not None else [])}
     corpora = []
@@ -221,11 +236,12 @@ def _corpora(comparison: Comparison, speaking: Sequence[Verdict]) -> tuple[Corpu
                 sum(v.finding == "beyond human variation" for v in rows),
                 sum(v.differs for v in rows),
                 sum(v.p_adjusted is not None for v in rows),
+                means.get(name),
                 ranks.get(name),
             )
         )
-    by_rank = all(c.rank is not None for c in corpora)
-    return tuple(sorted(corpora, key=lambda c: c.rank.distance if by_rank and c.rank else (c.beyond, c.differs)))
+    by_rank = all(c.rank is not None and c.mean is not None for c in corpora)
+    return tuple(sorted(corpora, key=lambda c: c.mean if by_rank and c.mean is not None else (c.beyond, c.differs)))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from momus.report.safe import one_line
 from momus.report.words import statistic_name
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
+from momus.verdicts.atlas import atlas
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
@@ -272,14 +273,15 @@ def legend(answer: Answer) -> list[str]:
     sources = {c.row.band_source for c in cells if c.row.gap is not None}
     unknown = any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells)
     registers = {c.row.band_register for c in cells if c.row.band_source == "default"}
-    named = registers.pop() if len(registers) == 1 else ""
+    register = registers.pop() if len(registers) == 1 else ""
+    named = register if register in atlas()["registers"] else "predicted from other texts"
     known, others = (len({c.row.critic for c in cells if c.row.band_source in s}) for s in (sources, ("default",)))
     which = "default" if others == known else f"default on {others} of {axes(known)}"
-    default = f" ({which}: {named or 'other texts'})" if others else ""
+    default = f" ({which}: {named})" if others else ""
     lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
     if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
-        lines.append("mean and rank: of the headline statistic of each axis, the same for all texts")
+        lines.append("rank: by the headline statistic of each axis, the same for all texts")
     if any(over_refits(c.row) for c in cells):
         lines.append("± standard deviation over fits of the critic")
     if any(c.row.p_adjusted is None for c in cells):

@@ -66,12 +66,10 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
     ranks: tuple[Row, ...] = ()
     if any(r is not None for r in rows):
         plain = (False,) * len(names)
-        means = tuple(("n/a" if r is None else f"{r.distance:.1f}") + " " * 3 * pad for r in rows)
+        means = tuple(("n/a" if c.mean is None else f"{c.mean:.1f}") + " " * 3 * pad for c in answer.corpora)
         places = tuple("n/a" if r is None else f"{rank(r)}, {chance(r)}" for r in rows)
         tested = max(c.tested for c in answer.corpora)
-        over = (
-            f"mean over {answer.ranked_axes} of {tested} axes" if 0 < answer.ranked_axes < tested else "mean over axes"
-        )
+        over = f"mean over {answer.mean_axes} of {tested} axes" if answer.mean_axes < tested else "mean over axes"
         ranks = (Row(over, means, plain), Row("rank, bootstrap share", places, plain))
     return Overview(tuple(one_line(n) for n in names), tuple(axes), ranks)
 

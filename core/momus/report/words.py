@@ -57,6 +57,8 @@ def effective(v: Verdict) -> str:
         return ""
     if v.effective_real is None or v.effective_generated is None:
         return units
+    if (round(v.effective_real), round(v.effective_generated)) == (v.n_real, v.n_generated):
+        return units
     return f"{units}; as much as {v.effective_real:,.0f} and {v.effective_generated:,.0f} documents of equal length"
 
 

@@ -135,7 +135,7 @@ class RunFolder:
             delete(folder / HEADLINE)
         else:
             write_axis(axis, folder)
-        write_json(folder / RESULT, result.to_json())
+        write_json(folder / RESULT, result.to_json(), indent=None)
         write_manifest(folder)
 
     def kept_axis(self, critic: Critic[Any]) -> Axis | None:
@@ -277,7 +277,7 @@ def _read_rows(path: Path) -> list[Verdict]:
 
 def write_joint(joint: Joint, path: Path) -> None:
     """Write the analyses of all axes."""
-    write_json(path, joint.to_json())
+    write_json(path, joint.to_json(), indent=None)
 
 
 def read_joint(path: Path) -> Joint:

@@ -9,13 +9,11 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from statistics import median
 from typing import Any, Literal
 
 from momus.critic import Statistic
 from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, supremum, total_variation
 from momus.errors import UsageError
-from momus.inference.spread import is_seen
 
 
 @dataclass(frozen=True)
@@ -25,9 +23,9 @@ class Band:
     Attributes
     ----------
     value, low, high
-        The effect that 95 % of pairs of human authors do not exceed, and its 95 % interval. Of a default that is a
-        median over registers: the least and the greatest of these, or of their intervals where authors are seen to
-        differ in none.
+        The effect that 95 % of pairs of human authors do not exceed, and its 95 % interval. Of a default: the median
+        of what all measured bands of its kind say of that of this register, or of one that was not measured, and the
+        interval in which 95 % of such bands lie (``benchmarks/validity/registers.py``).
     source
         ``groups`` of the real text, or ``default``: the atlas.
     groups
@@ -86,9 +84,9 @@ def default_band(critic: str, statistic: str, kind: str = "", register: str = ""
     Parameters
     ----------
     kind
-        See `kind_of`: for a statistic that was not measured, the median over all of its kind.
+        See `kind_of`: for a statistic that was not measured, what those of its kind say.
     register
-        The kind of text; empty for the median over registers, whose interval reaches from the least to the greatest.
+        The kind of text; empty for one that was not measured.
 
     >>> band = default_band("unigram", "tvd", register="novels")
     >>> band.source, band.register, band.low < band.value < band.high
@@ -96,13 +94,9 @@ def default_band(critic: str, statistic: str, kind: str = "", register: str = ""
     """
     content = atlas()
     rows = content["bands"].get(critic, {}).get(statistic) or content["kinds"].get(kind, {})
-    if register in rows:
-        value, low, high, groups = rows[register]
-        return Band(value, low, high, "default", groups, register)
     if not rows:
         return None
-    values, lows, highs, groups = zip(*rows.values(), strict=True)
-    if len(rows) == 1:
-        return Band(values[0], lows[0], highs[0], "default", groups[0], next(iter(rows)))
-    ends = (values, values) if any(map(is_seen, values, lows)) else (lows, highs)
-    return Band(median(values), min(ends[0]), max(ends[1]), "default", sum(groups), f"median of {', '.join(rows)}")
+    known = register if register in rows else ""
+    value, low, high, groups = rows[known]
+    others = ", ".join(r for r in rows if r) or "other statistics"
+    return Band(value, low, high, "default", groups, known or f"predicted from {others}")

@@ -204,8 +204,8 @@ class Verdict:
     def _gap_interval(self, wider: float) -> tuple[float, float] | None:
         """Interval of `gap` from one of the effect that is ``wider`` times as wide, and one of an estimated band.
 
-        That of the band is as much wider on the log scale. A default band has no error but a range over kinds of text,
-        which no selection of rows widens.
+        That of the band is as much wider on the log scale. Of a default, it is a prediction for another kind
+        of text, which no selection of rows widens.
         """
         if self.effect is None or self.effect_low is None or self.effect_high is None or not self.band:
             return None

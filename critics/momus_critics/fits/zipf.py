@@ -20,8 +20,6 @@ BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
 KEPT: deque[tuple[Floats, int | str, Any]] = deque(maxlen=12)
 """Ranked rows, and what was computed of them last: their shares up to a rank, their exponents, the same as integers."""
-HEAD = 4096
-"""Ranks whose counts in samples of a law are drawn together."""
 KEPT_CELLS = 1 << 18
 """Largest table that is kept: 2 MB."""
 
@@ -205,15 +203,15 @@ def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: 
     observed = float(ks_own_law(ordered, ranks)[0])
     law = law_shares(exponents(ordered), support)[0]
     mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
-    # counts of the first ranks and of all others, whose few tokens are drawn one by one
-    head = np.append(mass[:HEAD], mass[HEAD:].sum())
-    tail = np.cumsum(mass[HEAD:])
+    # ranks with less than a token on average have fewer tokens than ranks: these tokens are drawn one by one
+    rare = int(ordered.sum()) * mass < 1
+    head, tail = np.append(mass[~rare], mass[rare].sum()), np.cumsum(mass[rare])
     rng = np.random.default_rng(seed)
     extreme = 0
     for _ in range(samples):
-        *first, others = rng.multinomial(int(ordered.sum()), head / head.sum()).tolist()
-        rest = np.searchsorted(tail, tail[-1:] * rng.random(others), "right")
-        sample = np.concatenate([first, np.bincount(rest)])
+        drawn = rng.multinomial(int(ordered.sum()), head / head.sum())
+        rest = np.searchsorted(tail, tail[-1:] * rng.random(int(drawn[-1])), "right")
+        sample = np.concatenate([drawn[:-1], np.bincount(rest)])
         resample = ranked(sample[sample > 0][None])
         extreme += float(ks_own_law(resample, ranks)[0]) >= observed
     return observed, (1 + extreme) / (1 + samples)

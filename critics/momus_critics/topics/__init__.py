@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from momus.critic import (
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
-from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, check_fitted
+from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, TrialMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
@@ -56,6 +56,7 @@ class Topics(
     DeviceMixin,
     NotesMixin,
     FittedTogetherMixin,
+    TrialMixin,
 ):
     """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
 
@@ -147,11 +148,9 @@ class Topics(
         self.documents_, self.tokens_ = int(counts.shape[0]), int(counts.sum())
         return self
 
-    def restarted(self, seed: int) -> Self:
-        """A copy that starts from another seed, with words that are points or have posteriors as they do here."""
-        again = super().restarted(seed)
-        again.set_params(word_posterior="point" if self.point_ else "dirichlet")
-        return again
+    def tried(self) -> dict[str, Any]:
+        """Whether words are points or have posteriors."""
+        return {"word_posterior": "point" if self.point_ else "dirichlet"}
 
     def check_state(self) -> None:
         """Check a state read from a folder."""

@@ -178,11 +178,11 @@ def test_default_bands_of_one_register_and_of_several():
     bands = atlas()["bands"]
     for critic, statistics in bands.items():
         for name, by in statistics.items():
-            found = default_band(critic, name)
-            assert found.groups == sum(r[3] for r in by.values())
-            if len(by) == 1:
-                ((register, (value, low, high, _)),) = by.items()
-                assert (found.value, found.low, found.high, found.register) == (value, low, high, register)
+            measured = {register: row for register, row in by.items() if register}
+            for register in ("", *measured):
+                found, (value, low, high, groups) = default_band(critic, name, register=register), by[register]
+                assert (found.value, found.low, found.high, found.groups) == (value, low, high, groups)
+            assert by[""][3] == sum(r[3] for r in measured.values())
 
 
 # Laws
