@@ -127,7 +127,7 @@ def test_rows_and_corpora_are_in_the_order_of_the_answer():
 
 def test_a_text_is_nearest_only_if_ranks_and_means_agree():
     found = comparison(["a", "b"])  # the mean of a is smaller
-    for nearest, tied, said in (("a", ("a",), "a is nearest"), ("b", ("a", "b"), "Too close to call: a or b")):
+    for nearest, tied, said in (("a", ("a",), "a is nearer"), ("b", ("a", "b"), "Too close to call: a or b")):
         rows = [
             replace(rank_row(name, i, 2), rank_low=place, rank_high=place)
             for i, name in enumerate("ab")

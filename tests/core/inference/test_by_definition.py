@@ -9,7 +9,7 @@ from scipy import optimize, stats
 
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
-from momus.inference import Design, compare_rows
+from momus.inference import Design, Method, compare_rows
 from momus.inference.adjustment import binned
 from momus.inference.contrast import contrast_of
 from momus.inference.influence import Errors, _deviation, cross_fitted, distance_error, tvd_witness
@@ -122,6 +122,9 @@ def test_groups_of_ratios_have_the_variance_of_the_rate_over_their_effective_doc
         assert [getattr(found, f) for f in fields] == pytest.approx([getattr(plain, f) for f in fields])
     assert found.groups == 12
     assert of_ratios(np.column_stack([-x, w]), numbers, True) is None, "no logarithm"
+    even = np.where(np.arange(len(x)) % 2, 1.0, -1.0)
+    assert even.sum() == 0
+    assert of_ratios(ones(even), numbers, True) is None, "nor of 0"
 
 
 @pytest.mark.parametrize(
@@ -369,12 +372,15 @@ def test_means_on_the_log_scale_have_errors_and_detectable_differences_on_that_o
     (found,) = compare_rows([LOG], {"x": ones(a)}, {"x": ones(b)}, permutations=99, threads=1)
     error, freedom = Errors(Samples(Tables.of(ones(a), ones(b)), Design.documents(20, 30)), [LOG], 0, 0).of(LOG)
     ratio, middle = math.log(b.mean() / a.mean()), math.sqrt(a.mean() * b.mean())
-    # the difference is 2 G sinh(r/2) for the logarithm r of the ratio
-    assert found.difference == pytest.approx(2 * middle * math.sinh(ratio / 2))
-    assert found.standard_error == pytest.approx(error * middle * math.cosh(ratio / 2))
+    assert found.difference == pytest.approx(b.mean() - a.mean())
+    plain = math.sqrt(a.var(ddof=1) / 20 + b.var(ddof=1) / 30)
+    assert found.standard_error == pytest.approx(plain)
     assert found.mde == pytest.approx(2 * middle * math.sinh(detectable_difference(error, freedom, 0.05) / 2))
+    # generated · exp(wδ) − real · exp(−(1 − w)δ), which moves by its own error where the log ratio does
+    w = (plain / error - a.mean()) / (b.mean() - a.mean())
+    assert 0 < w < 1
     reach = max(stats.t.ppf(0.975, freedom), abs(ratio) / error) if found.p > 0.05 else stats.t.ppf(0.975, freedom)
-    ends = [2 * middle * math.sinh((ratio + side * reach * error) / 2) for side in (-1, 1)]
+    ends = [b.mean() * math.exp(w * d) - a.mean() * math.exp((w - 1) * d) for d in (-reach * error, reach * error)]
     assert (found.low, found.high) == pytest.approx(ends)
 
 
@@ -506,6 +512,12 @@ def test_half_as_many_units_again_are_unequal(n, m, transformed):
     rng = np.random.default_rng(0)
     ratio = Ratio(Samples(Tables.of(ones(rng.gamma(2, size=n)), ones(rng.gamma(2, size=m))), Design.documents(n, m)))
     assert ratio.transforms == transformed
+
+
+def test_a_method_that_says_nothing_of_skewness_has_none():
+    a, b = np.random.default_rng(2).gamma(2, size=(2, 10))
+    (found,) = compare_rows([MEAN], {"x": ones(a)}, {"x": ones(b)}, permutations=99, threads=1)
+    assert found.method.skewness == Method().skewness == 0
 
 
 def test_degrees_of_freedom():
