@@ -300,7 +300,7 @@ def tables(options: Namespace) -> dict[str, str]:
             shown = [level(found(cells[s], "axis")) if s in cells else "not measured" for s in SIZES]
             lines.append(f"| {name} ({text or 'passages'}) | {' | '.join(shown)} |")
         return {"levels of axes": "\n".join(lines)}
-    heads = "| critic: defect | share | splits | axis | headline alone | ratio |\n|---|---:|---:|---:|---:|---:|"
+    heads = "| critic: defect (texts) | share | splits | axis | headline alone | ratio |\n|---|" + "---:|" * 5
     lines = [row(label, defect, *r) for label in labels for defect, r in powers(label, options).items()]
     return {"power of axes": "\n".join([heads, *lines])}
 
