@@ -23,7 +23,7 @@ COLOURS = 128
 """Colours of a picture: text and flat figures need few, and a file takes a quarter of the space."""
 SCREENS: Mapping[str, tuple[str, str, bool]] = {
     "report-first-screen.png": ("answer", "axes", False),
-    "report-card.png": ("critic-sections", "critic-repetition", True),
+    "report-card.png": ("critic-sections", "critic-rank-frequency", True),
 }
 """Each picture: the anchors of the element it begins at and of the one it ends before, and whether folds are open."""
 
