@@ -41,22 +41,18 @@ def levels() -> dict[str, dict[str, str]]:
     return found
 
 
-def powers() -> tuple[dict[str, list[tuple[str, str]]], dict[str, list[str]]]:
-    """Of each critic and text: its own defects with the strength that is found, and the other defects that it finds."""
+def powers() -> dict[str, list[tuple[str, str]]]:
+    """Of each critic and text: the defects of its axis, each with the smallest strength that is found."""
     own: dict[str, list[tuple[str, str]]] = {}
-    other: dict[str, list[str]] = {}
     for critic, defect, found, *_ in rows("power"):
-        if critic.endswith(")") and critic != "critic (text)":
-            if found.startswith(("from", "at no")):
-                other.setdefault(critic, []).append(defect)
-            else:
-                own.setdefault(critic, []).append((defect, found))
-    return own, other
+        if critic.endswith(")") and critic != "critic (text)" and not found.startswith(("from", "at no")):
+            own.setdefault(critic, []).append((defect, found))
+    return own
 
 
 def paragraph(name: str) -> str:
     """The rates of one critic, in words."""
-    rates, (own, other) = levels(), powers()
+    rates, own = levels(), powers()
     found = []
     for key in (k for k in rates if k.partition(" ")[0] == name):
         cells = [f"{rates[key][s]} ({s})" for s in SIZES if s in rates[key]]
@@ -65,8 +61,6 @@ def paragraph(name: str) -> str:
         if own.get(key):
             strengths = ", ".join(f"`{d}` {s}" for d, s in own[key])
             found.append(f"Smallest strength found in 90 % of splits: {strengths}.")
-        if other.get(key):
-            found.append(f"Also alarms for {', '.join(f'`{d}`' for d in other[key])}.")
     return " ".join([*found, "[How this was measured](../validity.md)."])
 
 
