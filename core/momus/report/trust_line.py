@@ -110,8 +110,8 @@ def _copies(checks: list[dict[str, Any]], reference: str) -> Iterator[TrustItem]
     for kind in dict.fromkeys(c["kind"] for c in warned):
         rows = [c for c in warned if c["kind"] == kind]
         worst = max(rows, key=lambda c: c["documents"] / max(c["total"], 1))
-        found = f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}"
-        yield TrustItem(NAMES[kind].format(reference), found, False)
+        share = f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}"
+        yield TrustItem(NAMES[kind].format(reference), share, False)
 
 
 def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
