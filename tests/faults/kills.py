@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks" / "validity"))  # pytest adds it for the module below
 _spec = importlib.util.spec_from_file_location("points", Path(__file__).with_name("test_crash_points.py"))
 assert _spec is not None
 assert _spec.loader is not None
