@@ -83,7 +83,7 @@ def test_the_comparison_shows_itself(cells):
 def test_the_answer_is_printed(cells):
     _, printed = of(cells, "comparison.answer.axes")
     assert len(printed.splitlines()) == 3
-    assert "beyond human variation" in printed
+    assert "section order: ancestral, undecided, more often out of order" in printed
 
 
 @pytest.mark.slow
