@@ -415,7 +415,7 @@ def faults_of_values(told: str, v: Verdict) -> list[str]:
 
 
 def faults_of_sentence(said: str, cell: Cell, axis: str) -> list[str]:
-    """What a sentence on a cell says otherwise than its row."""
+    """Where a sentence on a cell disagrees with its row."""
     v, faults = cell.row, []
     if axis not in said or not re.search(rf"\b{cell.generated}\b", said):
         return [f"axis or text is missing: {said}"]
@@ -447,7 +447,7 @@ def first_gap(comparison: Comparison) -> str:
 
 
 def faults_of_means(comparison: Comparison) -> list[str]:
-    """What the row of means says otherwise than the table above it, and the first sentence than that row."""
+    """Where the row of means disagrees with the table above it, and the first sentence with that row."""
     table = re.split(r"─+\n", str(comparison))[1].splitlines()
     means = [line for line in table if line.startswith("mean over axes")]
     if not means:

@@ -122,7 +122,8 @@ def answer_text(calibration: Calibration) -> str:
     if loud:
         return f"Too many false alarms: {', '.join(loud)}; {percent(alpha)} are expected. Do not trust their verdicts."
     tests = "The test keeps its level" if len(null) == 1 else f"All {len(null)} tests keep their level"
-    return f"{tests}: false alarms in {spread} of splits ({percent(alpha)} are expected)."
+    splits = " to ".join(f"{n:,}" for n in sorted({min(r.n for _, r in null), max(r.n for _, r in null)}))
+    return f"{tests}: false alarms in {spread} of {splits} splits ({percent(alpha)} are expected)."
 
 
 def family_texts(calibration: Calibration) -> list[str]:

@@ -63,7 +63,7 @@ class SettlingMixin(ABC):
 
         Returns
         -------
-        Whether earlier scores are invalid, since the critic now reads otherwise than before.
+        Whether earlier scores are invalid, since the critic now reads texts differently.
         """
 
 
