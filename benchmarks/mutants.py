@@ -18,7 +18,6 @@ import importlib
 import json
 import multiprocessing
 import os
-import pickle
 import random
 import resource
 import shutil
@@ -191,7 +190,8 @@ def forked(tree: Path, tests: Sequence[str], plugin: Reach | Shortest, limit: in
         options = ["-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "python_functions=test_*"]
         code = pytest.main([*options, *tests], plugins=[plugin])
         if isinstance(plugin, Reach):
-            (tree.parent / "reach").write_bytes(pickle.dumps((dict(plugin.lines), dict(plugin.seconds))))
+            reached = {test: sorted(lines) for test, lines in plugin.lines.items()}
+            (tree.parent / "reach").write_text(json.dumps([reached, dict(plugin.seconds)]), encoding="utf-8")
         sys.stdout.flush()
         os._exit(int(code))
 
@@ -240,8 +240,8 @@ def main() -> None:
         code, output = forked(tree, ["-k", options.k, *changed, *options.tests], reach, 3_600)
         if code:
             sys.exit("tests fail without a mutant: repair them first\n" + output[-3_000:])
-        lines, seconds = pickle.loads((Path(folder) / "reach").read_bytes())
-        reach.lines.update(lines)
+        lines, seconds = json.loads((Path(folder) / "reach").read_text(encoding="utf-8"))
+        reach.lines.update({test: {(path, line) for path, line in places} for test, places in lines.items()})
         reach.seconds.update(seconds)
         outcomes: Counter[str] = Counter()
         for mutant in drawn:

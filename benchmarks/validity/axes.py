@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import re
 import time
 from argparse import Namespace
@@ -153,19 +152,11 @@ def prepared(label: str, folder: Path) -> tuple[Critic[Any], Corpus, Corpus | No
 
 
 def rows_of(label: str, folder: Path) -> AxisTest | SplitJudge:
-    """What tests any documents of the text of a critic; rows are kept, so that a run that resumes scores nothing."""
-    path = folder / "rows.pickle"
-    if path.exists():
-        with path.open("rb") as file:
-            test: AxisTest = pickle.load(file)
-        return test
+    """What tests any documents of the text of a critic."""
     critic, real, _ = prepared(label, folder)
     if isinstance(critic, RunningTextCritic):
         return judge_for(critic, (real, None), (real, None), PERMUTATIONS, WIDE, 0)
-    test = AxisTest.of(critic, real)
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(pickle.dumps(test))
-    return test
+    return AxisTest.of(critic, real)
 
 
 def levels(label: str, options: Namespace) -> dict[tuple[int, int], list[dict[str, Any]]]:
