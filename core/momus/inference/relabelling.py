@@ -33,6 +33,8 @@ MARGIN = 1.5
 FINE, FINE_WIDE = 100, 20
 """From the usual number on, a test stops once so many relabellings reach the observed contrast; of wide rows, fewer.
 A p-value at the strictest level that its table may ask for, α/m, is then known to within 10 % (22 %)."""
+CLEAR = 4
+"""If the strictest level expects so many relabellings to reach the observed contrast and none does, p is below it."""
 MORE = 4
 """Each stage beyond the usual number has so many times the relabellings of the one before."""
 MOST = 199_999
@@ -65,6 +67,8 @@ class Budget:
     (448, 2048, 9999)
     >>> Budget(9999, 20, 0.05).stages  # Holm's method needs p ≤ 0.05/20, which 100 of 40,000 relabellings reach
     (448, 2048, 9999, 39999)
+    >>> Budget(1999, 31, 0.05, fine=20).stages  # one that none of 2,480 reaches is clear
+    (448, 1999, 2560, 10243, 12399)
     >>> Budget(1999, 20_000, 0.05).stages
     (448, 1999)
     """
@@ -90,6 +94,11 @@ class Budget:
     def stages(self) -> tuple[int, ...]:
         """Cumulative numbers of relabellings after which tests may stop."""
         stages = [*(n for n in self.early if n < self.usual), self.usual]
+        # the first at which a contrast that no relabelling reaches is clearly below the strictest level, see `stops`;
+        # whole chunks, and one more for what the usual number leaves of its last one
+        clear = CHUNK * (math.ceil(CLEAR * self.family / self.alpha / CHUNK - 1e-9) + 1)
+        if self.usual < clear < self.needed:
+            stages.append(clear)
         while stages[-1] < self.needed:
             stages.append(min(MORE * (stages[-1] + 1) - 1, self.needed))
         return tuple(stages)
@@ -108,7 +117,7 @@ class Budget:
         futile = (extreme + 1) / (drawn + 1) >= MARGIN * self.alpha
         if drawn < self.usual:
             return futile and extreme >= (EXCEEDED if drawn > FIRST[-1] else REACHED)
-        clear = extreme + 2 * math.sqrt(extreme + 1) + 2 <= self.alpha * (drawn + 1) / self.family
+        clear = extreme + 2 * math.sqrt(extreme + 1) + CLEAR - 2 <= self.alpha * (drawn + 1) / self.family
         return drawn >= self.needed or extreme >= self.fine or clear or (futile and extreme >= REACHED)
 
 
