@@ -149,7 +149,7 @@ def test_the_answer_names_the_nearest_text_and_the_largest_gap():
     answer = answer_of(comparison(rows, ranks))
     assert answer.nearest.generated == "a"
     first, largest = first_sentences(answer)
-    assert first == "a is nearer to human text: beyond human variation on 1 of 2 axes, b on 2."
+    assert first == "a is nearer to human text. Beyond human variation: b on 2 of 2 axes; a on 1."
     assert largest.startswith("Both depart most in axis one")
 
 
@@ -181,6 +181,9 @@ def test_ties_are_said_to_be_ties():
     assert answer.nearest is None
     assert answer.tied == ("a", "b")
     assert first_sentences(answer)[0].startswith("Too close to call: a or b;")
+    rows += [row("two", g, s) for g, s in [("a", 0.2), ("b", 0.3), ("c", 9)]]
+    said = first_sentences(answer_of(comparison(rows, ranks)))[0]
+    assert said == "Too close to call: a or b. Beyond human variation: c on 2 of 2 axes; a and b on 1."
 
 
 def test_a_single_text_without_a_difference():

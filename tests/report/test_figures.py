@@ -204,13 +204,11 @@ def places_of(svg, role):
     """Places of the corners of the first line of a role; H and V keep one coordinate."""
     path = next(e for e in ET.fromstring(svg).iter("path") if e.get("stroke") == f"var(--{role})")
     places = []
-    for kind, numbers in re.findall(r"([MLHV])([-\d. ]+)", path.get("d")):
-        values = [float(v) for v in numbers.split()]
-        if kind == "H":
-            values.append(places[-1][1])
-        elif kind == "V":
-            values.insert(0, places[-1][0])
-        places.append(tuple(values))
+    for kind, numbers in re.findall(r"([Mlhv])([-\d. ]+)", path.get("d")):
+        values = [float(v) for v in re.findall(r"-?[\d.]+", numbers)]
+        across, down = (values[0], 0) if kind == "h" else (0, values[0]) if kind == "v" else values
+        x, y = places[-1] if places else (0, 0)
+        places.append((round(x + across, 1), round(y + down, 1)))
     return places
 
 
@@ -247,7 +245,7 @@ def test_a_matrix_of_small_values_is_not_white():
     def strongest(limit):
         item = Heatmap("m", "M", ["a", "b"], ["c", "d"], [[0.02, -0.01], [0.0, 0.005]], "correlation", limit=limit)
         root = ET.fromstring(heatmap_svg(item).svg())
-        return max(float(e.get("fill-opacity")) for e in root.iter("path") if e.get("fill-opacity"))
+        return max(float(e.get("opacity")) for e in root.iter("path") if e.get("opacity"))
 
     assert strongest(1.0) == strongest(None) == pytest.approx(0.85)
     assert strongest(0.04) == pytest.approx(0.425, abs=0.01), "a limit that fits is kept"

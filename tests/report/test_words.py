@@ -146,7 +146,7 @@ def test_the_gap_of_a_distance_is_never_negative():
     assert gap(changed(row, effect=0.2, band_source="groups")) == "2.5"
     assert gap(changed(row, band=None)) == "–"
     assert band(row) == "band 0.08"
-    assert band(changed(row, band_source="groups", band_groups=40)) == "band 0.08 (from 40 groups of real text)"
+    assert band(changed(row, band_source="groups", band_groups=40)) == "band 0.08, from 40 groups"
     assert band(changed(row, band=None)) == "no human band is known"
 
 

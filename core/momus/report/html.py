@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
+from functools import partial
 from importlib.resources import files
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -14,11 +16,12 @@ from momus.report.figures.palette import Look, colour_rules
 from momus.report.figures.svg import draw, figure_csv
 from momus.report.format import number, p_value
 from momus.report.safe import anchor, clean
-from momus.report.words import statistic_name
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+BREAKS = re.compile(r"\n+(?=</?(?:t[dhr]|tbody|div|p|h\d|figure|figcaption|details|ul|li|dl|article|section)\b)")
+"""Line breaks before blocks and cells, which show nothing: a page has thousands."""
 SHOWN_ROWS = 10
 """Largest number of rows that a page shows of a table."""
 
@@ -48,7 +51,7 @@ def render_page(
         "script_digest": digest(code),
     }
     page = environment(corpora).get_template(template).render(**assets, **values)
-    return page.replace("</td>\n", "</td>")  # a large table has many cells
+    return re.sub(BREAKS, "", page)
 
 
 def asset(name: str) -> str:
@@ -71,9 +74,8 @@ def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
     )
     jinja.filters |= {"number": number, "p": p_value, "clean": clean, "said": said, "anchor": anchor}
     jinja.globals |= {
-        "statistic_name": statistic_name,
         "picture": lambda item: Markup(draw(item, corpora)),
-        "figure_csv": figure_csv,
+        "figure_csv": partial(figure_csv, page=True),
         "numeric_columns": numeric_columns,
         "cell": cell,
         "shown": SHOWN_ROWS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import mode
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -113,6 +114,7 @@ def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
         "chance": chance,
         "band": band,
         "effective": effective,
+        "usual_units": lambda rows: mode(map(effective, rows)),
     }
 
 

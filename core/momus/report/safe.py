@@ -52,10 +52,13 @@ def anchor(*parts: object) -> str:
     return "-".join("".join(c if c.isascii() and c.isalnum() else "-" for c in str(p)[:60]) for p in parts)
 
 
-def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]], *, as_is: bool = False) -> str:
+def csv_text(
+    columns: Sequence[object], rows: Iterable[Sequence[object]], *, as_is: bool = False, digits: int = 6
+) -> str:
     """Write rows as CSV; missing values are empty.
 
-    Texts that a spreadsheet would run as formulas get an apostrophe in front, unless ``as_is``.
+    Texts that a spreadsheet would run as formulas get an apostrophe in front, unless ``as_is``. Numbers below
+    1,000 have ``digits`` significant digits.
 
     >>> print(csv_text(("a", "b"), [(1.5, "=1+1"), (None, "x,y")]), end="")
     a,b
@@ -67,16 +70,16 @@ def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]], *, as_
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_cell(c, as_is) for c in columns])
-    writer.writerows([_cell(value, as_is) for value in row] for row in rows)
+    writer.writerow([_cell(c, as_is, digits) for c in columns])
+    writer.writerows([_cell(value, as_is, digits) for value in row] for row in rows)
     return buffer.getvalue()
 
 
-def _cell(value: object, as_is: bool) -> object:
+def _cell(value: object, as_is: bool, digits: int) -> object:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.{digits if abs(value) < 1000 else 6}g}"
     if isinstance(value, int):
         return value
     text = clean(value)

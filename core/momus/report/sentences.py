@@ -158,61 +158,45 @@ def _single(corpus: CorpusAnswer) -> str:
 
 def _nearest(answer: Answer) -> str:
     """Who is nearest, and on how many axes each corpus is beyond human variation."""
-    first, rest = answer.corpora[0], answer.corpora[1:]
+    who = f"Too close to call: {joined(answer.tied, 'or')}" if len(answer.tied) > 1 else ""
+    if answer.nearest is not None:
+        who = f"{answer.nearest.generated} is {'nearer' if len(answer.corpora) == 2 else 'nearest'} to human text"
     if all(c.tested == 1 for c in answer.corpora):
-        return _nearest_on_one_axis(answer)
-    if not any(c.beyond for c in answer.corpora):
-        return _nearest_and_none_beyond(answer)
-    counts = ", ".join(f"{joined(names)} on {n}" for n, names in _by_count(rest))
-    beyond = f"beyond human variation on {first.beyond} of {axes(first.tested)}, {counts}."
-    if answer.nearest is not None:
-        return f"{first.generated} is {_nearer(answer)} to human text: {beyond}"
-    if len(answer.tied) > 1:
-        return f"Too close to call: {joined(answer.tied, 'or')}. {first.generated} is {beyond}"
-    return f"{first.generated} is {beyond}"
-
-
-def _nearest_and_none_beyond(answer: Answer) -> str:
-    """Who is nearest where no corpus is beyond human variation on any axis, and on how many axes they differ."""
-    counts = [c.differs for c in answer.corpora]
-    if len(set(counts)) == 1:
-        differ = f"{'both differ' if len(counts) == 2 else 'each differs'} on {counts[0]}"
-    elif len(counts) == 2:
-        differ = joined([f"{c.generated} differs on {c.differs}" for c in answer.corpora])
+        what = _on_one_axis(answer.corpora)
+    elif any(c.beyond for c in answer.corpora):
+        return f"{who}. {_beyond(answer.corpora)}".removeprefix(". ")
     else:
-        differ = f"they differ on {min(counts)} to {max(counts)}"
-    none = f"no text is shown to be beyond human variation on any of {axes(answer.corpora[0].tested)}; {differ}"
-    if answer.nearest is not None:
-        return f"{answer.nearest.generated} is {_nearer(answer)} to human text; {none}."
-    if len(answer.tied) > 1:
-        return f"Too close to call: {joined(answer.tied, 'or')}; {none}."
-    return f"{none[0].upper()}{none[1:]}."
+        what = _none_beyond(answer.corpora)
+    return f"{who}; {what}." if who else f"{what[0].upper()}{what[1:]}."
 
 
-def _nearer(answer: Answer) -> str:
-    return "nearer" if len(answer.corpora) == 2 else "nearest"
-
-
-def _nearest_on_one_axis(answer: Answer) -> str:
-    """Who is nearest on the only axis, and which corpora are beyond human variation on it."""
-    beyond = [c.generated for c in answer.corpora if c.beyond]
-    verb = "is" if len(beyond) == 1 else "are"
-    where = (
-        f"{joined(beyond)} {verb} beyond human variation" if beyond else "no text is shown to be beyond human variation"
-    )
-    if answer.nearest is not None:
-        return f"{answer.nearest.generated} is {_nearer(answer)} to human text on the only axis; {where} on it."
-    if len(answer.tied) > 1:
-        return f"Too close to call: {joined(answer.tied, 'or')}; {where} on the only axis."
-    return f"On the only axis, {where}."
-
-
-def _by_count(corpora: Sequence[CorpusAnswer]) -> list[tuple[int, list[str]]]:
-    """Names of corpora by their number of axes beyond human variation, in order of distance."""
+def _beyond(corpora: Sequence[CorpusAnswer]) -> str:
+    """On how many axes each corpus is beyond human variation, most first."""
     by: dict[int, list[str]] = {}
     for c in corpora:
         by.setdefault(c.beyond, []).append(c.generated)
-    return list(by.items())
+    said = [f"{joined(by[n])} on {n or 'none'}" for n in sorted(by, reverse=True)]
+    said[0] += f" of {axes(corpora[0].tested)}"
+    return f"Beyond human variation: {'; '.join(said)}."
+
+
+def _none_beyond(corpora: Sequence[CorpusAnswer]) -> str:
+    """That no corpus is beyond human variation on any axis, and on how many axes they differ."""
+    counts = [c.differs for c in corpora]
+    if len(set(counts)) == 1:
+        differ = f"{'both differ' if len(counts) == 2 else 'each differs'} on {counts[0]}"
+    elif len(counts) == 2:
+        differ = joined([f"{c.generated} differs on {c.differs}" for c in corpora])
+    else:
+        differ = f"they differ on {min(counts)} to {max(counts)}"
+    return f"no text is shown to be beyond human variation on any of {axes(corpora[0].tested)}; {differ}"
+
+
+def _on_one_axis(corpora: Sequence[CorpusAnswer]) -> str:
+    """Which corpora are beyond human variation on the only axis."""
+    beyond = [c.generated for c in corpora if c.beyond]
+    are = f"{joined(beyond)} {'is' if len(beyond) == 1 else 'are'}" if beyond else "no text is shown to be"
+    return f"{are} beyond human variation on the only axis"
 
 
 def _largest(answer: Answer, cell: Cell) -> str:

@@ -44,7 +44,7 @@ def band(v: Verdict) -> str:
     if v.band is None:
         return "no human band is known"
     span = "" if v.band_low is None or v.band_high is None else f", {v.band_low:.2g} to {v.band_high:.2g}"
-    source = f" (from {v.band_groups} groups of real text)" if v.band_source == "groups" else ""
+    source = f", from {v.band_groups} groups" if v.band_source == "groups" else ""
     return f"band {v.band:.2g}{span}{source}"
 
 

@@ -26,12 +26,13 @@ def colour(name: str) -> str:
 
 
 def fixed(value: float) -> str:
-    """A coordinate with one decimal.
+    """A coordinate with one decimal, and no zero before the point.
 
-    >>> fixed(3.0), fixed(2.456)
-    ('3', '2.5')
+    >>> fixed(3.0), fixed(2.456), fixed(-0.5)
+    ('3', '2.5', '-.5')
     """
-    return f"{value:.1f}".removesuffix(".0")
+    written = f"{value:.1f}".removesuffix(".0")
+    return written.replace("0.", ".") if abs(value) < 1 else written
 
 
 @dataclass
@@ -68,8 +69,7 @@ class Canvas:
         self, ends: Iterable[tuple[Point, Point]], stroke: str, width: float = 1, dashes: Sequence[float] = ()
     ) -> None:
         """Straight lines of one look, as one element."""
-        d = "".join(f"M{fixed(a)} {fixed(b)}L{fixed(c)} {fixed(d)}" for (a, b), (c, d) in ends)
-        self.path(d, stroke, width, dashes)
+        self.path("".join(steps(pair) for pair in ends), stroke, width, dashes)
 
     def path(
         self, d: str, stroke: str, width: float = 1, dashes: Sequence[float] = (), opacity: str | None = None
@@ -77,14 +77,9 @@ class Canvas:
         """An open path."""
         pattern = " ".join(fixed(v) for v in dashes) or None
         self.add(
-            "path",
-            d=d,
-            fill="none",
-            stroke=colour(stroke),
-            stroke_width=width,
-            stroke_dasharray=pattern,
+            "path", d=d, fill="none", stroke=colour(stroke), stroke_width=width, stroke_dasharray=pattern,
             opacity=opacity,
-        )
+        )  # fmt: skip
 
     def rect(self, corner: Point, size: Point, fill: str, opacity: float | None = None) -> None:
         """A filled rectangle."""
@@ -119,19 +114,13 @@ class Canvas:
         )
 
     def mark(
-        self,
-        place: Point,
-        kind: str,
-        stroke: str,
-        filled: bool = True,
-        radius: float = 4,
-        title: str = "",
+        self, place: Point, kind: str, stroke: str, filled: bool = True, radius: float = 4, title: str = ""
     ) -> None:
         """A marker, named as in matplotlib: ``o D s ^ v P X < >``; ``title`` is shown when the pointer rests on it."""
         self.add(
-            "path", _title(title), d=outline(place, kind, radius + RIM * filled),
-            fill=colour(stroke if filled else "paper"), stroke=None if filled else colour(stroke),
-            stroke_width=None if filled else 2 * RIM,
+            "path", f"<title>{escape(clean(title, 200))}</title>" if title else "",
+            d=outline(place, kind, radius + RIM * filled), fill=colour(stroke if filled else "paper"),
+            stroke=None if filled else colour(stroke), stroke_width=None if filled else 2 * RIM,
         )  # fmt: skip
 
     def marks(
@@ -156,32 +145,35 @@ class Canvas:
         return f"<svg {size}{type_} {named}>{content}</svg>"
 
 
-def _title(words: str) -> str:
-    return f"<title>{escape(clean(words, 200))}</title>" if words else ""
-
-
 def line_through(points: Iterable[Point]) -> str:
     """Path data of a line through points; points closer than a unit to the last one are left out.
 
     >>> line_through([(0, 0), (0.1, 0), (5, 2.25), (5, 4), (7, 4)])
-    'M0 0L5 2.2V4H7'
+    'M0 0l5 2.2v1.8h2'
     """
     kept: list[Point] = []
-    waiting: Point | None = None
-    for p in points:
-        if kept and abs(p[0] - kept[-1][0]) < 1 and abs(p[1] - kept[-1][1]) < 1:
-            waiting = p
-            continue
-        kept.append(p)
-        waiting = None
-    if waiting is not None and len(kept) == 1:
-        kept.append(waiting)
-    if not kept:
-        return ""
-    places = [(fixed(x), fixed(y)) for x, y in kept]
-    return f"M{' '.join(places[0])}" + "".join(
-        f"V{b}" if a == c else f"H{a}" if b == d else f"L{a} {b}" for (c, d), (a, b) in pairwise(places)
-    )
+    for x, y in points:
+        if not kept or abs(x - kept[-1][0]) >= 1 or abs(y - kept[-1][1]) >= 1:
+            kept.append((x, y))
+    return steps(kept)
+
+
+def steps(points: Iterable[Point]) -> str:
+    """Path data of straight lines: the first place, then the step to each next one, which is shorter to write.
+
+    >>> steps([(0.04, 9), (2, 8), (2, 8.5)])
+    'M0 9l2-1v.5'
+    """
+    tenths = [(round(10 * x), round(10 * y)) for x, y in points]  # whole numbers, so that steps add up
+    moves = [(a - c, b - d) for (c, d), (a, b) in pairwise(tenths)]
+    start = [f"M{fixed(x / 10)} {fixed(y / 10)}" for x, y in tenths[:1]]
+    return "".join(start + [_step(fixed(x / 10), fixed(y / 10)) for x, y in moves])
+
+
+def _step(x: str, y: str) -> str:
+    if x == "0" or y == "0":
+        return f"v{y}" if x == "0" else f"h{x}"
+    return f"l{x}{y}" if y.startswith("-") else f"l{x} {y}"
 
 
 _CORNERS: dict[str, tuple[tuple[float, float], ...]] = {
@@ -208,7 +200,7 @@ def outline(place: Point, kind: str, radius: float) -> str:
         return (
             f"M{fixed(x - radius)} {fixed(y)}a{r} {r} 0 1 0 {fixed(2 * radius)} 0a{r} {r} 0 1 0 {fixed(-2 * radius)} 0z"
         )
-    return "M" + "L".join(f"{fixed(x + radius * dx)} {fixed(y + radius * dy)}" for dx, dy in corners) + "z"
+    return steps((x + radius * dx, y + radius * dy) for dx, dy in corners) + "z"
 
 
 def turned(x: float, y: float, angle: float) -> Point:

@@ -273,10 +273,15 @@ def rows_svg(rows: Rows, narrow: bool = False) -> str:
         middle = top + pitch * i + name_room + (pitch - name_room) / 2
         for j, corpus in enumerate(rows.corpora):
             heights[key, corpus] = middle + dot_height * (j - (len(rows.corpora) - 1) / 2)
+    for corpus, look in corpora.items():
+        ends = [
+            ((place(d.low), heights[d.row, corpus]), (place(d.high), heights[d.row, corpus]))
+            for d in rows.dots
+            if d.corpus == corpus and d.low is not None and d.high is not None
+        ]
+        canvas.lines(ends, look.colour, 1.8)
     for dot in rows.dots:
         y, look = heights[dot.row, dot.corpus], corpora[dot.corpus]
-        if dot.low is not None and dot.high is not None:
-            canvas.line((place(dot.low), y), (place(dot.high), y), look.colour, 1.8)
         canvas.mark((place(dot.value), y), look.marker, look.colour, dot.filled, 4, "" if narrow else dot.title)
     for (key, corpus), why in rows.absent.items():
         if len(rows.corpora) == 1 or any((key, other) not in rows.absent for other in rows.corpora):

@@ -16,7 +16,7 @@ import numpy as np
 
 from momus.evidence import Chart, Edge, Evidence, Graph, Heatmap, Table
 from momus.numeric.types import Floats
-from momus.report.figures.canvas import Anchor, Canvas, Point, colour, fixed, turned
+from momus.report.figures.canvas import Anchor, Canvas, Point, colour, fixed, steps, turned
 from momus.report.figures.chart import chart_svg
 from momus.report.figures.palette import COLOURS, LABEL, SMALL_MATRIX, Look
 from momus.report.safe import clean, csv_text
@@ -85,21 +85,24 @@ def _cells(canvas: Canvas, item: Heatmap, values: Floats, limit: float, corner: 
     rows, columns = values.shape
     strengths = np.minimum(np.abs(values) / limit, 1.0)
     written = max(rows, columns) <= WRITTEN
-    squares: dict[tuple[str, str, str], str] = {}  # squares of one look and title, as one path; NaN is in none
-    for i, j in np.argwhere(strengths > 0.004):
-        words = f"{clean(item.rows[i], LABEL)}, {clean(item.columns[j], LABEL)}: {values[i, j]:.3g}"
-        opacity = f"{round(34 * strengths[i, j]) / 40:g}" if written else f"{0.85 * strengths[i, j]:.2f}"
-        look = "plus" if values[i, j] > 0 else "minus", opacity, "" if written else f"<title>{escape(words)}</title>"
-        square = f"M{fixed(left + CELL * j)} {fixed(top + CELL * i)}h26v26h-26z"
-        squares[look] = squares.get(look, "") + square
-    for (name, opacity, title), d in squares.items():
-        canvas.add("path", title, d=d, fill=colour(name), fill_opacity=opacity)
-    with canvas.group(text_anchor="middle", font_size=9, fill=colour("ink")):
-        for (i, j), value in np.ndenumerate(values):
-            missing = not np.isfinite(value)
-            if missing or (written and strengths[i, j] > 0.08):
-                text = "–" if missing else short(value, item.diverging)
-                canvas.add("text", text, x=left + CELL * (j + 0.5), y=top + CELL * (i + 0.5) + 3)
+    for name, sign in (("plus", 1), ("minus", -1)):
+        squares: dict[tuple[str, str], str] = {}  # squares of one look and title, as one path; NaN is in none
+        for i, j in np.argwhere((strengths > 0.004) & (sign * values > 0)):
+            words = f"{clean(item.rows[i], LABEL)}, {clean(item.columns[j], LABEL)}: {values[i, j]:.3g}"
+            opacity = f"{round(34 * strengths[i, j]) / 40:g}" if written else f"{0.85 * strengths[i, j]:.2f}"
+            look = opacity, "" if written else f"<title>{escape(words)}</title>"
+            squares[look] = squares.get(look, "") + f"M{j} {i}h1"  # a dash as wide as long, in units of cells
+        place = f"translate({fixed(left)} {fixed(top + CELL / 2)}) scale({CELL:g})"
+        with canvas.group(stroke=colour(name), transform=place):
+            for (opacity, title), d in squares.items():
+                canvas.add("path", title, d=d, opacity=opacity)
+    with canvas.group(text_anchor="middle", font_size=9):
+        for i, row in enumerate(values):
+            with canvas.group(transform=f"translate({fixed(left + CELL / 2)} {fixed(top + CELL * (i + 0.5) + 3)})"):
+                for j, value in enumerate(row):
+                    missing = not np.isfinite(value)
+                    if missing or (written and strengths[i, j] > 0.08):
+                        canvas.add("text", "–" if missing else short(value, item.diverging), x=CELL * j)
     across = "".join(f"M{fixed(left)} {fixed(top + CELL * i)}h{fixed(CELL * columns)}" for i in range(rows + 1))
     down = "".join(f"M{fixed(left + CELL * j)} {fixed(top)}v{fixed(CELL * rows)}" for j in range(columns + 1))
     canvas.path(across + down, "grid", 0.5)
@@ -208,7 +211,7 @@ def _weight(canvas: Canvas, edge: Edge, place: Point) -> None:
 
 def _head(canvas: Canvas, tip: Point, angle: float, size: float, colour: str) -> None:
     sides = [turned(-size, s * size / 2, angle) for s in (-1, 1)]
-    d = "M" + "L".join(f"{fixed(tip[0] + x)} {fixed(tip[1] + y)}" for x, y in ((0.0, 0.0), *sides)) + "z"
+    d = steps((tip[0] + x, tip[1] + y) for x, y in ((0.0, 0.0), *sides)) + "z"
     canvas.add("path", d=d, fill=f"var(--{colour})", opacity=".85")
 
 
@@ -255,10 +258,14 @@ def standalone(svg: str) -> str:
     return f"{opening}>{style}{ground}{content}\n"
 
 
-def data_of(item: Evidence) -> Table | None:
-    """Tabulate the numbers behind a figure; None for evidence that is not a figure."""
+def data_of(item: Evidence, once: bool = False) -> Table | None:
+    """Tabulate the numbers behind a figure, naming series ``once``; None for evidence that is not a figure."""
     if isinstance(item, Chart):
-        rows = [(s.label, x, y) for s in item.series for x, y in zip(s.x, s.y, strict=True)]
+        rows = [
+            ("" if once and i else s.label, *point)
+            for s in item.series
+            for i, point in enumerate(zip(s.x, s.y, strict=True))
+        ]
         return Table(item.name, item.title, ("series", clean(item.x.label, 80), clean(item.y.label, 80)), rows)
     if isinstance(item, Heatmap):
         matrix = [(name, *row) for name, row in zip(item.rows, item.values, strict=True)]
@@ -269,7 +276,10 @@ def data_of(item: Evidence) -> Table | None:
     return None
 
 
-def figure_csv(item: Evidence, *, as_is: bool = False) -> str:
-    """The numbers behind a figure as CSV; empty for evidence that is not a figure."""
-    table = data_of(item)
-    return "" if table is None else csv_text(table.columns, table.rows, as_is=as_is)
+def figure_csv(item: Evidence, *, as_is: bool = False, page: bool = False) -> str:
+    """The numbers behind a figure as CSV; empty for evidence that is not a figure.
+
+    A page has four digits of each, and the name of a series in its first row only, which its script puts into all rows.
+    """
+    table = data_of(item, page)
+    return "" if table is None else csv_text(table.columns, table.rows, as_is=as_is, digits=4 if page else 6)

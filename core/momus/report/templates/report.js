@@ -37,19 +37,27 @@
   }
 
   // a card shows its rows of the table of all statistics once it is opened: written twice, they would fill the file
+  var all = document.querySelector("#statistics table"), rowsOf = {}, axis;
+  // only the first row of an axis links to its card; read before anybody sorts the table
+  Array.prototype.forEach.call(all ? all.tBodies[0].rows : [], function (row) {
+    var link = row.querySelector("a");
+    if (link) axis = link.hash;
+    (rowsOf[axis] = rowsOf[axis] || []).push(row);
+  });
   document.querySelectorAll("p.rows").forEach(function (place) {
     var fold = place.closest("details"), link = place.querySelector("a"), critic = link.dataset.critic;
     function fill() {
       if (!fold.open || !place.isConnected) return;
-      var table = document.querySelector("#statistics table"), copy = table.cloneNode(false), region = document.createElement("div");
-      copy.appendChild(table.tHead.cloneNode(true));
+      var copy = all.cloneNode(false), region = document.createElement("div");
+      copy.appendChild(all.tHead.cloneNode(true));
       var body = copy.appendChild(document.createElement("tbody"));
-      table.querySelectorAll('a[href="#critic-' + critic + '"]').forEach(function (axis) { body.appendChild(axis.closest("tr").cloneNode(true)); });
+      (rowsOf["#critic-" + critic] || []).forEach(function (row) { body.appendChild(row.cloneNode(true)); });
       region.className = "scroll";
       region.tabIndex = 0;
       region.setAttribute("role", "region");
       region.setAttribute("aria-label", link.dataset.name);
       region.appendChild(copy);
+      place.after(all.parentNode.nextElementSibling.cloneNode(true));  // the note on its documents
       place.replaceWith(region);
       sortable(copy);
     }
@@ -109,7 +117,10 @@
       image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(drawn.text);
     },
     CSV: function (figure, name) {
-      save(new Blob([figure.querySelector("pre").textContent], { type: "text/csv" }), name + ".csv");
+      // the page names a series in its first row only
+      var text = figure.querySelector("pre").textContent, last = "";
+      if (/^series,/.test(text)) text = text.replace(/^(?:"(?:[^"]|"")*"|[^,\n]*)(?=,)/gm, function (cell) { return last = cell || last; });
+      save(new Blob([text], { type: "text/csv" }), name + ".csv");
     }
   };
   document.querySelectorAll("figure.fig").forEach(function (figure) {
