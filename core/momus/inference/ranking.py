@@ -36,6 +36,8 @@ class Distances:
     sizes
         The distances as verdicts estimate them, (K,), if not by the estimates. Cross-fitted ones are told but not
         compared: their errors are larger than those of the bootstrap.
+    observed
+        Distances of the samples, (K,), which chance makes too large; None if not of distances.
     """
 
     estimates: Floats
@@ -43,6 +45,7 @@ class Distances:
     signed: bool
     freedom: float
     sizes: Floats | None = None
+    observed: Floats | None = None
 
     @property
     def distances(self) -> Floats:
@@ -73,11 +76,16 @@ class Distances:
         return np.where(clear, np.sign(self.estimates) * self.deviations, np.abs(self.deviations))
 
     def intervals(self, confidence: float) -> tuple[Floats, Floats]:
-        """Interval of each distance by itself, (K,) each; no lower than 0."""
+        """Interval of each distance by itself, (K,) each; no lower than 0.
+
+        Of distances without a sign from what is shown less its margin of error to what is observed, which chance makes
+        too large, plus the margin: as intervals of verdicts (`momus.inference.outcome`).
+        """
         reach = t_quantile((1 + confidence) / 2, self.freedom) * self.deviations.std(axis=0)
         low, high = self.estimates - reach, self.estimates + reach
         if not self.signed:
-            return np.maximum(low, 0.0), np.maximum(high, 0.0)
+            most = self.shown if self.observed is None else np.maximum(self.shown, self.observed)
+            return np.maximum(self.shown - reach, 0.0), most + reach
         return np.maximum(np.maximum(low, -high), 0.0), np.maximum(np.abs(low), np.abs(high))
 
 
@@ -130,7 +138,9 @@ def average(parts: list[Distances], bands: Floats) -> Distances:
     estimates = np.mean([p.distances / b for p, b in zip(parts, bands, strict=True)], axis=0)
     errors = np.mean([p.errors / b for p, b in zip(parts, bands, strict=True)], axis=0)
     sizes = np.mean([p.shown / b for p, b in zip(parts, bands, strict=True)], axis=0)
-    return Distances(estimates, errors, False, min(p.freedom for p in parts), sizes)
+    observed = [p.distances if p.observed is None else p.observed for p in parts]
+    most = np.mean([np.maximum(o, 0.0) / b for o, b in zip(observed, bands, strict=True)], axis=0)
+    return Distances(estimates, errors, False, min(p.freedom for p in parts), sizes, most)
 
 
 def nearest_on_average(parts: list[Distances], bands: Floats) -> Floats:

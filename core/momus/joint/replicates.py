@@ -129,7 +129,9 @@ class Replicates:
         if not np.isfinite(self.estimates).all():
             raise ValueError("its effect does not exist for some models")
         self.sizes: Floats | None = None
+        self.observed: Floats | None = None
         if self.statistic.kind == "distance":
+            self.observed = self.estimates
             of_models = self._samples(tables, kept, prompts, groups)
             chance = [chance_distance(self.statistic, samples, seed, CHANCE) for samples in of_models]
             self.estimates = self.estimates - np.array(chance)
@@ -153,7 +155,8 @@ class Replicates:
         """Estimates and deviations; those of n units keep (n − 1)/n of the variance."""
         values = np.concatenate(self._replicates)
         deviations = (values - values.mean(axis=0)) * np.sqrt((freedom + 1) / freedom)
-        return Distances(self.estimates, deviations, self.statistic.kind == "value", freedom, self.sizes)
+        signed = self.statistic.kind == "value"
+        return Distances(self.estimates, deviations, signed, freedom, self.sizes, self.observed)
 
     def _effects(self, sums: Sequence[Floats]) -> Floats:
         """Effects of all models, (B, K), from the pooled rows of all corpora, (B, V) each."""

@@ -203,11 +203,12 @@ def _largest(answer: Answer, cell: Cell) -> str:
     axis = answer.axis(cell.row.critic)
     shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
     largest = (cell.row.gap or 0.0) >= max(a.size for a in answer.axes)
+    where = axis.axis if largest else f"{axis.axis}, from which larger gaps may follow"
     if shared:
         all_of_them = "Both" if len(answer.corpora) == 2 else f"All {count(len(answer.corpora))}"
-        start = f"{all_of_them} depart {'most' if largest else 'mainly'} in {axis.axis}"
+        start = f"{all_of_them} depart {'most' if largest else 'mainly'} in {where}"
         return f"{start} – {cell.generated} {'is ' if cell.direction else ''}{says_what(cell)}."
-    return f"{'Largest' if largest else 'Main'} gap: {cell.generated} in {axis.axis} – {says_what(cell)}."
+    return f"{'Largest' if largest else 'Main'} gap: {cell.generated} in {where} – {says_what(cell)}."
 
 
 def _largest_axis(answer: Answer, generated: str) -> str | None:

@@ -120,3 +120,22 @@ def test_reasons_of_axes_that_do_not_count():
     assert "'far'" in found.excluded["b"]
     assert "no band" in found.excluded["a"]
     assert {r.axis for r in found.rows} == {"a"}
+
+
+@pytest.mark.parametrize("function", [total_variation, kolmogorov_smirnov])
+def test_intervals_of_distances_hold_those_of_the_populations(function):
+    """Chance makes distances of samples too large: an interval around those less chance held one in a hundred."""
+    zipf = 1 / np.arange(1, 201)
+    shares = [zipf / zipf.sum(), zipf**1.2 / (zipf**1.2).sum()]
+    truth = float(function(np.array([shares[0]]), np.array([shares[1]]))[0])
+    held = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        drawn = {k: rng.multinomial(60, shares[k != "real"], 80).astype(float) for k in ("real", "a", "b")}
+        scored, keys = {k: np.ones(80, dtype=bool) for k in drawn}, {k: [f"{k} {i}" for i in range(80)] for k in drawn}
+        one = Axis("x", "x", Statistic("d", "x", "distance", function), drawn, scored, {k: np.zeros(80) for k in drawn})
+        ranking = ranks([one], "real", ["a", "b"], keys, bands={"x": 0.1}, resamples=99, seed=seed)
+        held += [r.low <= truth <= r.high for r in ranking.of("x")]
+        held += [r.low <= truth / 0.1 <= r.high for r in ranking.of(ALL_AXES)]
+        assert all(r.low <= r.distance <= r.high for r in ranking.rows)
+    assert np.mean(held) > 0.85
