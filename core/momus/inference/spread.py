@@ -28,6 +28,8 @@ SPLITS = 4
 PAIRS = 400
 """Pairs of groups whose distance is measured, if there are so many."""
 RESAMPLES = 199
+SURE = 0.5
+"""Largest standard error of the logarithm of a group's ratio with which logarithms of groups are compared."""
 MOST_GROUPS = 256
 """Groups whose halves are compared, drawn at random from more."""
 Form = Literal["linear", "square"]
@@ -155,8 +157,9 @@ def of_ratios(rows: Floats, numbers: Ints, log: bool = False) -> Spread | None:
     numbers
         The group of each document, from 0.
     log
-        Whether logarithms of ratios are compared. A ratio of standard deviation c times its mean has a logarithm of
-        standard deviation √log(1 + c²) if it is log-normal; so groups without any x count too.
+        Whether logarithms of ratios are compared. Where those of all groups are known to within `SURE`, so are they
+        here, and documents of a group have the same relative variance. Else a ratio of standard deviation c times its
+        mean has a logarithm of standard deviation √log(1 + c²) if it is log-normal; so groups without any x count too.
     """
     x, w = np.asarray(rows, dtype=np.float64).T
     k = int(numbers.max()) + 1
@@ -172,9 +175,13 @@ def of_ratios(rows: Floats, numbers: Ints, log: bool = False) -> Spread | None:
     if several.sum() < 2 or freedom < 4:
         return None
     rate = float(residuals[several].sum() / expected[several].sum())
-    values, variances = ratios[held], rate * squares[held] / weights[held] ** 2
-    spread = between(values, variances, freedom)
+    values, parts = ratios[held], squares[held] / weights[held] ** 2
     mean = float(sums.sum() / weights.sum())
+    # errors of the logarithms if variances grow with the ratio, as those of counts do
+    if log and (values > 0).all() and (rate * parts / (mean * values)).max() <= SURE**2:
+        relative = float((residuals[several] / ratios[several] ** 2).sum() / expected[several].sum())
+        return between(np.log(values), relative * parts, freedom)
+    spread = between(values, rate * parts, freedom)
     if not log:
         return spread
     if not mean > 0:

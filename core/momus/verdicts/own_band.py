@@ -17,6 +17,7 @@ from scipy import sparse
 
 from momus.critic import Counted, Rows, Statistic
 from momus.critic.scores import Scores
+from momus.critic.statistic import jensen_shannon
 from momus.inference.spread import PAIR, Spread
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.band import HumanBands, between_sums, values_of_sums
@@ -102,8 +103,7 @@ class OwnBands(HumanBands):
         with np.errstate(divide="ignore", invalid="ignore"):
             if s.kind == "distance":
                 both = sparse.vstack(sums, format="csr") if isinstance(rows, Counted) else np.concatenate(sums)
-                distances = between_sums(s, both, pairs, pairs + HALVES)
-                apart = distances - distances.mean()
+                apart = between_sums(s, both, pairs, pairs + HALVES)
             else:
                 a, b = (values_of_sums(s, side) for side in sums)
                 apart = np.log(a / b) if s.effect == "log_ratio" else a - b
@@ -111,7 +111,10 @@ class OwnBands(HumanBands):
         if len(apart) < HALVES / 2:
             return None
         if s.kind == "distance":
-            value = float(np.quantile(apart, 0.95))
+            # less chance, as between authors
+            power = 1.0 if s.function is jensen_shannon else 2.0
+            excess = float(np.quantile(apart, 0.95) ** power - np.mean(apart**power))
+            value = max(excess, 0.0) ** (1 / power)
         else:
             value = PAIR / math.sqrt(2) * float(np.sqrt(np.mean(apart**2)))
         error = 1.96 / math.sqrt(2 * (count - 1))  # relative error of a standard deviation from so many units

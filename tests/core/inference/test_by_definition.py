@@ -94,13 +94,16 @@ def test_few_or_equal_values_have_no_tails():
     assert between(np.full(6, 7.0), np.zeros(6), 9.0).value == 0
 
 
-@pytest.mark.parametrize("log", [False, True])
-def test_groups_of_ratios_have_the_variance_of_the_rate_over_their_effective_documents(log):
+@pytest.mark.parametrize("how", ["plain", "logs", "log-normal"])
+def test_groups_of_ratios_have_the_variance_of_the_rate_over_their_effective_documents(how):
     rng = np.random.default_rng(5)
     numbers = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 6, 2, 2, 3, 7, 4, 5])
     w = rng.integers(1, 9, len(numbers)).astype(float)
     x = w * (4 + rng.normal(0, 1, 12)[numbers] + rng.normal(0, 0.5, len(numbers)))
-    values, sizes, residuals, expected, freedom = [], [], 0.0, 0.0, 0
+    log = how != "plain"
+    if how == "log-normal":
+        x[numbers == 3] = 0.0  # one group has no logarithm
+    values, sizes, residuals, relative, expected, freedom = [], [], 0.0, 0.0, 0.0, 0
     for g in range(12):
         mine, v = x[numbers == g], w[numbers == g]
         ratio = mine.sum() / v.sum()
@@ -108,12 +111,15 @@ def test_groups_of_ratios_have_the_variance_of_the_rate_over_their_effective_doc
         sizes.append(v.sum() ** 2 / (v**2).sum())
         if len(mine) > 1:
             residuals += ((mine - ratio * v) ** 2).sum()
+            relative += ((mine / ratio - v) ** 2).sum() if ratio else 0.0
             # Var(x_i − w_i Σx/Σw) for independent x_i of variance w_i²
             expected += sum(u**2 * (1 - u / v.sum()) ** 2 + (u / v.sum()) ** 2 * ((v**2).sum() - u**2) for u in v)
             freedom += len(mine) - 1
     plain = between(np.array(values), residuals / expected / np.array(sizes), freedom)
     found = of_ratios(np.column_stack([x, w]), numbers, log)
-    if log:
+    if how == "logs":
+        plain = between(np.log(values), relative / expected / np.array(sizes), freedom)
+    if how == "log-normal":
         middle = x.sum() / w.sum()
         scaled = [PAIR * math.log1p((v / PAIR / middle) ** 2) ** 0.5 for v in (plain.value, plain.low, plain.high)]
         assert (found.value, found.low, found.high, found.error) == pytest.approx((*scaled, plain.error / middle))

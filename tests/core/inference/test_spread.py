@@ -79,6 +79,30 @@ def test_logarithms_of_ratios():
     assert np.median(found) == pytest.approx(0.4 * PAIR, rel=0.07)
 
 
+@pytest.mark.parametrize("groups", [8, 64])
+def test_few_skewed_groups_have_the_spread_of_many(groups):
+    """Logarithms of rates with exponential effects, whose rates have a heavy tail."""
+    rng, found = np.random.default_rng(groups), []
+    for _ in range(200):
+        numbers = np.repeat(np.arange(groups), 10)
+        x = rng.poisson(12 * np.exp(0.3 * rng.exponential(size=groups)[numbers] + rng.normal(0, 0.3, 10 * groups)))
+        found.append(of_ratios(np.column_stack([x, np.full(10 * groups, 100.0)]), numbers, log=True).value)
+    # the median is low by an eighth for eight groups
+    assert 0.84 < np.median(found) / (0.3 * PAIR) < 1.06
+
+
+def test_one_group_with_little_to_count_leaves_all_on_the_scale_of_rates():
+    rng = np.random.default_rng(8)
+    numbers = np.repeat(np.arange(20), 10)
+    rows = np.column_stack([rng.poisson(20 * np.exp(rng.normal(0, 0.3, 20))[numbers]), np.full(200, 100.0)])
+    logs = of_ratios(rows, numbers, log=True)
+    rare = rows.copy()
+    rare[numbers == 0, 0] = 0
+    rare[0, 0] = 1  # its logarithm is known to within its whole size
+    assert abs(logs.value / (0.3 * PAIR) - 1) < 0.5
+    assert of_ratios(rare, numbers, log=True).value < 1.5 * logs.value
+
+
 def test_groups_that_do_not_differ_have_no_spread():
     rng = np.random.default_rng(6)
     found = [of_ratios(*documents(rng, 20, 10, 0.0)) for _ in range(200)]

@@ -92,7 +92,7 @@ def test_the_band_of_a_value_is_that_of_differences_between_halves():
 
 
 @pytest.mark.parametrize("counted", [True, False])
-def test_the_band_of_a_distance_is_the_excess_over_the_mean_of_halves(counted):
+def test_the_band_of_a_distance_is_its_excess_over_chance_in_squares(counted):
     rng = np.random.default_rng(3)
     matrix = rng.multinomial(6, [0.5, 0.3, 0.2], 40).astype(float)
     bands = OwnBands([], 0, prompts=prompts_of(*[2] * 8, *[1] * 24))
@@ -105,7 +105,7 @@ def test_the_band_of_a_distance_is_the_excess_over_the_mean_of_halves(counted):
     else:
         rows = matrix
     found = bands.of(TVD, rows)
-    assert found.value == pytest.approx(np.quantile(distances, 0.95) - distances.mean())
+    assert found.value == pytest.approx(np.sqrt(np.quantile(distances, 0.95) ** 2 - (distances**2).mean()))
     assert found.groups == 32
 
 
