@@ -139,7 +139,7 @@ def two_models(texts: Texts, folder: Path) -> dict[str, Any]:
     for name, order in (("language", 3), ("model", 2)):
         path = folder / f"{name}.arpa"
         KneserNey(order=order).fit(table.ids, table.offsets, table.vocabulary).write_arpa(path)
-        found[name] = {"scorer": "kenlm", "path": str(path)}
+        found[f"{name}_scorer"] = {"scorer": "kenlm", "path": str(path)}
     return found
 
 
