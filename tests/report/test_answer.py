@@ -153,6 +153,15 @@ def test_the_answer_names_the_nearest_text_and_the_largest_gap():
     assert largest.startswith("Both depart most in axis one")
 
 
+def test_an_axis_that_leads_a_larger_gap_says_so():
+    found = comparison([row("length", "a", 2.2), row("layout", "a", 2.8)])
+    answer = answer_of(found)
+    assert first_sentences(answer)[1].startswith("Largest gap: a in axis layout – ")
+    axes = tuple(sorted((replace(a, leading=a.critic == "length") for a in answer.axes), key=lambda a: -a.weight))
+    led = first_sentences(replace(answer, axes=axes))[1]
+    assert led.startswith("Main gap: a in axis length, from which larger gaps may follow – ")
+
+
 def test_the_largest_gap_of_both_names_the_text_whose_values_are_told():
     rows = [behind("one", g, 5) for g in "ab"] + [leading("one", "a", -31.0), leading("one", "b", 32.0)]
     largest = first_sentences(answer_of(comparison([*rows, row("two", "a", 0.2), row("two", "b", 0.3)])))[1]
