@@ -192,7 +192,7 @@ def test_ties_are_said_to_be_ties():
     assert first_sentences(answer)[0].startswith("Too close to call: a or b;")
     rows += [row("two", g, s) for g, s in [("a", 0.2), ("b", 0.3), ("c", 9)]]
     said = first_sentences(answer_of(comparison(rows, ranks)))[0]
-    assert said == "Too close to call: a or b. Beyond human variation: c on 2 of 2 axes; a and b on 1."
+    assert said == "Too close to call: a or b. Beyond human variation: c on 2 of 2 axes; a and b on 1 each."
 
 
 def test_a_single_text_without_a_difference():

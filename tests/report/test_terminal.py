@@ -162,7 +162,7 @@ def test_what_was_not_tested_and_what_has_no_band():
 
 def test_the_first_lines_are_the_answer_and_the_last_a_warning_of_three_lines():
     lines = comparison_text(comparison(["near", "far"], warnings=["word " * 100])).splitlines()
-    assert "Beyond human variation: near and far on 1 of 2 axes." in " ".join(lines[:2])
+    assert "Beyond human variation: near and far on 1 of 2 axes each." in " ".join(lines[:2])
     assert [line.startswith("Note: word") for line in lines[-3:]] == [True, False, False]
     assert lines[-1].endswith("…")
 

@@ -175,8 +175,10 @@ def _beyond(corpora: Sequence[CorpusAnswer]) -> str:
     by: dict[int, list[str]] = {}
     for c in corpora:
         by.setdefault(c.beyond, []).append(c.generated)
-    said = [f"{joined(by[n])} on {n or 'none'}" for n in sorted(by, reverse=True)]
-    said[0] += f" of {axes(corpora[0].tested)}"
+    said = []
+    for n in sorted(by, reverse=True):
+        of = "" if said else f" of {axes(corpora[0].tested)}"
+        said.append(f"{joined(by[n])} on {n or 'none'}{of}{' each' if n and len(by[n]) > 1 else ''}")
     return f"Beyond human variation: {'; '.join(said)}."
 
 
