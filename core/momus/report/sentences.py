@@ -175,7 +175,7 @@ def _beyond(corpora: Sequence[CorpusAnswer]) -> str:
     by: dict[int, list[str]] = {}
     for c in corpora:
         by.setdefault(c.beyond, []).append(c.generated)
-    said = []
+    said: list[str] = []
     for n in sorted(by, reverse=True):
         of = "" if said else f" of {axes(corpora[0].tested)}"
         said.append(f"{joined(by[n])} on {n or 'none'}{of}{' each' if n and len(by[n]) > 1 else ''}")
