@@ -245,17 +245,23 @@ class Recomputed:
         ratios = np.array([a.sum() / b.sum() for a, b in of])
         expected = [(b**2).sum() - 2 * (b**3).sum() / b.sum() + (b**2).sum() ** 2 / b.sum() ** 2 for _, b in of]
         residuals = [((a - r * b) ** 2).sum() for (a, b), r in zip(of, ratios, strict=True)]
-        errors = sum(residuals) / sum(expected) * np.array([(b**2).sum() / b.sum() ** 2 for _, b in of])
+        parts, mean = np.array([(b**2).sum() / b.sum() ** 2 for _, b in of]), x.sum() / w.sum()
+        values, errors = ratios, sum(residuals) / sum(expected) * parts
+        logs = self.s.function.__name__ == "mean" and self.s.effect == "log_ratio"
+        known = logs and min(ratios) > 0 and max(errors / (mean * ratios)) <= 0.25
+        if known:  # logarithms of groups, each known to within one half
+            relative = sum(r / q**2 for r, q in zip(residuals, ratios, strict=True))
+            values, errors = np.log(ratios), relative / sum(expected) * parts
 
         def excess(tau2: float) -> float:
             weights = 1 / (tau2 + errors)
-            return float(weights @ (ratios - weights @ ratios / weights.sum()) ** 2) - float(chi2.median(len(of) - 1))
+            return float(weights @ (values - weights @ values / weights.sum()) ** 2) - float(chi2.median(len(of) - 1))
 
-        band = PAIR * math.sqrt(brentq(excess, 0, 1e3 * float(np.ptp(ratios)) ** 2, xtol=1e-18, rtol=1e-12))
+        band = PAIR * math.sqrt(brentq(excess, 0, 1e3 * float(np.ptp(values)) ** 2, xtol=1e-18, rtol=1e-12))
         if self.s.effect == "hedges_g":
             return band * self.hedges()[0]
-        if self.s.function.__name__ == "mean" and self.s.effect == "log_ratio":
-            return PAIR * math.sqrt(math.log1p((band / PAIR / (x.sum() / w.sum())) ** 2))
+        if logs and not known:
+            return PAIR * math.sqrt(math.log1p((band / PAIR / mean) ** 2))
         return band
 
     def compare(self) -> None:
