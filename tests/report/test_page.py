@@ -114,6 +114,10 @@ def test_several_texts_on_one_axis_have_no_count_of_axes():
     assert first(0.1, 0.1, 0.2).endswith("no text is shown to be beyond human variation on the only axis.")
 
 
+def test_a_page_without_a_verdict_is_drawn(found):
+    assert "</html>" in render(replace(found, verdicts=[]))
+
+
 def test_all_folds_are_closed(page):
     assert not [a for t, a in Page(page).elements if t == "details" and "open" in a]
 

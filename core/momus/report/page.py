@@ -114,7 +114,7 @@ def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
         "chance": chance,
         "band": band,
         "effective": effective,
-        "usual_units": lambda rows: mode(map(effective, rows)),
+        "usual_units": lambda rows: mode([effective(v) for v in rows] or [""]),
     }
 
 
