@@ -82,10 +82,10 @@ class Distances:
         too large, plus the margin: as intervals of verdicts (`momus.inference.outcome`).
         """
         reach = t_quantile((1 + confidence) / 2, self.freedom) * self.deviations.std(axis=0)
-        low, high = self.estimates - reach, self.estimates + reach
         if not self.signed:
             most = self.shown if self.observed is None else np.maximum(self.shown, self.observed)
             return np.maximum(self.shown - reach, 0.0), most + reach
+        low, high = self.estimates - reach, self.estimates + reach
         return np.maximum(np.maximum(low, -high), 0.0), np.maximum(np.abs(low), np.abs(high))
 
 

@@ -157,9 +157,10 @@ def of_ratios(rows: Floats, numbers: Ints, log: bool = False) -> Spread | None:
     numbers
         The group of each document, from 0.
     log
-        Whether logarithms of ratios are compared. Where those of all groups are known to within `SURE`, so are they
-        here, and documents of a group have the same relative variance. Else a ratio of standard deviation c times its
-        mean has a logarithm of standard deviation √log(1 + c²) if it is log-normal; so groups without any x count too.
+        Whether logarithms of ratios are compared. Where those of all groups are known to within `SURE`, the spread is
+        that of logarithms, and rates of documents have the same relative variance in all groups. Else a ratio of
+        standard deviation c times its mean has a logarithm of standard deviation √log(1 + c²) if it is log-normal; so
+        groups without any x count too.
     """
     x, w = np.asarray(rows, dtype=np.float64).T
     k = int(numbers.max()) + 1

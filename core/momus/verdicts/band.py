@@ -104,8 +104,7 @@ class HumanBands:
         sums = [_sums(rows, half, 2 * len(halves.groups)) for half in halves.parts]
         k = len(halves.groups)
         if s.kind == "distance":
-            form: Form = "square" if s.function is jensen_shannon else "linear"
-            return of_distances(lambda i, a, b: between_sums(s, sums[i], a, b), k, form, [self.seed, _BAND])
+            return of_distances(lambda i, a, b: between_sums(s, sums[i], a, b), k, form_of(s), [self.seed, _BAND])
         values = np.stack([values_of_sums(s, side).reshape(k, 2) for side in sums])
         return of_values(np.log(values) if s.effect == "log_ratio" else values)
 
@@ -191,6 +190,11 @@ def _sums(rows: Rows, parts: Ints, size: int) -> Table:
 
 def _dense(rows: Table) -> Floats:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+
+
+def form_of(s: Statistic) -> Form:
+    """Whether a distance grows with the difference of shares or with its square."""
+    return "square" if s.function is jensen_shannon else "linear"
 
 
 def between_sums(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:

@@ -17,10 +17,9 @@ from scipy import sparse
 
 from momus.critic import Counted, Rows, Statistic
 from momus.critic.scores import Scores
-from momus.critic.statistic import jensen_shannon
 from momus.inference.spread import PAIR, Spread
 from momus.numeric.types import Floats, Ints
-from momus.verdicts.band import HumanBands, between_sums, values_of_sums
+from momus.verdicts.band import HumanBands, between_sums, form_of, values_of_sums
 
 HALVES = 200
 """Random halves."""
@@ -111,8 +110,8 @@ class OwnBands(HumanBands):
         if len(apart) < HALVES / 2:
             return None
         if s.kind == "distance":
-            # less chance, as between authors
-            power = 1.0 if s.function is jensen_shannon else 2.0
+            # less chance, as between authors (`momus.inference.spread.of_distances`)
+            power = 2.0 if form_of(s) == "linear" else 1.0
             excess = float(np.quantile(apart, 0.95) ** power - np.mean(apart**power))
             value = max(excess, 0.0) ** (1 / power)
         else:
