@@ -1,4 +1,4 @@
-"""Five language models against human stories: verdicts, human bands, attribution and ranks.
+"""Five language models against human stories: verdicts, human bands, rows adjusted for length, and ranks.
 
 The human sides of the five files are the same stories, decoded by five tokenisers; those of gpt2-xl stand for all. A
 story and its continuations share a prompt_id; stories that answer the same writing prompt share a group_id, from which

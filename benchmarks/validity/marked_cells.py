@@ -1,13 +1,11 @@
-"""What is printed has a level: false marks of whole tables, directions of causes, outliers of new authors.
+"""What is printed has a level: false marks of whole tables, outliers of new authors.
 
 ``arrows``: tables of 20 axes through `momus.verdicts.judge`, `adjust` and `momus.report`. An axis has
 a KS distance and a mean. Means are equal and spreads are not, so every axis differs and every arrow is false.
 *Unadjusted* is an arrow wherever the interval of one cell excludes 0.
-``causes``: `momus.joint.attribution` where the cause of a difference is measured with a reliability of 0.5 or 0.9, and
-its effect with one of 0.9; and where two correlated axes have a cause each.
 ``authors``: the choice of outliers among documents of new authors, where real text has few authors.
 
-Run:  python benchmarks/validity/marked_cells.py arrows causes authors [--quick] [--write benchmarks/validity/TABLES.md]
+Run:  python benchmarks/validity/marked_cells.py arrows authors [--quick] [--write benchmarks/validity/TABLES.md]
 """
 
 from __future__ import annotations
@@ -25,9 +23,6 @@ from momus.calibration.rates import Rate
 from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin, Values
 from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean
-from momus.joint.adjusted import Sides
-from momus.joint.attribution import attribution
-from momus.joint.axes import Axis
 from momus.numeric.types import Floats
 from momus.outliers.conformal import Calibrated, largest_rank
 from momus.report.answer import answer_of
@@ -114,51 +109,6 @@ def _rate(count: int, n: int) -> str:
     return f"{rate.share:.3f} [{rate.low:.3f}, {rate.high:.3f}]"
 
 
-def causes(replications: int, n: int = 200) -> str:
-    """How often the cause, or its effect, leads; and how often alarms with causes of their own go together."""
-    lines = [
-        f"{n} \\| {n} documents, shift of 0.8 standard deviations, R = {replications:,}:",
-        "",
-        "| truth | cause leads | effect leads | cause goes with effect | effect goes with cause |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    ones = np.ones(n, dtype=bool)
-    for label, reliability, correlation in (
-        ("cause measured with reliability 0.5, effect with 0.9", 0.5, None),
-        ("cause measured with reliability 0.9, effect with 0.9", 0.9, None),
-        ("two axes with a cause each, correlation 0.7", None, 0.7),
-        ("two axes with a cause each, correlation 0.3", None, 0.3),
-    ):
-        tally = np.zeros(4)
-        for seed in range(replications):
-            rng = np.random.default_rng([seed, 9])
-            sides: dict[str, tuple[Floats, Floats]] = {}
-            for name, shift in (("real", 0.0), ("g", 0.8)):
-                if reliability is not None:
-                    cause = rng.normal(size=n) + shift
-                    one = cause + np.sqrt(1 / reliability - 1) * rng.normal(size=n)
-                    sides[name] = one, cause + np.sqrt(1 / 0.9 - 1) * rng.normal(size=n)
-                else:
-                    assert correlation is not None
-                    shared = np.sqrt(correlation) * rng.normal(size=n)
-                    a, b = (shared + np.sqrt(1 - correlation) * rng.normal(size=n) + shift for _ in range(2))
-                    sides[name] = a, b
-            axes = []
-            for k, critic in enumerate(("cause", "effect")):
-                values = {name: pair[k] for name, pair in sides.items()}
-                rows = {name: np.column_stack([x, np.ones(n)]) for name, x in values.items()}
-                axes.append(Axis(critic, critic, MEAN, rows, dict.fromkeys(sides, ones), values))
-            found = attribution(axes, Sides("real", "g", seed=seed), ("cause", "effect"))
-            leading = found.leading[0] if found.leading else ""
-            gone = {(a.alarm, a.by) for a in found.accounts}
-            tally += [
-                leading == "cause", leading == "effect", ("cause", "effect") in gone, ("effect", "cause") in gone,
-            ]  # fmt: skip
-        lines.append(f"| {label} | {' | '.join(f'{x:.3f}' for x in tally / replications)} |")
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
-
-
 def authors(replications: int, n: int = 300) -> str:
     """Shares of the chosen documents that are not odd, and of the odd documents that are chosen."""
     lines = [
@@ -206,7 +156,7 @@ def _of_authors(rng: np.random.Generator, k: int, each: int, icc: float) -> Floa
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="+", choices=("arrows", "causes", "authors"))
+    parser.add_argument("parts", nargs="+", choices=("arrows", "authors"))
     parser.add_argument("--replications", type=int, default=1000, help="tables of arrows: a fifth of them")
     parser.add_argument("--quick", action="store_true", help="20 replications")
     parser.add_argument("--write", type=Path, help="insert the tables into this page: benchmarks/validity/TABLES.md")
@@ -214,7 +164,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     r = 20 if a.quick else a.replications
     measured = {
         "arrows": lambda: arrows(max(r // 5, 10)),
-        "causes": lambda: causes(r),
         "authors": lambda: authors(r),
     }
     for part in a.parts:

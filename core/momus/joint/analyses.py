@@ -1,16 +1,15 @@
-"""Analyses of all axes of a run at once: ranks, attribution, adjustment, subgroups."""
+"""Analyses of all axes of a run at once: ranks, adjustment, subgroups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 from momus.files import plain
-from momus.joint.adjusted import AdjustedRow, Sides, adjusted_verdicts
-from momus.joint.attribution import Attribution, alarms_of, attribution
+from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.axes import Axis
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
@@ -29,8 +28,6 @@ class Joint:
     ----------
     ranking
         Ranks of the generated corpora by their distance from real text; None with fewer than two.
-    attributions
-        For each generated corpus, which alarms go with the values of other axes.
     adjusted
         Headline rows within bins of the covariates that were asked for (``control_for``).
     subgroups
@@ -40,7 +37,6 @@ class Joint:
     """
 
     ranking: Ranking | None = None
-    attributions: tuple[Attribution, ...] = ()
     adjusted: tuple[AdjustedRow, ...] = ()
     subgroups: tuple[Subgroups, ...] = field(default=())
     nearer: tuple[Nearer, ...] = ()
@@ -76,25 +72,13 @@ def analyse(
         subgroups = [
             s for by in settings.subgroups for c in generated for s in subgroup_effects(axes, by, real, c, settings)
         ]
-    tasks: dict[str, Callable[[], Any]] = {}
+    ranking = None
     if len(generated) > 1:
-        tasks["ranks"] = _ranking(axes, verdicts, [real, *generated], settings)
-    for corpus in generated:
-        alarms = alarms_of(verdicts, corpus.name)
-        if len(alarms) > 1:
-            sides = Sides.of(real, corpus, settings)
-            tasks[f"attribution of {corpus.name}"] = partial(attribution, axes, sides, alarms)
-    results = dict(zip(tasks, _all_of(tasks, timed, pool), strict=True))
-    ranking = results.pop("ranks", None)
-    return Joint(ranking, tuple(results.values()), tuple(adjusted), tuple(subgroups))
-
-
-def _all_of(tasks: Mapping[str, Callable[[], Any]], timed: Timed, pool: Executor | None) -> Iterator[Any]:
-    """What each task returns, in order."""
-    begun = {name: pool.submit(task) for name, task in tasks.items()} if pool is not None else {}
-    for name, task in tasks.items():
-        with timed.stage("all axes", name):
-            yield begun[name].result() if begun else task()
+        task = _ranking(axes, verdicts, [real, *generated], settings)
+        begun = None if pool is None else pool.submit(task)
+        with timed.stage("all axes", "ranks"):
+            ranking = task() if begun is None else begun.result()
+    return Joint(ranking, tuple(adjusted), tuple(subgroups))
 
 
 def _ranking(

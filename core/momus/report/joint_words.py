@@ -1,4 +1,4 @@
-"""The joint analyses in words: which text is nearest, which differences go together.
+"""The joint analyses in words: which text is nearest, and rows by subgroup or among documents that are alike.
 
 And pairs of generated texts for readers: all of a few, the largest differences of very many.
 """
@@ -11,15 +11,13 @@ from dataclasses import dataclass
 
 from momus.joint.adjusted import AdjustedRow
 from momus.joint.analyses import Joint
-from momus.joint.attribution import Attribution
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.joint.subgroups import Subgroups
 from momus.report.blocks import Block
 from momus.report.format import number, p_value, rounded
-from momus.text.counting import percentage
 from momus.verdicts.verdict import Verdict
 
-ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "share left", "n", "p")
+ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "n", "p")
 SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
 """Heads of the tables of adjusted rows and of subgroups."""
 MANY = 3
@@ -35,7 +33,6 @@ def joint_lines(joint: Joint, axes: Mapping[str, str]) -> list[str]:
     if joint.ranking is not None:
         lines += nearest(joint.ranking)
         lines.append(left_out("Without a rank", joint.ranking.excluded, axes))
-    lines += [attributed(a, axes) for a in joint.attributions]
     return [line for line in lines if line]
 
 
@@ -119,38 +116,16 @@ def chance(row: RankRow) -> str:
     return f"{row.p_nearest:.2f}"
 
 
-def attributed(attribution: Attribution, axes: Mapping[str, str]) -> str:
-    """Say how many differences of a corpus go with another axis: they are gone among documents alike on it."""
-    alarms = len(attribution.alarms)
-    leading = attribution.leading
-    if leading is None:
-        text = f"{attribution.generated!r}: none of {count(alarms)} differences goes with another axis."
-        return text if alarms else ""
-    by, gone = leading
-    names = ", ".join(axes.get(g, g) for g in gone)
-    mutual = [a.alarm for a in attribution.accounts if a.by == by and a.mutual]
-    hedge = f" (controlling for {', '.join(mutual)} would remove it as well)" if mutual else ""
-    return (
-        f"{attribution.generated!r}: controlling for {axes.get(by, by)} removes {count(len(gone))} of {count(alarms)} "
-        f"differences: {names}{hedge}. This does not say which causes which: the axis that is measured best "
-        "removes most."
-    )
-
-
 def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
     """Cells of the table of adjusted rows."""
     if row.reason:
-        return (row.axis, row.generated, number(row.unadjusted), "–", "–", "–", "–", row.reason)
-    share = "–" if math.isnan(row.share) else percentage(row.share, 0)
-    if math.isfinite(row.share_low) and math.isfinite(row.share_high):
-        share += f" [{percentage(row.share_low, 0)}, {percentage(row.share_high, 0)}]"
+        return (row.axis, row.generated, number(row.unadjusted), "–", "–", "–", row.reason)
     return (
         row.axis,
         row.generated,
         number(row.unadjusted),
         number(row.difference),
         f"[{number(row.low)}, {number(row.high)}]",
-        share,
         f"{row.n_real:,} | {row.n_generated:,}",
         _p(row.p),
     )

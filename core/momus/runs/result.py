@@ -166,7 +166,7 @@ class Comparison:
         Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
         from a folder.
     joint
-        Those analyses: ranks, attribution, adjustment, subgroups.
+        Those analyses: ranks, adjustment, subgroups.
     folder
         The run folder; None if the comparison was not written.
     """

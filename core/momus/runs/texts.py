@@ -133,7 +133,7 @@ class Texts:
         if not sizes:
             return []
         return [
-            f"Global tests, ranks, attribution and other analyses of all axes together are made on {', '.join(sizes)}; "
+            f"Global tests, ranks and other analyses of all axes together are made on {', '.join(sizes)}; "
             "tests of each axis on all."
         ]
 
