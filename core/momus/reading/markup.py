@@ -17,22 +17,16 @@ from momus.plugins import MARKUPS, load_plugin
 from momus.reading.location import Problem
 
 NAMES = {
-    "asciidoc": "AsciiDoc",
     "html": "HTML",
     "latex": "LaTeX",
     "markdown": "Markdown",
     "mediawiki": "MediaWiki",
-    "restructured": "reStructuredText",
 }
 """Plug-ins of the group ``momus.markups``, and what users call the markup that each reads."""
 
 SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
-    ".rst": "restructured",
-    ".rest": "restructured",
-    ".adoc": "asciidoc",
-    ".asciidoc": "asciidoc",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",

@@ -20,7 +20,7 @@ FORMATS = {
     "text": "plain text: one document per file",
     "lines": "plain text: one document per line",
     "paragraphs": "plain text: one document per paragraph; blank lines separate them",
-    "markup": "one document with headings per file (Markdown, reStructuredText, AsciiDoc, HTML, LaTeX, MediaWiki)",
+    "markup": "one document with headings per file (Markdown, HTML, LaTeX, MediaWiki)",
     "datasets": "a folder that Hugging Face datasets saved",
     "folder": "all files of the formats above in a folder and its subfolders",
 }

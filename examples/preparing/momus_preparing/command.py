@@ -26,7 +26,7 @@ def prepare(
     source: Annotated[
         str,
         typer.Argument(
-            help="Documents with headings (Markdown, reStructuredText, AsciiDoc, HTML, LaTeX, MediaWiki): a file, "
+            help="Documents with headings (Markdown, HTML, LaTeX, MediaWiki): a file, "
             "a folder or a pattern; or JSON or JSON Lines with sections and section_names, or a Wikipedia dump."
         ),
     ],

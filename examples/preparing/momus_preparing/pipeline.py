@@ -185,7 +185,7 @@ def _second_pass(
 def holds_markup(source: str) -> bool:
     """Whether a path or an address is that of a document with headings, or of more of these than of records.
 
-    >>> holds_markup("docs/use.md"), holds_markup("docs.jsonl"), holds_markup("docs/**/*.rst")
+    >>> holds_markup("docs/use.md"), holds_markup("docs.jsonl"), holds_markup("docs/**/*.tex")
     (True, False, True)
     """
     suffixes = Counter(suffix for stem, suffix in map(split_name, _files_of(source)) if suffix)

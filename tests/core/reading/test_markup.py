@@ -13,15 +13,11 @@ from momus.reading import read_corpus
 from momus.reading.location import Problem
 from momus.reading.markup import markup_record
 
-NEEDS = {"restructured": "docutils", "html": "lxml", "latex": "pylatexenc", "mediawiki": "mwparserfromhell"}
+NEEDS = {"html": "lxml", "latex": "pylatexenc", "mediawiki": "mwparserfromhell"}
 """Packages of the extra ``markup``, by markup."""
 SAME = {
     "markdown": "---\nid: x\n---\n# Manual\n\nAbout *this*.\n\n## Use\n\nCall `run()`.\n\n### Fast\n\nDo [so](u).\n\n"
     "## Limits\n\n```\n# no heading\n```\n\nEnd\n---\n\n> # nor this\n",
-    "restructured": "Manual\n======\n\nAbout *this*.\n\nUse\n---\n\nCall :py:func:`run() <x.run>`.\n\nFast\n~~~~\n\nDo `so <u>`_.\n\n"
-    "Limits\n------\n\n::\n\n  # no heading\n\nEnd\n---\n\n  nor this\n\n.. toctree::\n\n   a\n",
-    "asciidoc": "= Manual\nJo Doe\n:toc:\n\nAbout _this_.\n\n== Use\n\nCall `run()`.\n\n=== Fast\n\nDo link:u[so].\n\n== Limits\n\n"
-    "----\n# no heading\n----\n\n== End\n\n____\nnor this\n____\n".replace("Jo Doe\n", ""),
     "html": "<html><head><title>x</title></head><body><nav><h2>Menu</h2></nav><main><h1>Manual</h1><p>About <i>this</i>."
     "<h2>Use<a class='headerlink' href='#'>¶</a></h2><p>Call <code>run()</code>.</p><h3>Fast</h3><p>Do\n  <a href=u>so</a>.</p>"
     "<h2>Limits</h2><pre># no heading</pre><h2>End</h2><p>nor this</p><script>x</script></main><footer>F</footer></body></html>",
@@ -70,8 +66,6 @@ def test_hostile_and_empty_documents_are_problems_not_errors(markup):
     pytest.importorskip(NEEDS.get(markup, "markdown_it"))
     deep = {
         "markdown": "> " * 5000 + "x",
-        "restructured": "".join(" " * i + "* x\n\n" for i in range(80)),
-        "asciidoc": "----\n" * 5001,
         "html": "<div>" * 100_000,
         "latex": "{" * 5000,
         "mediawiki": "{{" * 5000 + "[[" * 5000,
@@ -86,22 +80,13 @@ def test_nothing_is_included_from_other_files(tmp_path):
         pytest.importorskip(package)
     (tmp_path / "secret.txt").write_text("secret")
     texts = {
-        "restructured": f"A\n=\n\n.. include:: {tmp_path}/secret.txt\n\n.. raw:: html\n   :file: {tmp_path}/secret.txt\n\nB\n=\n\nx",
         "latex": rf"\section{{A}}\input{{{tmp_path}/secret.txt}}x\section{{B}}x",
-        "asciidoc": f"== A\n\ninclude::{tmp_path}/secret.txt[]\n\n== B\n\nx",
         "html": f'<!DOCTYPE a [<!ENTITY s SYSTEM "file://{tmp_path}/secret.txt">]><h1>A</h1>&s;<h1>B</h1>x',
     }
     for markup, text in texts.items():
         record = markup_record(text, markup)
         assert record["section_names"][-2:] == ["A", "B"], markup
         assert "secret" not in "".join(record["sections"]).replace(f"{tmp_path}/secret.txt", ""), markup
-
-
-def test_asciidoc_titles_of_two_lines_and_text_without_marks():
-    text = "Manual\n======\n\nGIT\n---\n* *one* <<x>>\n* two https://u[site]\n\n|===\n|a |b\n|===\n\nFiles\n-----\nx +\ny\n\nToo short\n---\n"
-    record = markup_record(text, "asciidoc")
-    assert record["section_names"] == ["GIT", "Files"]
-    assert record["sections"][0] == "one\n\ntwo site\n\na |b"
 
 
 def test_a_folder_of_documents_names_what_is_left_out(tmp_path):

@@ -106,7 +106,7 @@ def test_remote_folders_splits_and_patterns(remote):
 
 def test_remote_folders_of_markup_are_read_like_local_ones(remote, tmp_path):
     page = b"# Use\nSo.\n# Limits\nNone."
-    names = ("README.md", "train/a.md", "test/b.md.gz", "c/LICENSE.rst", "c/fig.png", ".git/x.md", "rows.jsonl")
+    names = ("README.md", "train/a.md", "test/b.md.gz", "c/LICENSE.md", "c/fig.png", ".git/x.md", "rows.jsonl")
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         content = gzip.compress(page) if name.endswith("gz") else page
@@ -120,7 +120,7 @@ def test_remote_folders_of_markup_are_read_like_local_ones(remote, tmp_path):
         assert far.ids == near.ids == ids
         assert far.section_titles == near.section_titles == ["Use", "Limits"] * len(ids)
         assert far.left_out == near.left_out
-    assert far.left_out.names == ("c/LICENSE.rst",)
+    assert far.left_out.names == ("c/LICENSE.md",)
     assert far.left_out.others == {".png": 1, ".jsonl": 1}
     assert read_corpus("memory://docs/train/*", fmt="markup").ids == ["a.md"]
     assert read_corpus("memory://docs/README*", fmt="markup").ids == ["README.md"], "a pattern says which files"
