@@ -1,12 +1,15 @@
 """Extras: what plug-ins need, what is installed, and how the lack of it is told."""
 
 import inspect
+import json
 import re
+import runpy
 import subprocess
 import sys
 import textwrap
 from importlib import import_module
-from importlib.metadata import metadata, packages_distributions
+from importlib.metadata import EntryPoint, metadata, packages_distributions
+from pathlib import Path
 
 import pytest
 import typer
@@ -14,11 +17,21 @@ from typer.main import get_group
 
 import momus
 from momus.cli.app import OWN, Commands, _summaries
-from momus.cli.critics import _axis_and_state, _imported_axis_and_state, all_critics_view
-from momus.cli.declared import Declared, declared
+from momus.cli.critics import all_critics_view
 from momus.critic.registry import critic_class
 from momus.errors import MissingExtraError
-from momus.plugins import ADAPTERS, COMMANDS, CRITICS, MODULES, TRACKERS, extra_of, missing_packages, registered
+from momus.plugins import (
+    ADAPTERS,
+    COMMANDS,
+    CRITICS,
+    LISTING,
+    MODULES,
+    TRACKERS,
+    Plugin,
+    extra_of,
+    missing_packages,
+    registered,
+)
 from momus.version import DISTRIBUTION
 
 CRITIC = """
@@ -66,30 +79,27 @@ def test_a_command_without_its_extra_is_refused(greedy):
         Commands().get_command(None, "much")
 
 
-def test_the_source_says_of_each_critic_what_its_class_says():
-    """The list reads sources; importing them must lead to the same rows."""
-    adapters = registered(ADAPTERS)
-    for name, plugins in registered(CRITICS).items():
-        if plugins[0].distribution == DISTRIBUTION:
-            assert declared(plugins[0].value) is not None, name
-            imported = _imported_axis_and_state(name, plugins[0], adapters)
-            if not imported[1].startswith(f"needs {DISTRIBUTION}["):
-                assert _axis_and_state(name, plugins, adapters) == imported
+def test_packages_say_of_their_plugins_what_their_classes_say():
+    """Lists read these files; importing the plug-ins must lead to the same rows."""
+    script = runpy.run_path(str(Path(__file__).parents[1] / "data" / "make_listing.py"))
+    for package in script["PACKAGES"]:
+        kept = json.loads(script["file_of"](package).read_text(encoding="utf-8"))
+        assert kept == script["listing"](package), "if this is meant: python tests/data/make_listing.py"
 
 
-def test_axis_and_defaults_are_found_through_imports_and_bases(tmp_path, monkeypatch):
-    package = tmp_path / "axes_of_mine"
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"momus.critics": 3}', '{"momus.critics": {"mine": []}}', "[" * 100_000]
+)
+def test_a_listing_that_cannot_be_read_says_nothing(content, tmp_path, monkeypatch):
+    package = tmp_path / "listing_of_mine"
     package.mkdir()
-    (package / "__init__.py").write_text("from axes_of_mine.inner import Mine as Yours\n1 / 0\n")
-    (package / "inner.py").write_text(
-        "class Base(Generic[Z]):\n    axis: str = 'mine'\n    def __init__(self, a, b=1, *, c='x', d=None): ...\n"
-        "class Mine(Base[int]):\n    name = 'mine'\nclass Bare: ...\nclass Loop(Loop): ...\n"
-    )
-    (package / "broken.py").write_text("class (")
+    (package / "__init__.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert declared("axes_of_mine:Yours") == Declared("mine", {"c": "x"})
-    for unknown in ("axes_of_mine.inner:Bare", "axes_of_mine.inner:Loop", "axes_of_mine.broken:X", "no_module:X"):
-        assert declared(unknown) is None
+    mine = Plugin.of_entry(EntryPoint("mine", "listing_of_mine:Mine", CRITICS), CRITICS)
+    (package / LISTING).write_text('{"momus.critics": {"mine": {"axis": "x"}}}')
+    assert mine.listed() == {"axis": "x"}
+    (package / LISTING).write_text(content)
+    assert mine.listed() == {}
 
 
 def test_listing_critics_loads_neither_torch_nor_scipy():

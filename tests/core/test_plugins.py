@@ -223,8 +223,8 @@ def test_commands_of_plugins_are_listed_without_import_and_called(install, call)
     before = set(sys.modules)
     code, output = call("--help")
     assert code == 0
-    assert help_line(output, "greet") == "Greet somebody. (their-package)"
-    assert help_line(output, "count") == "Count things (other-package)"
+    assert help_line(output, "greet").startswith("From 'their-package' (")
+    assert help_line(output, "count").startswith("From 'other-package' (")
     if find_spec("momus_people"):
         assert help_line(output, "study").endswith("a blinded study of a run, and read the answers. (momus-people)")
     assert not {n for n in set(sys.modules) - before if n.startswith(("their_", "other_", "momus_adapters"))}
@@ -242,7 +242,7 @@ def test_a_broken_command_is_named_and_stops_no_other(kind, install, call):
     code, output = call("--help")
     assert code == 0, output
     assert "their-package" in help_line(output, kind)
-    assert help_line(output, "greet") == "Greet somebody. (sound-package)"
+    assert help_line(output, "greet").startswith("From 'sound-package' (")
     assert call("greet", "Ada") == (0, "Ada\n")
     code, output = call(kind, "--help")
     assert code == 6, output

@@ -113,20 +113,19 @@ def _plugin_command(name: str) -> Any:
 
 
 def _summaries() -> list[tuple[str, str]]:
-    """Names and first lines of all commands; those of plug-ins are read from their sources, not imported."""
-    from momus.cli.declared import first_line
+    """Names and first lines of all commands; those of plug-ins are what their package says, without import."""
     from momus.visible import visible
 
     rows = [(name, summary) for name, (_, summary) in OWN.items()]
     for name, plugins in registered(COMMANDS).items():
         owners = " and ".join(f"{p.distribution!r} ({p.value})" for p in plugins)
-        line = first_line(plugins[0].value)
+        line = plugins[0].listed().get("help")
         if name in OWN:
             line = f"Not called: the name belongs to a command of Momus; from {owners}."
         elif len(plugins) > 1:
             line = f"Not called: two plug-ins have the name; from {owners}."
-        elif line is None:
-            line = f"Broken, or without a help text: from {owners}."
+        elif not isinstance(line, str):
+            line = f"From {owners}."
         elif plugins[0].distribution != DISTRIBUTION:
             line += f" ({plugins[0].distribution})"
         rows.append((visible(name), visible(line)))

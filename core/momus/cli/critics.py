@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperGroup
 
 from momus.cli import EXIT_CODES
-from momus.cli.declared import declared
 from momus.cli.new import new
 from momus.cli.options import Config, config_tables
 from momus.cli.printing import print_view
@@ -46,16 +45,15 @@ def all_critics_view() -> RenderableType:
 def _axis_and_state(name: str, plugins: list[Plugin], adapters: Mapping[str, list[Plugin]]) -> tuple[str, str]:
     """What a critic looks at, and whether it can run with its default parameters.
 
-    Momus' own critics are read, not imported, which would take seconds. Others are imported, to find broken ones.
+    Momus' own critics are not imported, which would take seconds. Others are, to find broken ones.
     """
-    # sources that ship with Momus are read without import; tests import them all
-    source = declared(plugins[0].value) if len(plugins) == 1 and plugins[0].distribution == DISTRIBUTION else None
-    if source is None:
+    row = plugins[0].listed() if len(plugins) == 1 and plugins[0].distribution == DISTRIBUTION else {}
+    if not row:
         return _imported_axis_and_state(name, plugins[0], adapters)
     missing = plugins[0].missing()
     if missing is not None:
-        return source.axis, f"needs {missing.requirement}"
-    return source.axis, "; ".join(_missing_adapters(source.defaults, adapters)) or "ready"
+        return row["axis"], f"needs {missing.requirement}"
+    return row["axis"], "; ".join(_missing_adapters(row["adapters"], adapters)) or "ready"
 
 
 def _imported_axis_and_state(name: str, plugin: Plugin, adapters: Mapping[str, list[Plugin]]) -> tuple[str, str]:
@@ -64,13 +62,17 @@ def _imported_axis_and_state(name: str, plugin: Plugin, adapters: Mapping[str, l
     try:
         cls = critic_class(name)
     except MissingExtraError as error:
-        source = declared(plugin.value)
-        return "–" if source is None else source.axis, f"needs {error.requirement}"
+        return str(plugin.listed().get("axis", "–")), f"needs {error.requirement}"
     except PluginError as error:
         return "–", f"broken: {error.message}"
+    return cls.axis, "; ".join(_missing_adapters(default_adapters(cls), adapters)) or "ready"
+
+
+def default_adapters(cls: type[Critic[Any]]) -> dict[str, str]:
+    """The adapters that a critic uses by default, by parameter."""
     parameters = inspect.signature(cls.__init__).parameters.values()
     defaults = {p.name: p.default for p in parameters if isinstance(p.default, str)}
-    return cls.axis, "; ".join(_missing_adapters(defaults, adapters)) or "ready"
+    return {name: default for name, default in defaults.items() if adapter_of(name, default) is not None}
 
 
 def _missing_adapters(defaults: Mapping[str, str], adapters: Mapping[str, list[Plugin]]) -> list[str]:
