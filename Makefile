@@ -37,8 +37,8 @@ demo: $(CORE) ## Compare a small language model with real documentation; ends wi
 	@$(BIN)/momus demo --out momus-demo
 
 # groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
-test: $(STAMP) lint types ## Lint, type check, and run all tests but the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+test: $(STAMP) $(if $(T),,lint types) ## Lint, type check, and run all tests but the slow ones; T=tests/core/joint: only those
+	OMP_NUM_THREADS=1 $(BIN)/pytest $(if $(T),$(T),-n auto)
 
 slow: $(STAMP) ## Run all tests, also those that take long (about an hour)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto -m "slow or not slow"

@@ -19,6 +19,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -61,6 +62,21 @@ class Mutant:
     last: int
 
 
+PATHS = re.compile(r"path|folder|root|home|out$|\.work$|\.parent", re.IGNORECASE)
+"""Names of paths, which ``/`` joins."""
+
+
+def is_path(left: ast.expr, right: ast.expr) -> bool:
+    """Whether ``/`` joins a path: one operand is a text, or has the name of a path."""
+    texts = (ast.JoinedStr,)
+    return any(
+        isinstance(side, texts)
+        or (isinstance(side, ast.Constant) and isinstance(side.value, str))
+        or bool(PATHS.search(ast.unparse(side)))
+        for side in (left, right)
+    )
+
+
 def mutants_of(path: str) -> list[Mutant]:
     """All mutants of a file."""
     source = (ROOT / path).read_bytes()
@@ -72,7 +88,7 @@ def mutants_of(path: str) -> list[Mutant]:
         return starts[line - 1] + column
 
     def between(left: ast.expr, operator: ast.AST, right: ast.expr, lines: tuple[int, int]) -> Iterator[Mutant]:
-        if type(operator) not in SWAPPED:
+        if type(operator) not in SWAPPED or (isinstance(operator, ast.Div) and is_path(left, right)):
             return
         old, new = SWAPPED[type(operator)]
         start = place(left.end_lineno or 0, left.end_col_offset or 0)

@@ -36,7 +36,7 @@ from momus.critic.statistic import mean
 from momus.inference import Design, compare_rows
 from momus.text.running import RunningText
 from momus.verdicts.judge import judge
-from momus.verdicts.law_test import compare_law
+from momus.verdicts.running_text import compare_law
 
 LAWS = ("zipf-slope", "heaps", "productivity", "taylor", "long-range", "ebeling")
 CASES = ("latent-nll", "latent-ppl", "paired", "clustered", *LAWS)

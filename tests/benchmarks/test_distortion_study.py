@@ -60,7 +60,7 @@ def edits(a, b):
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=7), min_size=1, max_size=6), st.integers(0, 1000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_each_time_is_one_perturbation_of_each_sequence(rows, seed):
     before = [list(r) for r in rows]
     for after in perturbed(Sequences.of(rows), 6, 5, seed):

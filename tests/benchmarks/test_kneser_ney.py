@@ -18,7 +18,7 @@ def fitted(found, order):
     return KneserNey(order=order).fit(np.array([w for s in found for w in s], dtype=np.int64), offsets, WORDS)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(sequences, st.integers(1, 4), st.lists(st.sampled_from([*WORDS, UNKNOWN]), max_size=3), st.booleans())
 def test_distributions_sum_to_one(found, order, context, begin):
     model = fitted(found, order)
@@ -28,7 +28,7 @@ def test_distributions_sum_to_one(found, order, context, begin):
     assert min(p) > 0
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(sequences, st.integers(2, 4), sequences)
 def test_kenlm_reads_what_is_written(tmp_path_factory, found, order, scored):
     """Equal within 10⁻⁴ in log₁₀, unknown words included."""

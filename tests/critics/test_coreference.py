@@ -97,7 +97,7 @@ symbol = st.one_of(st.just((1, -1)), st.tuples(st.integers(2, KINDS - 1), st.int
 documents = st.lists(st.lists(symbol, min_size=1, max_size=12), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents, documents, st.sampled_from([1, 2, 3, 5]), st.sampled_from(["kneser-ney", "absolute"]))
 def test_probabilities_are_those_of_the_definition(fitted, scored, order, smoothing):
     process = ChainProcess(kinds=KINDS, order=order, discounting=smoothing).fit(chains_of(fitted))
@@ -112,7 +112,7 @@ def test_probabilities_are_those_of_the_definition(fitted, scored, order, smooth
     assert (found > 0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(documents, documents, st.sampled_from([1, 2, 5]), st.sampled_from(["kneser-ney", "absolute"]))
 def test_every_distribution_sums_to_one(fitted, scored, order, smoothing):
     process = ChainProcess(kinds=KINDS, order=order, discounting=smoothing).fit(chains_of(fitted))

@@ -7,7 +7,7 @@ from momus import Corpus
 from momus.laws.jackknife import jackknife, joined, shortened, shuffled
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import get_tokenizer
-from momus.verdicts.law_test import compare_law
+from momus.verdicts.running_text import compare_law
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope
 
 TYPES = 4000

@@ -125,7 +125,7 @@ def test_numbering_without_room_to_pack():
     assert sorted(second.tolist()) == [2, 3]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.lists(st.sampled_from("abcdefg"), max_size=12), min_size=1, max_size=7))
 def test_streams_of_parts_add_up_to_the_stream_of_the_whole(parts):
     texts = [" ".join(p) for p in parts]

@@ -54,7 +54,7 @@ def test_word_length_and_different_words():
     assert words.tolist() == [3, 250, 150]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.text(alphabet="abit ingedly.,'’?!\n", max_size=80), min_size=1, max_size=4))
 def test_features_do_not_depend_on_the_batch(texts):
     prose = Register().prose

@@ -28,7 +28,7 @@ def literally(text, n):
     return covered
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=40), min_size=1, max_size=4), st.integers(2, 4))
 def test_copies_are_those_of_a_literal_search(documents, n):
     ids = np.array([i for d in documents for i in d], dtype=np.int64)

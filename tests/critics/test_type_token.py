@@ -24,7 +24,7 @@ def test_reference_figures(data):
         assert (critic.alpha_, critic.beta_) == pytest.approx(reference, abs=1e-5)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.text("ab c", max_size=14), min_size=1, max_size=6), st.integers(1, 3))
 def test_types_are_counted_within_documents(texts, n):
     table = Corpus.from_texts(texts).tokens(WHITE)

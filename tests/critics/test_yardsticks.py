@@ -93,7 +93,7 @@ def test_the_words_of_a_document_are_explained():
 
 
 @given(st.lists(st.integers(0, 20), min_size=3, max_size=8), st.integers(0, 10**6))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_area_is_symmetric_and_one_only_for_equal_histograms(counts, seed):
     p = np.array([counts], dtype=float) + 0.1
     q = np.random.default_rng(seed).permutation(p[0])[None]

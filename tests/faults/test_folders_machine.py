@@ -431,7 +431,6 @@ def walk(least, number=0):
     how = settings(
         max_examples=1 if least < 50 else 10,
         stateful_step_count=min(least, 50),
-        deadline=None,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),

@@ -26,7 +26,7 @@ from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
-from momus.verdicts.law_test import compare_law
+from momus.verdicts.running_text import compare_law
 from momus.verdicts.statistics import tested_statistics
 
 Tested = tuple[float, str, float]

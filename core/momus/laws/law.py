@@ -56,7 +56,7 @@ class Law:
         How its standard error is estimated: by the ``jackknife`` over contiguous groups of text; ``shuffled``, over
         random orders of the groups too (for numbers that depend on the order of the text); or ``relabelled``, by a
         permutation test of the groups of both texts (for numbers that are neither smooth nor normally distributed).
-        See `momus.laws.jackknife` and `momus.verdicts.law_test`.
+        See `momus.laws.jackknife` and `momus.verdicts.running_text`.
     minimum
         Tokens that the number can be estimated from; a text needs a third more (`tokens_needed`), for its standard
         error.

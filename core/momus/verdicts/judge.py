@@ -22,7 +22,7 @@ from momus.inference.pvalues import Prepared, both_values
 from momus.inference.relabelling import FIRST, NOISE, STAGES
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, with_bands
-from momus.verdicts.law_test import judge_laws
+from momus.verdicts.running_text import judge_laws
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
 from momus.verdicts.table import with_leading

@@ -85,7 +85,7 @@ def test_seeds(name):
         assert same != other
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.permutations(range(8)), st.sampled_from(sorted(DEFECTS)), st.floats(0.05, 1.0))
 def test_the_order_of_documents_does_not_matter(order, name, strength):
     corpus = made()
@@ -115,7 +115,7 @@ def test_other_documents_do_not_matter(name):
     assert contents(few.corpus).items() <= contents(all_.corpus).items()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.text(max_size=60), st.sampled_from(sorted(DEFECTS)), st.floats(0, 1), st.booleans())
 def test_any_text_is_survived(text, name, strength, sectioned):
     documents = [

@@ -53,7 +53,7 @@ def test_one_row_for_each_id_in_order_with_score_or_reason():
     assert scores.table()["nll"].null_count == 2
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.text("abcde ", max_size=6), min_size=1, max_size=12), st.integers(1, 5), st.randoms())
 def test_scores_do_not_depend_on_batches_or_order(texts, size, random):
     corpus = Corpus.from_texts(texts)

@@ -39,7 +39,7 @@ def test_the_critics_that_count_are_mergeable():
 
 
 @pytest.mark.parametrize("name", [n for n in COUNTING if n != "coreference"])
-@settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(st.lists(st.sampled_from(WORDS), max_size=25), min_size=4, max_size=14),
     cuts=st.lists(st.integers(0, 14), max_size=4),

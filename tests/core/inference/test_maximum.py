@@ -22,7 +22,7 @@ def by_definition(here, null):
 
 
 @given(st.integers(1, 6), st.integers(1, 40), st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_step_down_agrees_with_its_definition(axes, b, seed):
     rng = np.random.default_rng(seed)
     here, null = rng.integers(0, 6, axes).astype(float), rng.integers(0, 6, (b, axes)).astype(float)

@@ -229,7 +229,7 @@ def test_an_interval_without_one_of_its_bounds_has_none():
     assert np.isnan([result.effect_low, result.effect_high]).all()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(samples(), st.sampled_from([99, 199, 999]), st.booleans())
 def test_p_and_interval_never_disagree(drawn, permutations, ratio):
     a, b, design = drawn

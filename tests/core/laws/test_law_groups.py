@@ -14,7 +14,7 @@ from momus.laws import Law, jackknife, relabel, shuffled
 from momus.laws.jackknife import shortened
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import get_tokenizer
-from momus.verdicts.law_test import compare_law
+from momus.verdicts.running_text import compare_law
 
 TOKENS = get_tokenizer("words")
 
@@ -194,7 +194,7 @@ def test_a_text_that_is_one_long_group_but_for_a_few_words_is_too_short():
         compare_law(Law("mean", average, minimum=500), a, b, 0.95)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_the_order_of_documents_within_groups_changes_no_law_that_ignores_order(seed):
     rng = np.random.default_rng(seed)

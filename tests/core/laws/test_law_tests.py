@@ -16,7 +16,7 @@ from momus.laws.jackknife import joined, shortened
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.verdicts.judge import judge
-from momus.verdicts.law_test import check_length, compare_law
+from momus.verdicts.running_text import check_length, compare_law
 
 
 def text(numbers, ends=None):
@@ -128,7 +128,7 @@ def test_few_extreme_relabellings_are_drawn_to_the_end_and_many_are_not():
     assert (near.method.permutations, near.p) == (99, 1.0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 10**6), st.floats(0, 1.5), st.sampled_from([39, 99, 199, 839]))
 def test_the_interval_excludes_zero_where_p_is_small_and_only_there(seed, shift, most):
     rng = np.random.default_rng(seed)

@@ -48,7 +48,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(LINES, st.sampled_from(["\n", "\r\n"]), st.integers(1, 5), st.integers(10, 200), st.booleans())
 def test_any_cut_of_lines_gives_the_file(tmp_path_factory, lines, end, documents, size, ended):
     path = tmp_path_factory.mktemp("cut") / "a.jsonl"

@@ -133,7 +133,7 @@ def check_summaries(kept, one, name):
         np.testing.assert_allclose(kept.arrays[key], array, rtol=1e-9, atol=1e-9, err_msg=f"{name} {key}")
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(size=st.integers(3, 80))
 def test_any_cut_into_parts_gives_the_scores_of_one_pass(place, whole, tmp_path_factory, size):
     out = tmp_path_factory.mktemp("cut") / "out"
@@ -159,7 +159,7 @@ def test_a_text_in_several_files_is_one_text(place, whole, tmp_path):
     np.testing.assert_allclose(found, expected, rtol=1e-12)  # documents without ids have others
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.data())
 def test_documents_are_read_again_in_any_order(cut, whole, data):
     corpus, _ = whole
@@ -177,7 +177,7 @@ def cut(place):
     return StoredText(place / "cut", "real")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(units=st.integers(1, 6), seed=st.integers(0, 1000))
 def test_sums_by_unit_are_sums_of_rows(cut, whole, units, seed):
     corpus, scores = whole
@@ -339,7 +339,7 @@ def test_running_text_and_unknown_critics_are_refused(place, tmp_path):
 LABELS = st.lists(st.one_of(st.none(), st.sampled_from("uvwxyz")), min_size=1, max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(LABELS, st.integers(1, 30), st.booleans(), st.randoms(use_true_random=False))
 def test_a_sample_holds_whole_units_in_any_order(labels, limit, grouped, random):
     """Documents of one group, or of one prompt, are drawn together, and no more than asked for."""

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from datasketch import MinHash, MinHashLSH
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momus.text.corpus import Corpus
@@ -107,7 +107,6 @@ def test_datasketch_finds_the_same_pairs():
 texts_of_few_words = st.lists(st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(texts_of_few_words, st.randoms())
 def test_the_order_of_documents_does_not_matter(texts, random):
     corpus = Corpus.from_texts(texts)
@@ -119,7 +118,6 @@ def test_the_order_of_documents_does_not_matter(texts, random):
     assert np.array_equal(np.equal.outer(clusters, clusters), np.equal.outer(again.clusters, again.clusters))
 
 
-@settings(deadline=None)
 @given(texts_of_few_words, texts_of_few_words)
 def test_shared_texts_are_symmetric_and_those_of_all_pairs(first, second):
     a, b = Corpus.from_texts(first, name="a"), Corpus.from_texts(second, name="b")

@@ -159,7 +159,7 @@ def test_the_mean_log_probability_of_samples_is_minus_the_entropy(model):
 
 
 @given(st.integers(1, 7), st.permutations(range(12)))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_documents_do_not_depend_on_the_batch(batch, order):
     model = NGramModel(2).fit(DATA, symbols=3)
     for decoding in (Decoding("nucleus", top_p=0.9, longest=9), Decoding("beam-sampling", beams=2, longest=9)):

@@ -43,7 +43,7 @@ def test_items_are_balanced(settings_):
         assert balance.same_prompt == made.protocol.items // 3
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 8), st.integers(1, 60), st.integers(0, 99))
 def test_loads_of_raters_differ_by_one(raters, items, seed):
     per_item = 1 + seed % raters

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momus.checks.notes import ORDER, order_notes
@@ -19,7 +19,7 @@ from momus.text.openings import OPENING, shared_openings
 from momus.text.running import RunningText
 from momus.text.sketches import TextSketch
 from momus.text.splitting import run_rows
-from momus.verdicts.law_test import compare_law
+from momus.verdicts.running_text import compare_law
 from momus_critics.laws.critics import Taylor
 from momus_critics.length import Length
 
@@ -85,7 +85,6 @@ def test_independent_texts_copies_and_forms_do_not_share_openings():
     assert np.flatnonzero(openings(one, other).rows).tolist() == [0], "one document of many is no form"
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(0, 30))
 def test_the_length_of_an_opening_is_what_both_texts_share(extra, spaces):
     start = "x" * OPENING + "y" * extra
