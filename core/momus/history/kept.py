@@ -105,10 +105,8 @@ class KeptRun:
 
     def code(self, critic: str) -> Source:
         """Digests of the code that a critic ran with; empty where the run does not know them."""
-        source = self.critics[critic].get("source", {})
-        core, own = (
-            "" if code.startswith(UNKNOWN) else code for code in (source.get(k, "") for k in ("core", "critic"))
-        )
+        source: Source = self.critics[critic].get("source") or {"core": "", "critic": ""}
+        core, own = ("" if code.startswith(UNKNOWN) else code for code in (source["core"], source["critic"]))
         return {"core": core, "critic": own}
 
     @property

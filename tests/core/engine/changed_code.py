@@ -9,8 +9,9 @@ from momus.calibration.calibrate import calibrate
 from momus.critic.registry import make_critics, named
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError
+from momus.runs.row_folder import RowFolder
 
-SOURCE = '''
+SOURCE = """
 from dataclasses import dataclass
 
 import momus
@@ -39,7 +40,7 @@ class Mine(momus.Critic[Counts]):
 
     def log_prior(self, z):
         return momus.LogPrior.of_vectors(-(((z.values - self.mean_) / self.sd_) ** 2) / 2)
-'''
+"""
 BEFORE, AFTER = SOURCE.replace("COUNT", "len(d.text.split())"), SOURCE.replace("COUNT", "d.text.count('ab ab')")
 
 
@@ -54,7 +55,13 @@ def compared(folder: Path, **options):
 
 def calibrated(folder: Path, out: Path | None = None):
     """P-values of a calibration, and its warnings."""
-    options = {"splits": 10, "power_splits": 10, "permutations": 99, "strengths": [0.5], "defects": ["length-truncation"]}
+    options = {
+        "splits": 10,
+        "power_splits": 10,
+        "permutations": 99,
+        "strengths": [0.5],
+        "defects": ["length-truncation"],
+    }
     made = calibrate(folder / "real.jsonl", critics=[f"{folder}/mine.py:Mine"], out=out, **options)
     return {"values": [[list(c.p), list(c.difference)] for c in made.cells], "warnings": made.warnings}
 
@@ -69,7 +76,7 @@ def scored(folder: Path, resume: bool = False):
     except StoreError as error:
         return {"refused": error.message}
     if not resume:
-        (folder / "rows" / "parts" / "00001.json").unlink()
+        RowFolder(folder / "rows").record(1).unlink()
     return {"scored": run.scored}
 
 
