@@ -131,7 +131,7 @@ def _own_digest(cls: type, adapters: Sequence[str]) -> str:
         return _unknown()
     if "" in cells or any(code.changed > _made(cls) for code in modules.values()):
         return _unknown()
-    return _digest([*cells, *(f"{name} {code.digest}" for name, code in modules.items())])
+    return _digest([*cells, *(f"{code.label} {code.digest}" for code in modules.values())])
 
 
 def _unknown() -> str:
@@ -168,8 +168,9 @@ def _codes(cls: type) -> list[CodeType]:
 @cache
 def _file_of(cls: type) -> Path | None:
     """The file of the module of a class; None for what was typed into an interpreter or a notebook."""
-    typed = [name for name in {code.co_filename for code in _codes(cls)} if not os.path.isfile(name)]
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    # in a notebook, that of the main module is the program which shows it
+    typed = cls.__module__ == "__main__" and not any(os.path.isfile(code.co_filename) for code in _codes(cls))
     return Path(file) if file and not typed else None
 
 
@@ -183,8 +184,9 @@ def _modules_of(cls: type, adapters: Sequence[str]) -> dict[str, Path]:
     """The files of the modules that define a class and adapters, by dotted name."""
     starts: dict[str, Path | None] = {}
     for base in _bases(cls):
-        spec = getattr(sys.modules.get(base.__module__), "__spec__", None)
-        starts[getattr(spec, "name", None) or base.__module__] = _file_of(base)
+        if (file := _file_of(base)) is not None:
+            spec = getattr(sys.modules.get(base.__module__), "__spec__", None)
+            starts[getattr(spec, "name", None) or base.__module__] = file
     starts |= {_adapters()[adapter]: None for adapter in adapters}
     modules: dict[str, Path] = {}
     waiting = [(name, file) for name, file in starts.items() if file is not None]
@@ -247,8 +249,9 @@ def _is_installed(path: Path) -> bool:
 
 
 class _Code(NamedTuple):
-    """A module: digest of it and of its data, time of the last change, and the modules that it may import."""
+    """A module: its name in any folder, digest of it and of its data, time of the last change, what it may import."""
 
+    label: str
     digest: str
     changed: float
     imports: list[tuple[str, Path]]
@@ -269,7 +272,9 @@ def _code(path: Path, name: str) -> _Code:
     files = [f"{file.relative_to(path.parent).as_posix()} {content_digest(file)}" for file in data]
     changed = max(file.stat().st_mtime for file in (path, *data))
     imports = [module for imported in _imports(path, name, text) for module in _located(imported, name)]
-    return _Code(_digest([hashlib.sha256(text).hexdigest(), *files]), changed, list(dict.fromkeys(imports)))
+    # a single file has another module name in another folder, and in a process that was started by a script
+    label = name if "." in name or path.name == "__init__.py" else path.name
+    return _Code(label, _digest([hashlib.sha256(text).hexdigest(), *files]), changed, list(dict.fromkeys(imports)))
 
 
 def _imports(path: Path, name: str, text: bytes) -> list[str]:
@@ -290,7 +295,7 @@ def _imports(path: Path, name: str, text: bytes) -> list[str]:
 def _data_beside(path: Path, text: bytes, inner: bool) -> Iterator[Path]:
     """Files beside a module that are no modules, and with ``inner`` those in folders, whose name its text holds."""
     for entry in os.scandir(path.parent):
-        if entry.name.endswith((".py", ".pyc")) or entry.name[0] in "._" or entry.name.encode() not in text:
+        if entry.name.endswith((".py", ".pyc")) or entry.name[0] in "._" or os.fsencode(entry.name) not in text:
             continue
         if entry.is_file():
             yield Path(entry.path)

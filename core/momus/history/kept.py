@@ -105,9 +105,9 @@ class KeptRun:
 
     def code(self, critic: str) -> Source:
         """Digests of the code that a critic ran with; empty where the run does not know them."""
-        source: Source = self.critics[critic].get("source") or {"core": "", "critic": ""}
-        core, own = ("" if code.startswith(UNKNOWN) else code for code in (source["core"], source["critic"]))
-        return {"core": core, "critic": own}
+        source = self.critics[critic].get("source", {})
+        core, own = (str(source.get(name, "")) for name in ("core", "critic"))
+        return {"core": "" if core.startswith(UNKNOWN) else core, "critic": "" if own.startswith(UNKNOWN) else own}
 
     @property
     def reference(self) -> str:

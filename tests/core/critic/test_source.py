@@ -137,6 +137,15 @@ def test_an_adapter_that_a_parameter_names_counts():
     assert source_digest(named_one) == source_digest(Sections(posterior="sklearn"))
 
 
+def test_a_file_is_the_same_in_another_folder(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(CRITIC.format(name="of-a-file", imports=""))
+    one, two = (source_digest(critic_class(named(f"{tmp_path / f}/mine.py:Mine"))()) for f in ("one", "two"))
+    assert one == two
+    assert not one["critic"].startswith(UNKNOWN)
+
+
 def typed(text, name):
     """Run a cell, as a notebook does."""
     space = {"__name__": "__main__"}
