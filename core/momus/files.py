@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
+LARGE = 1 << 26
+"""Files above 64 MiB (weights of models) are identified by length and time of change instead of content."""
 MOST_HEAD = 1 << 24
 """Bytes in which the first line of a table must end."""
 
@@ -105,6 +107,17 @@ def file_digest(path: Path) -> str:
     """SHA-256 of the content of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content_digest(path: Path) -> str:
+    """The SHA-256 of a file; of one above `LARGE`, its length and time of change instead; why it cannot be read."""
+    try:
+        status = path.stat()
+        if status.st_size > LARGE:
+            return f"{status.st_size} bytes, changed {status.st_mtime_ns}"
+        return file_digest(path)
+    except OSError as error:
+        return f"not readable ({error.strerror})"
 
 
 def write_sealed(path: Path, content: dict[str, Any]) -> None:

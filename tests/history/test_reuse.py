@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -69,29 +68,11 @@ def test_the_real_text_is_scored_once(sectioned, first, monkeypatch):
     monkeypatch.setattr(Length, "score", lambda self, c, **o: scored.append((c.name, len(c))) or inner(self, c, **o))
     options = {"fit": sectioned["fit"], "critics": ["length"], "permutations": 99}
     momus.compare(sectioned["real"], {"g": sectioned["g"]}, reuse=first, **options)
-    assert [n for name, n in scored if name == "real"] == [1], "one document shows that the rows fit"
+    assert not [n for name, n in scored if name == "real"]
     scored.clear()
     shuffled = sectioned["real"].take(np.arange(len(sectioned["real"]))[::-1])
     momus.compare(shuffled, {"g": sectioned["g"]}, reuse=first, **options)
     assert ("real", 40) in scored, "another order of documents is another table of rows"
-
-
-def test_rows_of_another_state_of_the_code_are_scored_again(tmp_path, monkeypatch):
-    import momus_critics.layout as critic
-
-    texts = corpus("real", 40, 1), {"g": corpus("g", 40, 2)}
-    options = {"fit": corpus("fit", 40, 3), "critics": ["layout"], "permutations": 99}
-    project = critic.Layout.project
-    with monkeypatch.context() as before:
-        before.setattr(critic, "FEATURES", critic.FEATURES[:8])
-        before.setattr(critic, "WHAT", dict(list(critic.WHAT.items())[:8]))
-        before.setattr(critic.Layout, "project", lambda s, b: replace(z := project(s, b), features=z.features[:, :8]))
-        momus.compare(*texts, out=tmp_path / "run", **options)
-    reused = momus.compare(*texts, reuse=tmp_path / "run", **options)
-    said = [w for w in reused.warnings if "another state of Momus wrote its rows" in w]
-    assert len(said) == 1
-    assert "which differ in break, features (sums)" in said[0]
-    assert reused.verdicts == momus.compare(*texts, **options).verdicts
 
 
 def test_what_differs_is_fitted_again_and_named(runs):

@@ -20,6 +20,7 @@ from momus.controls import DEFECTS
 from momus.critic import Critic
 from momus.critic.hooks import DeviceMixin, row_unit
 from momus.critic.powers import headline_of
+from momus.critic.source import source_digest
 from momus.critic.splitting import usable_documents
 from momus.engine.chosen import absent_warnings, chosen_critics
 from momus.errors import FittingError, UsageError
@@ -108,7 +109,9 @@ def calibrate(
         folder, lock = _folder(out, stack)
         refuse_irregular(folder / REPORT)  # now, and not after hours of work
         files = {c.name: files_named(json_params(c)) for c in chosen}
-        work = Work(fitting, held_out, other, chosen, plan, folder, device, files)
+        sources = {c.name: source_digest(c) for c in chosen}
+        work = Work(fitting, held_out, other, chosen, plan, folder, device, files, sources)
+        warnings += work.changed_code()
         crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
         cells = _measured(crew, reporter, names, plan, n_units)
@@ -241,6 +244,7 @@ def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict
             "unit": row_unit(c),
             "statistic": headline_of(c),
             "params": c.get_params(deep=False),
+            "source": source_digest(c),
         }
         for c in chosen
         if c.name in names

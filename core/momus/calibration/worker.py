@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.calibration.store import CellFolder
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic
+from momus.critic.fitted import Source
 from momus.critic.hooks import moved, row_unit, scored_units, settled
+from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores
+from momus.critic.source import source_change
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError, MissingExtraError, StoreError
 from momus.estimator import clone
@@ -27,7 +30,6 @@ from momus.locking import Lock
 from momus.processes import pool_of
 from momus.progress import Advance
 from momus.text.corpus import Corpus
-from momus.version import __version__
 
 FITTED = "critics"
 CELLS = "cells"
@@ -51,6 +53,8 @@ class Work:
         Folder for fitted critics and cells.
     files
         The files that parameters of critics name, by name of the critic: read once, for all processes.
+    sources
+        Digests of the code of each critic, by its name.
     """
 
     fit: Corpus
@@ -61,11 +65,11 @@ class Work:
     folder: Path
     device: str
     files: Mapping[str, Mapping[str, str]]
+    sources: Mapping[str, Source]
 
     def cells(self) -> CellFolder:
         """The folder of cells."""
         key = {
-            "momus": __version__,
             "fit": self.fit.identity,
             "real": self.real.identity,
             "donor": None if self.donor is None else self.donor.identity,
@@ -73,6 +77,20 @@ class Work:
             **self.plan.key(),
         }
         return CellFolder(self.folder / CELLS, key)
+
+    def changed_code(self) -> list[str]:
+        """Warn of the critics in the folder whose code has changed: they are fitted and measured again."""
+        warnings = []
+        for name, source in self.sources.items():
+            with suppress(StoreError):  # there is none, or it is damaged
+                fitted_on = read_critic_json(self.folder / FITTED / name)["state"].get("fitted_on_", {})
+                why = source_change(fitted_on.get("source"), source)
+                warnings += [f"Critic {name!r} was fitted and measured again: {why}."] if why else []
+        return warnings
+
+    def settings(self, critic: Critic[Any]) -> dict[str, Any]:
+        """What cells of a critic depend on, beside what all depend on."""
+        return {"name": critic.name, "params": critic.get_params(deep=False), "source": self.sources[critic.name]}
 
 
 class Worker:
@@ -104,7 +122,7 @@ class Worker:
         if name not in self._fitted:
             unfitted = next(c for c in self.work.critics if c.name == name)
             folder = self.work.folder / FITTED / name
-            critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity)
+            critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity, self.work.sources[name])
             if critic is None:
                 critic = moved(clone(unfitted), self.work.device).fit(self.work.fit)
                 settled(critic, [self.work.real])
@@ -129,7 +147,7 @@ class Worker:
         by = units_of(self.work.real, plan.by)
         for name in names:
             unfitted = next(c for c in self.work.critics if c.name == name)
-            settings = _settings(unfitted)
+            settings = self.work.settings(unfitted)
             judge = None
             # a critic of prompts has one row per prompt, which any split keeps whole
             units = None if row_unit(unfitted) == PROMPT else by
@@ -188,12 +206,8 @@ def _too_few_documents(cell: Cell) -> bool:
     return bool(cell.reason) and not cell.p
 
 
-def _settings(critic: Critic[Any]) -> dict[str, Any]:
-    return {"name": critic.name, "params": critic.get_params(deep=False)}
-
-
-def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | None:
-    """Load the critic from the folder; None unless it was fitted on the same text with the same parameters."""
+def _saved(unfitted: Critic[Any], folder: Path, identity: str, source: Source) -> Critic[Any] | None:
+    """Load the critic; None unless it was fitted on this text, with these parameters, by this code."""
     if not (folder / "critic.json").exists():
         return None
     try:
@@ -203,6 +217,7 @@ def _saved(unfitted: Critic[Any], folder: Path, identity: str) -> Critic[Any] | 
     same = (
         critic.get_params(deep=False) == unfitted.get_params(deep=False)
         and critic.fitted_on_.get("identity") == identity
+        and critic.fitted_on_.get("source") == source
     )
     return critic if same else None
 

@@ -10,6 +10,7 @@ running text subclass `momus.critic.RunningTextCritic`, those of tokens `momus.c
 from __future__ import annotations
 
 import functools
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from momus.critic.hooks import (
 from momus.critic.latents import StateSequences
 from momus.critic.powers import EvidenceMixin, LawsMixin, MergeableMixin, PowersMixin, check_powers
 from momus.critic.scores import LogPrior, Scores
+from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.critic.statistic import Note, Reporting
 from momus.estimator import Estimator, check_params, parametrized, reset
@@ -74,6 +76,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         """Wrap the `fit` of each subclass (see `_fitting`), and refuse powers that lack their mixin."""
         super().__init_subclass__(**kwargs)
         check_powers(cls)
+        cls._made_at = time.time()
         if "fit" in vars(cls) or cls.fit is vars(MergeableMixin)["fit"]:
             cls.fit = _fitting(cls.fit)  # type: ignore[method-assign]
         for name in TAKES_TEXTS & vars(cls).keys():
@@ -154,6 +157,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         return load_critic(Path(folder), cls, trust=trust, configured=configured)
 
     _in_fit: bool = False
+    _made_at: ClassVar[float]
     fitted_on_: dict[str, Any]
     fitted_hashes_: NDArray[np.uint64]
 
@@ -210,6 +214,7 @@ def _fitting(fit: _Fit) -> _Fit:
             "left_out": len(real) - len(usable),
             "fingerprint": usable.fingerprint,
             "identity": usable.identity,
+            "source": source_digest(self),
             **splitting_of(tokenizer_of(self), usable),
         }
         return self

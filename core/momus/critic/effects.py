@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -57,7 +57,9 @@ class Effect:
         return _WORDS[self.kind].format(repr(self.value)[:120])
 
 
-def effects_of(params: Mapping[str, Any], fitting_params: Sequence[str] = ()) -> list[Effect]:
+def effects_of(
+    params: Mapping[str, Any], fitting_params: Sequence[str] = (), adapters: Collection[str] | None = None
+) -> list[Effect]:
     """List what a critic with these parameters would do when it scores text.
 
     Parameters
@@ -66,6 +68,8 @@ def effects_of(params: Mapping[str, Any], fitting_params: Sequence[str] = ()) ->
         Parameters as stored in ``critic.json``.
     fitting_params
         Parameters that a fitted critic does not use again.
+    adapters
+        Names of all adapters, if they are known already.
 
     >>> options = {"url": "http://10.0.0.1/v1", "model": "m", "key": "AWS_SECRET"}
     >>> for effect in effects_of({"scorer": "openai", "options": options, "order": 3}):
@@ -75,7 +79,7 @@ def effects_of(params: Mapping[str, Any], fitting_params: Sequence[str] = ()) ->
     open the model 'm', or download it
     read the environment variable 'AWS_SECRET'
     """
-    adapters = list(registered(ADAPTERS))
+    adapters = registered(ADAPTERS) if adapters is None else adapters
     effects = []
     for parameter, key, value in _strings(params, ""):
         if parameter.partition(".")[0] not in fitting_params:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,21 @@ SUMS_TO_ONE = 1e-6
 _KINDS = {"f": "numbers", "i": "integers", "u": "unsigned integers", "b": "truth values"}
 
 
+class Source(TypedDict):
+    """Digests of the code that defines a critic: of core, and of the critic's own modules."""
+
+    core: str
+    critic: str
+
+
 class FittedOn(TypedDict):
-    """What a critic was fitted on."""
+    """What a critic was fitted on, and by what code; older versions did not note that."""
 
     corpus: str
     documents: Annotated[int, Range(0)]
     left_out: Annotated[int, Range(0)]
     fingerprint: str
+    source: NotRequired[Source]
 
 
 class Fitted:

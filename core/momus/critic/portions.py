@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from momus.critic.base import Critic
 from momus.critic.hooks import tokenizer_of
 from momus.critic.powers import MergeableMixin
+from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, splitting_of
 from momus.errors import UsageError
 from momus.estimator import check_params, reset
@@ -234,6 +235,7 @@ def fit_portions(critic: C, name: str, portions: Iterable[Portion]) -> C:
         "documents": len(total.hashes),
         "left_out": total.left_out,
         "fingerprint": fingerprint_of(total.hashes),
+        "source": source_digest(critic),
         **total.splitting,
     }
     return critic

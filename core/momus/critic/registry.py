@@ -18,6 +18,7 @@ from typing import Any
 
 from momus.critic.base import Critic
 from momus.critic.saved import read_critic_json
+from momus.critic.source import forget, is_outdated
 from momus.errors import PluginError, UsageError
 from momus.estimator import construct
 from momus.plugins import CRITICS, load_plugin, registered
@@ -34,7 +35,8 @@ def located() -> dict[str, str]:
 def named(critic: str) -> str:
     """The name of a critic that may be given as ``package.module:Class`` or ``./file.py:Class``.
 
-    Its class is then known by that name in this process, and its instances can be sent to other processes.
+    Its class is then known by that name in this process, and its instances can be sent to other processes. A class
+    whose code was changed since it was imported is imported again.
 
     Raises
     ------
@@ -50,6 +52,9 @@ def named(critic: str) -> str:
         location = str(Path(location).resolve())
     try:
         cls = getattr(_module(location), attribute)
+        if isinstance(cls, type) and is_outdated(cls):
+            forget(cls)
+            cls = getattr(_module(location), attribute)
     except (Exception, SystemExit) as error:  # foreign modules may raise anything at import
         raise PluginError(
             f"{critic} cannot be imported: {type(error).__name__}: {error}",
@@ -85,7 +90,8 @@ def _module(location: str) -> ModuleType:
             raise ImportError(f"{path} is no Python file")
         sys.modules[name] = module = importlib.util.module_from_spec(spec)
         try:
-            spec.loader.exec_module(module)
+            # from the text: a compiled file is taken for that of any text of the same length and second
+            exec(compile(path.read_bytes(), location, "exec"), vars(module))
         except BaseException:
             del sys.modules[name]
             raise

@@ -108,7 +108,7 @@ class LargeScoring:
             critics = [c for c in critics if c.name not in failed]
             return_memory()
             self._settle(critics)
-        stored = self._stored(critics, text)
+        stored = self._stored(critics, text, selection.warnings)
         real, *generated = (stored_text.corpus for stored_text in stored)
         warnings = [text.warning] if text.warning else []
         split = fit is None and not large.rows
@@ -171,8 +171,8 @@ class LargeScoring:
         for critic in settling:
             settled(critic, samples)
 
-    def _stored(self, critics: Sequence[Critic[Any]], fit: FitText) -> list[StoredText]:
-        """Score the texts that were not scored before, and open the rows of all."""
+    def _stored(self, critics: Sequence[Critic[Any]], fit: FitText, warnings: list[str]) -> list[StoredText]:
+        """Score the texts that were not scored before, and open the rows of all; ``warnings`` say what is repeated."""
         folders = self._saved(critics)
         stored = []
         for name in self.large.sources:
@@ -186,7 +186,9 @@ class LargeScoring:
                     copy_folder(rows, out, linked=True)
             try:
                 self._score(name, folders, out, resume=True)
-            except OtherPlanError:
+            except OtherPlanError as error:
+                if not (name == "real" and self.reuse is not None):  # of which `Reuse` says what differs
+                    warnings.append(f"{name!r} was scored again: {error.changed}.")
                 self._score(name, folders, out, resume=False)
             stored.append(StoredText(out, name, fit.keep if name == "real" else None))
         if (self.folder / FITTED).exists():

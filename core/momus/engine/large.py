@@ -14,6 +14,7 @@ from momus.critic import Critic
 from momus.critic.effects import is_trusted
 from momus.critic.hooks import row_unit
 from momus.critic.registry import load_critic
+from momus.critic.source import source_change, source_digest
 from momus.engine.chosen import Chosen
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
@@ -195,7 +196,14 @@ def critics_of_rows(
     for other in others:
         _check_alike(names, (folder.path, plan), (other.path, Plan.read(other.manifest)))
     paths = [folder.critic(name) for name in names]
-    return Chosen([load_critic(path, trust=is_trusted(path, trust)) for path in paths])
+    chosen = Chosen([load_critic(path, trust=is_trusted(path, trust)) for path in paths])
+    chosen.warnings = [
+        f"Critic {c.name!r} scored the rows of {folder.path} before, and {why}: score the texts again to compare them "
+        "by the present code."
+        for c in chosen.critics
+        if (why := source_change(plan.sources.get(c.name), source_digest(c)))
+    ]
+    return chosen
 
 
 def _check_alike(critics: Sequence[str], one: tuple[Path, Plan], other: tuple[Path, Plan]) -> None:
@@ -206,6 +214,10 @@ def _check_alike(critics: Sequence[str], one: tuple[Path, Plan], other: tuple[Pa
             raise StoreError(
                 f"{second} {what} {name!r}, unlike {path}",
                 hint=f"score both with one: momus score {path / 'critics' / name} … -o ROWS",
+            )
+        if plan.sources.get(name) != its.sources.get(name):
+            raise StoreError(
+                f"{second} was scored by other code of {name!r} than {path}", hint="score both texts again"
             )
     versions = plan.versions.get("momus"), its.versions.get("momus")
     if versions[0] != versions[1]:

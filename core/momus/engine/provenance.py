@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.checks.layout import KINDS, layout_sentence
+from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
 from momus.runs.manifest import ROWS
 from momus.runs.result import Comparison, CriticResult
@@ -119,6 +120,7 @@ def signature_of(
 ) -> dict[str, Any]:
     """The provenance of a run, as ``run.json`` holds it."""
     fitting = _fitted_on(comparison.results[0].fitted_on) if not len(texts.fit) else _described(texts, texts.fit, "fit")
+    sources = {c.name: source_digest(c) for c in critics}
     corpora = [(texts.real, "real"), *((c, "generated") for c in texts.generated)]
     return {
         "momus": __version__,
@@ -127,7 +129,10 @@ def signature_of(
         **asdict(settings),
         **icu_of([texts.fit, texts.real, *texts.generated]),
         "split": texts.split,
-        "critics": [{"name": r.name, "params": r.params, "fitted_on": r.fitted_on} for r in comparison.results],
+        "critics": [
+            {"name": r.name, "params": r.params, "fitted_on": r.fitted_on, "source": sources[r.name]}
+            for r in comparison.results
+        ],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
         "layout": _layout(comparison, texts, critics),

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from momus.critic import Counted, Pooled
 from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores
+from momus.critic.source import source_change, source_digest
 from momus.critic.splitting import icu_of, splitting_of, usable_documents
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
 from momus.runs.folder import RunFolder
 from momus.runs.kept_rows import KeptTexts, read_kept_texts, read_scores
 from momus.runs.texts import Texts
-from momus.version import __version__
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -94,31 +90,20 @@ class Reuse:
             return None
         return replace(scores, corpus=texts.real.name)
 
-    def fits(self, critic: Critic[Any], kept: Scores, texts: Texts) -> bool:
-        """Whether kept scores have the rows that the critic makes now: a document is scored again.
-
-        The version of Momus tells apart releases, not states of its code. `warnings` says what differs.
-        """
-        now, then = _shapes(critic.score(texts.real.take(np.flatnonzero(kept.scored)[:1]))), _shapes(kept)
-        differing = sorted(k for k in {*now, *then} if now.get(k) != then.get(k))
-        if differing:
-            why = f"another state of Momus wrote its rows in {self.folder.path}, which differ in {', '.join(differing)}"
-            self.warnings.append(f"The real text was scored again under {critic.name!r}: {why}.")
-        return not differing
-
     def _differs(self, critic: Critic[Any], texts: Texts) -> str:
         """Why the kept critic is not what fitting would give; empty if it is."""
         folder = self.folder.critic_folder(critic.name)
         if not any(c["name"] == critic.name for c in self.signature["critics"]):
             return f"{self.folder.path} has no such critic"
-        if self.signature.get("momus") != __version__:
-            return f"version {self.signature.get('momus')} of Momus fitted that of {self.folder.path}"
         content = read_critic_json(folder)
+        fitted_on = content["state"].get("fitted_on_", {})
+        changed = source_change(fitted_on.get("source"), source_digest(critic))
+        if changed:
+            return f"{changed} ({self.folder.path})"
         params = json_params(critic)
         if content["params"] != params:
             names = sorted(k for k in {*params, *content["params"]} if params.get(k) != content["params"].get(k))
             return f"its parameters differ from {self.folder.path} in {', '.join(names)}"
-        fitted_on = content["state"].get("fitted_on_", {})
         if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
             return f"{self.folder.path} fitted it on another text"
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
@@ -126,10 +111,3 @@ class Reuse:
         if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""
-
-
-def _shapes(scores: Scores) -> Mapping[str, tuple[int, ...]]:
-    """Widths of the rows of documents, and shapes of the arrays of their summary; words have no fixed number."""
-    rows = {key: () if isinstance(table, Counted) else table.shape[1:] for key, table in scores.rows.items()}
-    arrays = scores.summary.arrays if isinstance(scores.summary, Pooled) else {}
-    return rows | {f"{key} (sums)": np.shape(array) for key, array in arrays.items()}

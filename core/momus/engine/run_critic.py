@@ -16,6 +16,7 @@ from momus.critic.hooks import OddityMixin, TrialMixin, device_of, moved, settle
 from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
 from momus.critic.scoring import pools_rows
+from momus.critic.source import source_change, source_digest
 from momus.critic.splitting import icu_of, usable_documents
 from momus.critic.statistic import Note
 from momus.engine.crossfit import CrossScores, cross_scored, versions_of
@@ -39,7 +40,6 @@ from momus.verdicts.judge import MANY_PAIRS, USUAL, differences, judge
 from momus.verdicts.own_band import OwnBands
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict, finite
-from momus.version import __version__
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -98,8 +98,11 @@ def run_critic(
         samples = dict(zip([texts.real.name, *(c.name for c in texts.generated)], texts.samples, strict=True))
         return Outcome(kept, axis=None if axis is None else axis.take(samples))
     if kept is not None:
-        differing = sorted(k for k in {**kept.signature, **signature} if kept.signature.get(k) != signature.get(k))
-        warning = f"Critic {critic.name!r} was computed again: the earlier run differs in {', '.join(differing)}."
+        keys = {**kept.signature, **signature}.keys() - {"source"}
+        differing = sorted(k for k in keys if kept.signature.get(k) != signature.get(k))
+        why = [source_change(kept.signature.get("source"), signature["source"])]
+        why += [f"the earlier run differs in {', '.join(differing)}"] if differing else []
+        warning = f"Critic {critic.name!r} was computed again: {'; '.join(filter(None, why))}."
     cross = cross_scored(critic, texts, settings, timed, folder) if settings.against else None
     scored = _scored(critic, texts, timed, folder, reuse) if cross is None else cross.scored
     axis = axis_of(critic, _sampled(scored, texts))
@@ -169,7 +172,7 @@ def _scored(
         with reporting(timed.inner), timed.stage("fitting"):
             critic.fit(texts.fit)
     changed = settled(critic, (texts.real, *texts.generated))
-    if changed or (kept is not None and reuse is not None and not reuse.fits(critic, kept, texts)):
+    if changed:
         kept = None
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
@@ -351,9 +354,9 @@ def _critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, fam
     """Everything that the result of a critic depends on."""
     return {
         "family": family,
-        "version": __version__,
         "format": RESULT_FORMAT,
         "critic": critic.name,
+        "source": source_digest(critic),
         "params": json_params(critic),
         "files": files_named(json_params(critic)),
         "fit": texts.fit.identity,

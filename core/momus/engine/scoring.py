@@ -17,6 +17,7 @@ from momus.critic.effects import is_trusted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
+from momus.critic.source import class_digest
 from momus.critic.splitting import other_splitting
 from momus.engine.interface import Done, Engine, Job, done_of
 from momus.engine.worker import LocalEngine
@@ -57,7 +58,14 @@ PART_DOCUMENTS = 10_000
 
 
 class OtherPlanError(StoreError):
-    """The folder holds parts of other critics, texts, options or versions."""
+    """The folder holds parts of other critics, texts, options, versions or code; ``changed`` says which."""
+
+    def __init__(self, folder: RowFolder, changed: str) -> None:
+        self.changed = changed
+        super().__init__(
+            f"{folder.path} cannot be resumed: changed since it was begun: {changed}",
+            hint="undo the change, score into another folder, or begin again with --overwrite",
+        )
 
 
 @dataclass
@@ -281,14 +289,13 @@ def _settled(
             )
     digests = {name: critic_digest(path) for name, path in critics.items()}
     documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
-    plan = make_plan(digests, inputs, reading, documents, earlier)
+    params = {name: read_critic_json(path)["params"] for name, path in critics.items()}
+    sources = {name: class_digest(critic_class(name), given) for name, given in params.items()}
+    plan = make_plan(digests, sources, inputs, reading, documents, earlier)
     if earlier is not None:
         changed = differences(earlier, plan)
         if changed or earlier.digest != plan.digest:
-            raise OtherPlanError(
-                f"{folder.path} cannot be resumed: changed since it was begun: {'; '.join(changed) or 'the plan'}",
-                hint="undo the change, score into another folder, or begin again with --overwrite",
-            )
+            raise OtherPlanError(folder, "; ".join(changed) or "the plan")
     for name, path in critics.items():
         _copy_critic(path, folder.critic(name), digests[name])
     if earlier is None or earlier != plan:  # also where only times of files differ
@@ -307,10 +314,7 @@ def _check_inputs(folder: RowFolder, plan: Plan, parts: Sequence[int]) -> None:
     for number in parts:
         planned, part = plan.part(number)
         if planned.file.has_changed(part):
-            raise OtherPlanError(
-                f"{folder.path} cannot be resumed: changed since it was begun: the content of {planned.file.path}",
-                hint="undo the change, score into another folder, or begin again with --overwrite",
-            )
+            raise OtherPlanError(folder, f"the content of {planned.file.path}")
 
 
 def _split_otherwise(folder: Path) -> str:

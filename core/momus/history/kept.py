@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from momus.critic.fitted import Source
 from momus.critic.registry import load_critic
+from momus.critic.source import UNKNOWN
 from momus.errors import StoreError, UsageError
 from momus.joint.axes import Axis
 from momus.runs.folder import RunFolder
@@ -17,7 +19,9 @@ from momus.verdicts.settings import Settings
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
-Kind = Literal["version", "seed", "real text", "fitted text", "generated text", "critic", "parameter", "setting"]
+Kind = Literal[
+    "version", "seed", "real text", "fitted text", "generated text", "critic", "code", "parameter", "setting"
+]
 _NO_INPUT = {"seed", "device", "top"}
 
 
@@ -99,6 +103,12 @@ class KeptRun:
         """Records of the critics in ``run.json``, by name."""
         return {c["name"]: c for c in self.signature["critics"]}
 
+    def code(self, critic: str) -> Source:
+        """Digests of the code that a critic ran with; empty where the run does not know them."""
+        source = self.critics[critic].get("source", {})
+        core, own = (str(source.get(name, "")) for name in ("core", "critic"))
+        return {"core": "" if core.startswith(UNKNOWN) else core, "critic": "" if own.startswith(UNKNOWN) else own}
+
     @property
     def reference(self) -> str:
         """Name of the text that the others are compared with."""
@@ -167,9 +177,10 @@ class InputChange:
     Attributes
     ----------
     kind, name
-        What differs; the name of the corpus, critic, parameter (``critic.parameter``) or setting.
+        What differs; the name of the corpus, critic (of code also ``momus``), parameter (``critic.parameter``) or
+        setting.
     before, after
-        Its values, as short texts; empty where a run lacks it.
+        Its values, as short texts, of code its digests; empty where a run lacks it.
     """
 
     kind: Kind
@@ -207,6 +218,11 @@ def changed_inputs(before: KeptRun, after: KeptRun, corpora: tuple[tuple[str, st
                 )
             )
             continue
+        codes = before.code(name), after.code(name)
+        if codes[0]["core"] != codes[1]["core"] and not any(c.kind == "code" for c in changes):
+            note("code", "momus", codes[0]["core"], codes[1]["core"])
+        if all(c["core"] for c in codes):  # an older run without digests is said to be one once
+            note("code", name, codes[0]["critic"], codes[1]["critic"])
         params = (before.critics[name].get("params", {}), after.critics[name].get("params", {}))
         for key in sorted({*params[0], *params[1]}):
             note("parameter", f"{name}.{key}", params[0].get(key), params[1].get(key))
@@ -228,6 +244,9 @@ def incomparable(before: KeptRun, after: KeptRun, critic: str) -> str:
     fitted = [record.get("fitted_on", {}).get("fingerprint") for record in (one, other)]
     if fitted[0] != fitted[1]:
         return "it was fitted on different texts"
+    codes = {run.code(critic)["critic"] for run in (before, after)} - {""}
+    if len(codes) > 1:
+        return "its code differs"
     return ""
 
 

@@ -64,6 +64,10 @@ def input_line(change: InputChange) -> str:
     """One input that differs."""
     if change.kind == "critic":
         return f"critic {change.name}: only in the {'later' if change.after else 'earlier'} run"
+    if change.kind == "code":
+        run = "later" if change.before else "earlier"
+        how = "changed" if change.before and change.after else f"not known of the {run} run"
+        return f"code of {'Momus' if change.name == 'momus' else f'critic {change.name}'}: {how}"
     what = INPUTS.get(change.kind, change.kind)
     if change.kind == "real text" and change.name != "real":
         what = f"text of {change.name}"

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from momus.files import file_digest
+from momus.files import content_digest
 
-LARGE = 1 << 26
-"""Files above 64 MiB (weights of models) are identified by length and time of change instead of content."""
 LONGEST = 1024
 
 
@@ -19,7 +17,7 @@ def files_named(params: Any) -> dict[str, str]:
     >>> files_named({"tokens": "words", "bins": 20})
     {}
     """
-    return {name: _identity(path) for name, path in sorted(_paths(params))}
+    return {name: content_digest(path) for name, path in sorted(_paths(params))}
 
 
 def _paths(value: Any) -> Iterator[tuple[str, Path]]:
@@ -36,15 +34,5 @@ def _paths(value: Any) -> Iterator[tuple[str, Path]]:
                 yield str(value), path
             elif path.is_dir() and path.parts:  # a bare name in the working folder may be anything
                 yield from ((f.as_posix(), f) for f in path.rglob("*") if f.is_file())
-        except OSError:  # not readable, which `_identity` records, or too long for a path
+        except OSError:  # not readable, which `content_digest` records, or too long for a path
             yield str(value), Path(value)
-
-
-def _identity(path: Path) -> str:
-    try:
-        status = path.stat()
-        if status.st_size > LARGE:
-            return f"{status.st_size} bytes, changed {status.st_mtime_ns}"
-        return file_digest(path)
-    except OSError as error:
-        return f"not readable ({error.strerror})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from momus.critic.fitted import FittedOn
+from momus.critic.fitted import FittedOn, Source
 from momus.parameters import Range
 
 Count = Annotated[int, Range(0)]
@@ -36,6 +36,7 @@ class CriticRecord(TypedDict):
     name: str
     params: dict[str, Any]
     fitted_on: FittedOn
+    source: NotRequired[Source]
 
 
 class CheckRecord(TypedDict):

@@ -14,7 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from momus.critic.fitted import Source
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME
+from momus.critic.source import source_change
 from momus.errors import StoreError
 from momus.files import file_digest
 from momus.reading import ReadingOptions
@@ -22,7 +24,7 @@ from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut
 from momus.runs.row_folder import KIND, MANIFEST, write_record
 from momus.schema import build, read_json, seal
-from momus.text.counting import counted
+from momus.text.counting import counted, joined
 from momus.text.words import icu_version
 from momus.version import ROWS_FORMAT, __version__
 
@@ -47,6 +49,8 @@ class Plan:
     ----------
     critics
         SHA-256 of both files of each fitted critic, by its name.
+    sources
+        Digests of the code of each critic (`momus.critic.source`), by its name; none in plans of older versions.
     files
         The inputs in order; parts are numbered through all their parts.
     reading
@@ -64,6 +68,7 @@ class Plan:
     reading: ReadingOptions
     documents: int
     versions: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
     digest: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -168,6 +173,7 @@ def critic_digest(folder: Path) -> str:
 
 def make_plan(
     critics: Mapping[str, str],
+    sources: Mapping[str, Source],
     inputs: Sequence[InputFile],
     reading: ReadingOptions,
     documents: int,
@@ -192,23 +198,27 @@ def make_plan(
         else:
             hashed, parts = cut(file, documents, PART_BYTES, reading.encoding)
             files.append(Planned(hashed, tuple(parts)))
-    return Plan(dict(critics), tuple(files), reading, documents, versions())
+    return Plan(dict(critics), tuple(files), reading, documents, versions(), sources)
 
 
 def differences(old: Plan, new: Plan) -> list[str]:
     """What differs between two plans, each in a few words; empty if their parts are the same.
 
     >>> from dataclasses import replace
-    >>> one = Plan({"length": "a"}, (), ReadingOptions(), 100, {"momus": "1"})
+    >>> one = Plan({"length": "a"}, (), ReadingOptions(), 100, {"momus": "1"}, {"length": {"core": "c", "critic": "d"}})
     >>> differences(one, replace(one, critics={"length": "b"}, versions={"momus": "2"}))
     ["the fitted critic 'length'", 'the version of momus (1, now 2)']
     """
     words = []
+    changed: dict[str, list[str]] = {}
     for name in sorted({**old.critics, **new.critics}):
         if name not in new.critics or name not in old.critics:
             words.append(f"the critic {name!r} ({'not given now' if name in old.critics else 'new'})")
         elif old.critics[name] != new.critics[name]:
             words.append(f"the fitted critic {name!r}")
+        if name in new.sources and (why := source_change(old.sources.get(name), new.sources[name])):
+            changed.setdefault(why, []).append(repr(name))
+    words += [f"the code of {joined(names)}: {why}" for why, names in changed.items()]
     for name in sorted({**old.versions, **new.versions}):
         before, now = old.versions.get(name), new.versions.get(name)
         if before != now:

@@ -14,6 +14,7 @@ from momus.critic.powers import headline_of
 from momus.critic.rows import stack
 from momus.critic.scores import Scores
 from momus.critic.scoring import BATCH_CHARACTERS, BATCH_DOCUMENTS, batches
+from momus.critic.source import source_digest
 from momus.errors import MomusError, UsageError
 from momus.estimator import Estimator, clone, construct, fitted_state, json_params, reset
 
@@ -138,6 +139,7 @@ def test_fitting_keeps_what_it_was_fitted_on():
         "corpus": "real", "documents": 2, "left_out": 1,
         "fingerprint": Corpus.from_texts(["c d", "a b"]).fingerprint,
         "identity": Corpus.from_texts(["a b", "", "c d"], name="real").take([0, 2]).identity,
+        "source": source_digest(critic),
     }  # fmt: skip
     assert overlap(critic, Corpus.from_texts(["a b", "x", "c d", "a b"])) == 3
     assert headline_of(critic) == "latent_ppl"
