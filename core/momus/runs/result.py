@@ -277,8 +277,8 @@ class Comparison:
         return plot(self, kind, critic, ax)
 
     def to_latex(self) -> str:
-        """Write the overview table in LaTeX, with intervals, caption and label; it needs the package ``booktabs``."""
-        from momus.report.exports import comparison_latex
+        """Write the overview table in LaTeX, with intervals, caption and label; it needs ``array`` and ``booktabs``."""
+        from momus.report.latex import comparison_latex
 
         return comparison_latex(self)
 

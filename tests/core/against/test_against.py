@@ -19,7 +19,8 @@ from momus.joint.changes import changed_items, page_z
 from momus.joint.versions import Path as ChainPath
 from momus.progress import Silent, Timed
 from momus.report.against import trend
-from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
+from momus.report.exports import comparison_json, comparison_markdown
+from momus.report.latex import comparison_latex
 from momus.report.page import render
 from momus.report.terminal import comparison_text
 from momus.report.trust_line import trust_items
