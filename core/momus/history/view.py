@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from momus.history.checks import Check
+from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
@@ -296,7 +296,7 @@ def write_junit(result: GateResult, path: Path) -> None:
     """
     elements = {"failed": "failure", "not decided": "error", "not checked": "skipped"}
     statuses = [c.status for c in result.checks]
-    totals = {"failures": "failed", "errors": "not decided", "skipped": "not checked"}
+    totals: dict[str, Status] = {"failures": "failed", "errors": "not decided", "skipped": "not checked"}
     counts = {"tests": str(len(statuses)), **{name: str(statuses.count(status)) for name, status in totals.items()}}
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "momus gate", **counts})
