@@ -133,6 +133,31 @@ def test_one_side_without_scores_fails_only_if_the_shares_of_unscored_documents_
     assert [c.status for c in result.failed] == ["not decided"] * 2, "nothing of the text is checked"
 
 
+def repeated(name, seed, times, prompts=30):
+    """So many answers to each prompt."""
+    texts = [d.text for d in corpus(name, times * prompts, seed)]
+    return Corpus.from_texts(texts, prompts=[f"p{i % prompts}" for i in range(len(texts))], name=name)
+
+
+def test_how_many_answers_a_prompt_has_is_no_defect_of_a_text(tmp_path):
+    for name, times in (("before", 2), ("after", 1)):
+        texts = repeated("real", 1, 2), {"model": repeated("model", 2, times)}
+        options = {"critics": ["length", "diversity"], "fit": repeated("fit", 3, 2), "permutations": 199}
+        momus.compare(*texts, out=tmp_path / name, **options)
+    rules = Rules(
+        max=(Limit("*", 9.0),),
+        max_worse=(Limit("*", 9.0),),
+        require=("not-beyond-human",),
+        baseline=str(tmp_path / "before"),
+    )
+    result = gate_run(tmp_path / "after", rules)
+    assert result.passed
+    assert set(status(result).values()) == {"not checked"}
+    assert len(status(result)) == 3
+    named = gate_run(tmp_path / "after", rules.updated(max_worse=(Limit("diversity", 9.0),)))
+    assert [c.text for c in named.failed] == ["max-worse diversity=9"]
+
+
 def test_critics_that_could_not_be_fitted_are_listed(tmp_path, monkeypatch):
     monkeypatch.setattr("momus.engine.chosen.critic_names", lambda: ["length", "sections"])
     run = versions(tmp_path / "run", corpus("new", 60, 4), None)

@@ -17,7 +17,7 @@ COMMANDS = {
     "check": "momus critics check CRITIC",
     "new": "momus critics new NAME",
     "baseline": "momus gate RUN --baseline RUN_BEFORE",
-    "history": "momus diff RUN_A RUN_B, or momus compare --against … --chain",
+    "history": "momus diff RUN_A RUN_B",
     "log": "momus export RUN",
 }
 PACKAGES = {"generate": "generating", "export": "training", "prepare": "preparing", "study": "people"}
