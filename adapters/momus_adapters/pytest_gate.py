@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from momus.errors import GateFailed
-from momus.history.baselines import Baselines
 from momus.history.gate import GateResult, gate_run
 from momus.history.rules import limits_of, read_rules
 
@@ -58,7 +57,7 @@ def check_run(
     max, max_worse, require, baseline, strict
         See `momus.history.rules.Rules`.
     root
-        Folder of the file of rules and of the baselines; default: the current one.
+        Folder of the file of rules; default: the current one.
 
     Raises
     ------
@@ -74,6 +73,6 @@ def check_run(
         baseline=str(baseline),
         strict=strict,
     )
-    result = gate_run(run, rules, Baselines.find(start=root).folder)
+    result = gate_run(run, rules)
     result.check()
     return result

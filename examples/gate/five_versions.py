@@ -21,10 +21,8 @@ import momus
 from momus import Corpus, read_corpus
 from momus.demo import demo_path
 from momus.errors import MomusError
-from momus.history.baselines import Baselines
 from momus.history.gate import GateResult, gate_run
 from momus.history.rules import Limit, Rules
-from momus.history.timeline import read_timeline, write_history
 from momus.history.view import check_line
 
 CRITICS = ("length", "unigram", "stopword-share", "heaps")
@@ -85,18 +83,6 @@ def plain(file: str, name: str, count: int) -> Corpus:
     return Corpus.from_texts([d.text for d in read_corpus(demo_path(file))][:count], name=name)
 
 
-def gated(version: Version, run: Path, registry: Path) -> GateResult | None:
-    """Gate a version against the last one that passed; the first one has nothing to be compared with."""
-    baselines = Baselines(registry)
-    result = None
-    if baselines.names():
-        rules = Rules(max_worse=(Limit("*", 0.5),), max=(Limit("length", 6.0),), baseline="main")
-        result = gate_run(run, rules, registry)
-    if result is None or result.passed:
-        baselines.set("main", run)
-    return result
-
-
 def main(argv: Sequence[str] | None = None) -> dict[str, GateResult | None]:
     """Run the example; return the outcome of the gate by version."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,6 +94,7 @@ def main(argv: Sequence[str] | None = None) -> dict[str, GateResult | None]:
     real, fit = plain("real.jsonl.gz", "real", 200), plain("fit.jsonl.gz", "fit", 680)
     texts = [document.text for document in fit]
     results: dict[str, GateResult | None] = {}
+    passed = ""  # folder of the last version that passed
     for number, version in enumerate(VERSIONS):
         generated = write_documents(version, texts, options.documents, options.seed + number)
         momus.compare(
@@ -121,15 +108,18 @@ def main(argv: Sequence[str] | None = None) -> dict[str, GateResult | None]:
             seed=options.seed,
             reuse=runs / VERSIONS[0].name if number else None,
         )
-        result = results[version.name] = gated(version, runs / version.name, options.out / "baselines")
-        if result is None:
+        run, results[version.name] = runs / version.name, None
+        if not passed:
+            passed = str(run)
             print(f"{version.name}: the first version is the baseline")
             continue
+        rules = Rules(max_worse=(Limit("*", 0.5),), max=(Limit("length", 6.0),), baseline=passed)
+        result = results[version.name] = gate_run(run, rules)
         print(f"{version.name}: {'passed' if result.passed else 'FAILED'}")
         for check in result.failed:
             print(f"    {check_line(check)}")
-    page = write_history(read_timeline(runs, (Limit("length", 6.0),)), options.out / "history.html")
-    print(f"history: {page.name}")
+        if result.passed:
+            passed = str(run)
     return results
 
 

@@ -105,7 +105,6 @@ CASES = {
     "report": Case("show D/run --html -o R/page.html", ""),
     "figures": Case("figures D/run -o R/figures --format svg", ""),
     "plan": Case("plan D/run --difference 0.5 -o R/plan.svg", ""),
-    "history": Case("history D -o R/history.html", ""),
     "gate": Case("gate D/run --max 9 --junit R/gate.xml --sequential R/looks.json", ""),
     "card": Case("show D/run --card --into R/card.md", "", before="show D/other --card --into R/card.md"),
     "study new": Case(
@@ -119,13 +118,6 @@ CASES = {
     ),
     "compare from parts": Case(
         FROM_ROWS, f"{FROM_ROWS} --overwrite", readers=("show R/run --all --json",), rewritten=False
-    ),
-    "baseline": Case(
-        "gate D/run --save-as main --registry R/names",
-        "",
-        before="gate D/other --save-as main --registry R/names",
-        readers=("diff D/other main --registry R/names",),
-        rewritten=False,
     ),
 }
 

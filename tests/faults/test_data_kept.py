@@ -109,18 +109,12 @@ LOST = {
         "part of the run",
     ),
     "a calibration over a run": (("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "run"), "holds a run"),
-    "the rate of a gate over another file": (
-        ("calibrate", "--gate", "--against", "m=texts/gen.jsonl", "-c", "length", "--splits", 20, "-o", "work"),
-        "not the rate of a gate",
-    ),
     "a result over the key": (("study", "read", "study", *ANSWERS, "-o", "study/key.json"), "part of the study"),
     "a result over the study": (("study", "read", "study", *ANSWERS, "-o", "study/study.json"), "part of the study"),
     "a result over answers": (("study", "read", "study", *ANSWERS, "-o", "rater-1.json"), "own input"),
     "a study over a study": (("study", "new", "run", *TEXTS[2:], "-o", "study"), "not an empty folder"),
     "JUnit over a run": (("gate", "run", "--max", 9, "--junit", "run/run.json"), "part of the run"),
     "looks over a run": (("gate", "run", "--max", 9, "--sequential", "run/pairs.jsonl"), "part of the run"),
-    "a history over a run": (("history", ".", "-o", "run/run.json"), "part of the run"),
-    "a history over a page": (("history", ".", "-o", "thesis.html"), "not a history of Momus"),
     "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), "not a report of Momus"),
     "a report over a run": (("show", "run", "--html", "-o", "run/run.json"), "part of the run"),
     "a report over a table": (("show", "run", "--html", "-o", "thesis.csv"), "not a report of Momus"),
@@ -282,7 +276,6 @@ def test_no_output_goes_through_a_link(target, here):
         (*FILTER, "--kept", "link.jsonl", "--dropped", "d.jsonl"),
         ("prepare", "texts/fit.jsonl", "-o", "link.jsonl", "--overwrite"),
         ("show", "run", "--html", "-o", "link.html"),
-        ("history", ".", "-o", "link.html"),
         ("plan", "run", "--difference", 0.5, "-o", "link.svg"),
         ("gate", "run", "--max", 9, "--junit", "link.xml"),
         ("gate", "run", "--max", 9, "--sequential", "link.json"),
@@ -364,16 +357,6 @@ def run_library(text, out):
     check_place(out, [text])
 
 
-def test_a_baseline_called_run_makes_no_run_of_a_folder(here):
-    assert run("fit", "length", "-f", "texts/fit.jsonl", "-o", "new").exit_code == 0
-    for folder in ("new", "names"):
-        assert run("gate", "run", "--save-as", "run", "--registry", folder).exit_code == 0
-        before = contents(here / folder)
-        refusal("compare", *TEXTS, *FEW, "-o", folder, "--overwrite")
-        assert contents(here / folder) == before
-    assert run("fit", "length", "-f", "texts/fit.jsonl", "-o", "new").exit_code == 0
-
-
 @pytest.mark.slow
 def test_a_repeated_command_is_not_refused(here):
     """What a command wrote is of its kind: without this, the cases above could pass by refusing everything."""
@@ -392,11 +375,9 @@ def test_a_repeated_command_is_not_refused(here):
         ("show", "run", "--html"),
         ("figures", "run", "-o", "figures"),
         ("figures", "run", "-o", "run/figures"),
-        ("history", "."),
         ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
         ("gate", "run", "--max", 9, "--junit", "gate.xml", "--sequential", "looks.json"),
         ("show", "run", "--card", "--into", "README.md"),
-        ("gate", "run", "--save-as", "main", "--registry", "names"),
         ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", "rates"),
         ("study", "read", "study", *ANSWERS, "-o", "result.json"),

@@ -336,10 +336,6 @@ class Folders(RuleBasedStateMachine):
     def figures(self, run, out):
         self.step(f"figures {run} -o {out} --format svg", "figures", out)
 
-    @rule(folder=st.sampled_from(("run", "to-run", "new", ".")), out=PAGE)
-    def history(self, folder, out):
-        self.step(f"history {folder} -o {out}", "history", out)
-
     @rule(run=RUN, junit=out("new.xml"), state=out("new.json", "other.json"))
     def gate(self, run, junit, state):
         known = dict(self.kinds)
@@ -367,16 +363,12 @@ class Folders(RuleBasedStateMachine):
     def card(self, run, card):
         if card == "thesis.md":  # which is meant to be changed; test_data_kept.py says how
             return
-        texts = ("report", "history", "plan", "junit")  # which the section is added to
+        texts = ("report", "plan", "junit")  # which the section is added to
         self.step(f"show {run} --card --into {card}", "card", card, over=texts)
 
     @rule(run=RUN, out=out("new.svg"))
     def plan(self, run, out):
         self.step(f"plan {run} --difference 0.5 -o {out}", "plan", out)
-
-    @rule(run=RUN, registry=FOLDER, name=st.sampled_from(("main", "run", "study", "key")))
-    def baseline(self, run, registry, name):
-        self.step(f"gate {run} --save-as {name} --registry {registry}", "baseline", f"{registry}/{name}.json")
 
     @rule(text=TEXT, out=LINES, mode=MODE)
     def generate(self, text, out, mode):
@@ -403,12 +395,6 @@ class Folders(RuleBasedStateMachine):
             "calibration",
             out,
         )
-
-    @rule(text=TEXT, out=FOLDER)
-    @precondition(lambda self: self.tried["rate"] < 4)
-    def rate(self, text, out):
-        line = f"calibrate --gate --against g={text} -c length --splits 20 -o {out}"
-        self.step(line, "rate", f"{out}/gate.json")
 
     @rule(run=RUN, text=TEXT, out=FOLDER)
     def study_new(self, run, text, out):

@@ -22,13 +22,10 @@ from momus.critic.base import notes_of
 from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import score_parts
-from momus.errors import MomusError, StoreError
-from momus.history.baselines import Baselines
+from momus.errors import MomusError
 from momus.history.diff import diff_runs
 from momus.history.gate import add_look, gate_run, read_looks
-from momus.history.gate_rate import FILE, GateRate
 from momus.history.rules import Limit, Rules
-from momus.history.timeline import read_timeline
 from momus.history.view import diff_blocks, gate_blocks, in_markdown
 from momus.outliers.listing import listed
 from momus.reading import read_corpus
@@ -197,7 +194,6 @@ VIEWS = (
     lambda run, other: listed(run, top=3),
     lambda run, other: in_markdown(diff_blocks(diff_runs(other, run.folder))),
     lambda run, other: in_markdown(gate_blocks(gate_run(run.folder, replace(RULES, baseline=str(other))))),
-    lambda run, other: read_timeline(run.folder.parent),
     lambda run, other: Reuse(run.folder).texts,
     lambda run, other: render(run),
 )
@@ -240,7 +236,7 @@ def targets(tmp_path_factory):
     files = [rows / "manifest.json", *(rows / "records").iterdir(), *(rows / "parts").iterdir()]
     found["rows"] = Target(rows, files, lambda: refit_rows(rows), lambda i: read_rows(rows, ("length", "keyness")))
     found |= dict(study_targets(folder))
-    state, cells, registry = folder / "looks.json", folder / "cells", folder / "baselines"
+    state, cells = folder / "looks.json", folder / "cells"
     for i in range(2):
         add_look(state, read_looks(state, 0.05, f"run {i}"), 0.3, f"run {i}")
     found["gate"] = Target(
@@ -250,16 +246,13 @@ def targets(tmp_path_factory):
     kept.keep(CELL, CRITIC)
     (cell,) = cells.rglob("*.json")
     found["cell"] = Target(cells, [cell], lambda: reseal(cell), lambda i: kept.find(CRITIC, "none", 0.0, (12, 12)))
-    Baselines(registry).set("main", other)
-    baseline = registry / "main.json"
-    found["baseline"] = Target(registry, [baseline], lambda: None, lambda i: Baselines(registry).resolve("main"))
     found |= dict(log_targets(folder))
     found |= dict(other_targets(folder, paths, run))
     return found
 
 
 def other_targets(folder, paths, run):
-    """Saved critics, the record of generated documents, the rate of a gate, and a folder that ``datasets`` saved."""
+    """Saved critics, the record of generated documents, and a folder that ``datasets`` saved."""
     critics = folder / "critics"
     shutil.copytree(run / "critics", critics)
     files = sorted(critics.glob(f"*/{JSON_NAME}"))
@@ -292,12 +285,6 @@ def other_targets(folder, paths, run):
         "generated",
         Target(place, files, lambda: None, lambda i: command.main(resume, prog_name="momus", standalone_mode=False)),
     )
-
-    place = folder / "rate"
-    place.mkdir()
-    rate = GateRate("old", "f", 100, "max 0.5", 200, 11, 0.03, 0.09, {"length": 11}, 3.0)
-    (place / FILE).write_text(json.dumps(vars(rate)), encoding="utf-8")
-    yield "rate", Target(place, [place / FILE], lambda: None, lambda i: GateRate.read(place).words)
 
     place = folder / "datasets"
     shutil.copytree(LOGS / "datasets", place)
@@ -392,19 +379,7 @@ def attack(target, number, rng):
     return "read"
 
 
-def test_a_baseline_of_a_run_without_a_possible_name_is_refused(targets):
-    target = targets["baseline"]
-    path = target.files[0]
-    before = path.read_bytes()
-    path.write_text(json.dumps({**json.loads(before), "path": "\0"}), encoding="utf-8")
-    try:
-        with pytest.raises(StoreError, match="null byte"):
-            Baselines(path.parent).resolve("main")
-    finally:
-        path.write_bytes(before)
-
-
-@pytest.mark.parametrize("name", sorted(RunRecord.__required_keys__ - {"icu"}))
+@pytest.mark.parametrize("name", sorted(RunRecord.__required_keys__ - {"icu", "left_out"}))
 def test_a_run_without_a_setting_that_readers_need_is_refused(name, targets):
     target = targets["run"]
     path = target.folder / "run.json"

@@ -147,7 +147,7 @@ COMMANDS = {
     "prepare": ["--least-sections", "--language", "--field"],
     "calibrate": ["--real", "--sizes", "--strengths", "--defects", "--by", "--seed", "--jobs", "--alpha"],
     "diff": ["--json", "--critics"],
-    "gate": ["--max", "--strict", "--save-as"],
+    "gate": ["--max", "--strict", "--baseline"],
     "critics": [],
     "export": ["--to", "--name", "--step"],
 }

@@ -221,7 +221,3 @@ def test_command_line(runs, tmp_path):
     data = json.loads(CliRunner().invoke(app, ["diff", near, long, "--json", "--corpus", "model"]).output)
     assert data["pairs"][0]["before"] == "model"
     assert "| axis |" in CliRunner().invoke(app, ["diff", near, long, "--markdown"]).output
-    registry = ["--registry", str(tmp_path / "b")]
-    assert CliRunner().invoke(app, ["gate", near, "--save-as", "main", *registry]).exit_code == 0
-    named = CliRunner().invoke(app, ["diff", "main", long, "--json", *registry])
-    assert json.loads(named.output)["pairs"] == data["pairs"]

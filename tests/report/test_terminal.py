@@ -15,7 +15,8 @@ from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.report.answer import answer_of
-from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
+from momus.report.exports import comparison_json, comparison_markdown
+from momus.report.latex import comparison_latex
 from momus.report.table import overview, shortened
 from momus.report.terminal import WIDTH, comparison_text
 from momus.runs.result import CriticResult

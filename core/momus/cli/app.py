@@ -31,7 +31,6 @@ OWN = {
     "figures": ("show:figures", "Write the figures of a finished run at the width of a column of a paper."),
     "diff": ("history:diff", "Say whether run B is farther from human text than run A, and on which axes."),
     "gate": ("history:gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."),
-    "history": ("history:history", "Draw the distance to real text of all runs below a folder, axis by axis."),
     "fit": ("scoring:fit", "Fit critics on real text, and save them."),
     "score": ("scoring:score", "Score new text with a saved critic: one row per document."),
     "filter": ("filter:filter_", "Remove documents unlike any human text, at a stated error rate."),
@@ -44,7 +43,7 @@ OWN = {
 PANELS = {
     "Start": ("demo", "compare"),
     "Read": ("show", "open", "outliers", "figures"),
-    "Versions": ("diff", "gate", "history"),
+    "Versions": ("diff", "gate"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),
     "Research": ("plan", "calibrate"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,7 +18,6 @@ from momus.cli.options import (
     command_line,
     config_tables,
     expanded,
-    named_paths,
 )
 from momus.cli.printing import echo, print_view
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
@@ -29,21 +28,7 @@ def calibrate(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for tables and report; finished measurements are reused.")
     ],
-    real: Annotated[
-        str | None, typer.Option("--real", "-r", help="Real text to split and to plant defects in.")
-    ] = None,
-    gate: Annotated[
-        bool, typer.Option("--gate", help="Measure how often `momus gate` fails by chance, on halves of --against.")
-    ] = False,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="NAME=PATH", help="With --gate: text of the model to split.")
-    ] = None,
-    most: Annotated[
-        list[str] | None, typer.Option("--max", metavar="AXIS=D", help="With --gate: limits, as in `momus gate`.")
-    ] = None,
-    require: Annotated[
-        list[str] | None, typer.Option("--require", help="With --gate: as in `momus gate`; default: not-beyond-itself.")
-    ] = None,
+    real: Annotated[str, typer.Option("--real", "-r", help="Real text to split and to plant defects in.")],
     fit: Annotated[
         str | None,
         typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),
@@ -118,12 +103,6 @@ def calibrate(
     Next: open calibration/report.html. Do not trust verdicts of a critic that
     alarms too often at your sample size.
     """
-    if gate:
-        limits = _gate_rules(most, require, against)
-        _calibrate_gate(against or "", limits, critics, config, splits, out, seed, reading)
-        return
-    if real is None or against is not None or most or require:
-        raise _wrong_texts()
     from momus.calibration import Plan
     from momus.calibration import calibrate as run
     from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
@@ -169,50 +148,3 @@ def calibrate(
         raise
     print_view(calibration_view(calibration))
     echo(f"Report: {out / REPORT}")
-
-
-def _wrong_texts() -> Exception:
-    from momus.errors import UsageError
-
-    return UsageError(
-        "calibrate takes --real, or --gate with --against", hint="momus calibrate --gate --against old=a.jsonl -o DIR"
-    )
-
-
-def _gate_rules(most: list[str] | None, require: list[str] | None, against: str | None) -> Any:
-    """The rules of a gate that is measured; None for the default."""
-    from momus.history.rules import Limit, Rules
-
-    if against is None:
-        raise _wrong_texts()
-    if not (most or require):
-        return None
-    return Rules(max=tuple(Limit.parse(text) for text in most or ()), require=tuple(require or ()))
-
-
-def _calibrate_gate(
-    against: str,
-    rules: Any,
-    critics: str | None,
-    config: Path | None,
-    splits: int,
-    out: Path,
-    seed: int,
-    reading: Reading,
-) -> None:
-    """Measure the false-fail rate of a gate, and print it."""
-    from momus.history.gate_rate import FILE, calibrate_gate
-
-    texts = named_paths([against], "--against")
-    rate = calibrate_gate(
-        texts,
-        rules=rules,
-        critics=comma_separated(critics),
-        config=config_tables(config),
-        splits=splits,
-        out=out,
-        seed=seed,
-        reading=reading.options(list(texts)),
-    )
-    echo(rate.words)
-    echo(f"Rate: {out / FILE} ({rate.seconds:.0f} s); momus gate RUN --against {out} prints it")

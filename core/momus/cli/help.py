@@ -16,7 +16,8 @@ COMMANDS = {
     "card": "momus show RUN --card",
     "check": "momus critics check CRITIC",
     "new": "momus critics new NAME",
-    "baseline": "momus gate RUN --save-as NAME",
+    "baseline": "momus gate RUN --baseline RUN_BEFORE",
+    "history": "momus diff RUN_A RUN_B",
     "log": "momus export RUN",
 }
 PACKAGES = {"generate": "generating", "export": "training", "prepare": "preparing", "study": "people"}
@@ -41,7 +42,8 @@ OPTIONS = {
     "plan": {"--axis": "--critics", "-a": "-c"},
     "outliers": {"-k": "--top"},
     "calibrate": {"--wide": "--wide-permutations"},
-    "diff": {"--baseline": "its name as the first run: momus diff NAME RUN"},
+    "diff": {"--baseline": "its folder as the first run: momus diff RUN_A RUN_B"},
+    "gate": {"--save-as": "the folder of the run: momus gate RUN --baseline RUN_BEFORE"},
 }  # fmt: skip
 """By command: what is written instead of an option that there was."""
 

@@ -1,4 +1,4 @@
-"""``momus diff``, ``momus gate`` and ``momus history``: runs against runs."""
+"""``momus diff`` and ``momus gate``: runs against runs."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import Json
-from momus.cli.printing import echo, exclusive, print_json, print_narrow
+from momus.cli.printing import echo, print_json, print_narrow
 
 CorpusPairs = Annotated[
     list[str] | None,
     typer.Option("--corpus", metavar="NAME", help="Generated corpus to compare, or BEFORE=AFTER; can be repeated."),
 ]
-Registry = Annotated[
-    Path | None,
-    typer.Option("--registry", help="Folder of the baselines; default: .momus/baselines here or in a folder above."),
-]
 
 
 def diff(
-    before: Annotated[str, typer.Argument(metavar="RUN_A", help="Earlier run folder, or the name of a baseline.")],
-    after: Annotated[str, typer.Argument(metavar="RUN_B", help="Later run folder, or the name of a baseline.")],
+    before: Annotated[str, typer.Argument(metavar="RUN_A", help="Earlier run folder.")],
+    after: Annotated[str, typer.Argument(metavar="RUN_B", help="Later run folder.")],
     corpus: CorpusPairs = None,
-    registry: Registry = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
@@ -46,7 +41,7 @@ def diff(
     from momus.history.diff import diff_runs
     from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
 
-    changes = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
+    changes = diff_runs(before, after, corpus_pairs(corpus))
     if as_json:
         print_json(diff_json(changes))
     elif as_markdown:
@@ -68,17 +63,10 @@ def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
     return pairs
 
 
-def _run(name: str, registry: Path | None) -> Any:
-    """A run by its folder or by the name of a baseline."""
-    from momus.history.baselines import Baselines
-
-    return Baselines.find(registry).resolve(name)
-
-
 def gate(
-    run: Annotated[str | None, typer.Argument(help="Run folder, or the name of a baseline.")] = None,
+    run: Annotated[str, typer.Argument(help="Run folder.")],
     baseline: Annotated[
-        str | None, typer.Option("--baseline", help="What --max-worse compares with: a baseline or a run folder.")
+        str | None, typer.Option("--baseline", metavar="RUN", help="Run folder that --max-worse compares with.")
     ] = None,
     most: Annotated[
         list[str] | None,
@@ -114,16 +102,6 @@ def gate(
         Path | None,
         typer.Option("--rules", help="TOML file of rules; default: momus-gate.toml, or pyproject.toml, if there."),
     ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option("--against", metavar="DIR", help="Also print the false-fail rate of `calibrate --gate` in DIR."),
-    ] = None,
-    save_as: Annotated[
-        str | None,
-        typer.Option("--save-as", metavar="NAME", help="Make the run a baseline of this name instead."),
-    ] = None,
-    baselines: Annotated[bool, typer.Option("--baselines", help="List the baselines instead.")] = False,
-    registry: Registry = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
     github: Annotated[
         bool, typer.Option("--github", help="Also print GitHub annotations, and write the job summary.")
@@ -136,34 +114,21 @@ def gate(
     it does not show that the limit is kept. Never by a bare p-value. Options add
     to the rules in momus-gate.toml or \[tool.momus.gate] of pyproject.toml.
 
-    With --save-as, the run becomes a baseline: a name that later runs are compared
-    with. Nothing is decided then.
+    A rule for all axes leaves out those that these texts have nothing to be tested
+    by, and says why; a rule that names such an axis cannot be decided, and fails.
 
-    Examples (the first only gives a name):
+    Example:
 
-      [bold]momus gate runs/v1 --save-as main[/bold]
-      [bold]momus gate runs/v2 --baseline main --max-worse 0.5 --max length=2[/bold]
+      [bold]momus gate runs/v2 --baseline runs/v1 --max-worse 0.5 --max length=2[/bold]
 
-    Next: `momus diff` shows what changed; `momus history` draws all runs.
+    Next: `momus diff` shows what changed.
     """
-    from momus.errors import UsageError
-    from momus.history.baselines import Baselines
     from momus.history.gate import LOOKS, gate_run
-    from momus.history.gate_rate import GateRate
+    from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
     from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
     from momus.ownership import check_output
 
-    exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
-    if baselines:
-        _list_baselines(registry, as_json)
-        return
-    if run is None:
-        raise UsageError("no run is given", hint="momus gate RUN; `momus gate --baselines` lists the baselines")
-    if save_as is not None:
-        stored = Baselines.find(registry).set(save_as, run)
-        echo(f"Baseline {stored.name}: {run} (reference {stored.real}, started {stored.started})")
-        return
     chosen = read_rules(rules).updated(
         baseline=baseline,
         max=tuple(Limit.parse(text, "--max") for text in most or ()),
@@ -178,14 +143,10 @@ def gate(
         check_output(Path(chosen.sequential), LOOKS, [rules, junit])
     if junit is not None:
         check_output(junit, JUNIT, [rules])
-    looked_at, rate = _run(run, registry), ""
+    looked_at = KeptRun.read(run)
     if looked_at.against and chosen.empty:
         chosen = chosen.updated(require=(NOT_BEYOND_ITSELF,))
-    if against is not None:
-        measured = GateRate.read(against)
-        measured.check(looked_at, chosen)
-        rate = measured.words
-    result = gate_run(looked_at, chosen, registry, rate)
+    result = gate_run(looked_at, chosen)
     if as_json:
         print_json({"passed": result.passed, **asdict(result)})
     else:
@@ -195,23 +156,6 @@ def gate(
     if github:
         _report_to_github(result, err=as_json)
     result.check()
-
-
-def _list_baselines(registry: Path | None, as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from momus.history.baselines import Baselines
-    from momus.report.format import text_table
-
-    known = Baselines.find(registry)
-    entries = [known.get(name) for name in known.names()]
-    if as_json:
-        print_json([asdict(e) for e in entries])
-    elif entries:
-        rows = [(e.name, e.started, e.real, e.path) for e in entries]
-        print_narrow(text_table(("name", "started", "reference", "run"), rows, "l", narrow=True))
-    else:
-        echo(f"No baseline in {known.folder}; name one: momus gate RUN --save-as NAME")
 
 
 def _report_to_github(result: Any, err: bool) -> None:
@@ -225,40 +169,3 @@ def _report_to_github(result: Any, err: bool) -> None:
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
         append_summary(result, Path(summary))
-
-
-def history(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with run folders, at any depth.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="HTML file to write; default: history.html in DIR.")
-    ] = None,
-    most: Annotated[
-        list[str] | None, typer.Option("--max", metavar="AXIS=D", help="Limits to draw; default: those of the gate.")
-    ] = None,
-    rules: Annotated[
-        Path | None, typer.Option("--rules", help="TOML file of rules; default: as for `momus gate`.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Draw the distance to real text of all runs below a folder, axis by axis.
-
-    One static page: a line per axis over the runs in order of time, with
-    intervals and the limits of the gate. Runs whose texts or critics differ from
-    the run before are marked.
-
-    Example:
-
-      [bold]momus history runs --out history.html[/bold]
-
-    Next: `momus diff` compares two of the runs; `momus gate` decides about one.
-    """
-    from momus.history.rules import Limit, read_rules
-    from momus.history.timeline import read_timeline, write_history
-
-    chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
-    timeline = read_timeline(folder, chosen.max)
-    if as_json:
-        print_json(asdict(timeline))
-    if out is not None or not as_json:
-        path = write_history(timeline, out or folder / "history.html")
-        echo(f"History: {path} ({len(timeline.runs)} runs)", err=as_json)

@@ -98,9 +98,9 @@ class Printed:
     ] = False
     as_json: Json = False
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the overview in Markdown instead.")] = False
-    latex: Annotated[bool, typer.Option("--latex", help="Print the overview as a LaTeX table (booktabs) instead.")] = (
-        False
-    )
+    latex: Annotated[
+        bool, typer.Option("--latex", help="Print the overview as a LaTeX table (array, booktabs) instead.")
+    ] = False
 
     def __post_init__(self) -> None:
         exclusive({"--json": self.as_json, **self.tables})
@@ -122,7 +122,7 @@ class Printed:
 
             echo(comparison_markdown(comparison), nl=False)
         elif self.latex:
-            from momus.report.exports import comparison_latex
+            from momus.report.latex import comparison_latex
 
             echo(comparison_latex(comparison), nl=False)
         else:

@@ -61,11 +61,12 @@ def left_out_warning(reasons: Mapping[str, str]) -> str:
     >>> left_out_warning({"sections": "critic 'sections': no title recurs", "pcfg": "no treebank is given"})
     "Left out: 'sections' (no title recurs); 'pcfg' (no treebank is given)."
     """
-    said = [
-        f"{critic!r} ({re.sub(rf'^critic {critic!r}(:| is| cannot be) ', '', reason)})"
-        for critic, reason in reasons.items()
-    ]
-    return f"Left out: {'; '.join(said)}."
+    return f"Left out: {'; '.join(f'{critic!r} ({bare(critic, reason)})' for critic, reason in reasons.items())}."
+
+
+def bare(critic: str, reason: str) -> str:
+    """A reason without the name of the critic, which is said beside it."""
+    return re.sub(rf"^critic {critic!r}(:| is| cannot be) ", "", reason)
 
 
 @dataclass

@@ -17,7 +17,7 @@ from momus.checks.languages import claiming
 from momus.checks.notes import mixed_prompts_warnings
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
-from momus.engine.chosen import Absent, Chosen, absent_warnings, check_asked, chosen_critics, left_out_warning
+from momus.engine.chosen import Absent, Chosen, absent_warnings, bare, check_asked, chosen_critics, left_out_warning
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import LargeScoring
 from momus.engine.jobs import Work, outcomes, processes_of, server_of
@@ -315,6 +315,7 @@ def _run_critics(
             absent.append(Absent(critic.name, outcome))
         else:
             unfit[critic.name] = outcome.message
+    comparison.left_out = {name: bare(name, reason) for name, reason in unfit.items()}
     unfit |= selection.unset
     comparison.warnings += [left_out_warning(unfit)] if unfit else []
     comparison.warnings += absent_warnings(absent)

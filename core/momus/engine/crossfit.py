@@ -87,15 +87,8 @@ def cross_scored(
     settings: Settings,
     timed: Timed,
     folder: RunFolder | None = None,
-    *,
-    tested_only: bool = False,
 ) -> CrossScores:
     """Fit the critic on all texts, and score them by critics of folds.
-
-    Parameters
-    ----------
-    tested_only
-        Leave out the scores that are only shown, and those of the other direction.
 
     Raises
     ------
@@ -115,7 +108,7 @@ def cross_scored(
     folded = isinstance(critic, FittedTogetherMixin) and critic.folded
     once = (isinstance(critic, FittedTogetherMixin) and not folded) or row_unit(critic) != "document"
     shown: list[Scores] = []
-    if once or (isinstance(critic, EvidenceMixin) and not tested_only):
+    if once or isinstance(critic, EvidenceMixin):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
             shown = [critic.score(c) for c in corpora]
     if once:
@@ -124,7 +117,7 @@ def cross_scored(
     every = old, *new = range(len(corpora))
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
         scored = _by_folds(critic, corpora, numbers, every if folded else [old], every)
-        turned = [] if tested_only or folded else new
+        turned = [] if folded else new
         reverse = [_by_folds(critic, corpora, numbers, [k], [old])[0] for k in turned]
     return CrossScores(scored, shown or scored, reverse)
 

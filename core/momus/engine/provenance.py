@@ -140,5 +140,6 @@ def signature_of(
             {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}
             for text in texts.languages.values()
         ],
+        "left_out": comparison.left_out,
         "warnings": comparison.warnings,
     }

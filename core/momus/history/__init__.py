@@ -1,1 +1,1 @@
-"""Runs against runs: what changed between two runs, gates for continuous integration, baselines, and histories."""
+"""Runs against runs: what changed between two runs, and gates for continuous integration."""

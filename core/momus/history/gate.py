@@ -18,11 +18,10 @@ from typing import Any, Literal, TypedDict
 
 from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
-from momus.history.baselines import Baselines
 from momus.history.checks import Check, Status, decide_changes, decide_distances
 from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
-from momus.history.rules import EVERY, NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
+from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
 from momus.outputs import make_folder, writing
@@ -44,8 +43,6 @@ class GateResult:
         Folder of the run, and of the run it is compared with (empty without one).
     checks
         One entry per rule, corpus and axis; those that failed first.
-    left_out
-        Why an axis takes no part in a rule for all axes.
     inputs
         Inputs that differ from the baseline.
     real_changed
@@ -56,14 +53,11 @@ class GateResult:
         The look, if the gate keeps a state.
     model
         Name of the reference, where that is text of a model.
-    rate
-        How often the gate fails without a reason, where that was measured.
     """
 
     run: str
     baseline: str
     checks: tuple[Check, ...]
-    left_out: tuple[str, ...]
     inputs: tuple[InputChange, ...]
     real_changed: bool
     strict: bool
@@ -71,12 +65,11 @@ class GateResult:
     level: float
     look: Look | None = None
     model: str = ""
-    rate: str = ""
 
     @property
     def failed(self) -> list[Check]:
         """Checks that fail the gate."""
-        return [c for c in self.checks if c.status != "passed"]
+        return [c for c in self.checks if c.status in ("failed", "not decided")]
 
     @property
     def passed(self) -> bool:
@@ -92,7 +85,7 @@ class GateResult:
             raise GateFailed(message, hint=hint)
 
 
-def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = None, rate: str = "") -> GateResult:
+def gate_run(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     """Decide whether a run keeps its rules.
 
     Parameters
@@ -101,10 +94,6 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
         Run folder.
     rules
         The rules; with ``sequential``, the state file is written.
-    registry
-        Folder of the baselines; default: ``.momus/baselines`` here or in a folder above.
-    rate
-        How often the gate fails without a reason, in a sentence that is printed beside its outcome.
 
     Raises
     ------
@@ -114,9 +103,9 @@ def gate_run(run: KeptRun | str | Path, rules: Rules, registry: Path | None = No
         A run folder or the state cannot be read.
     """
     if not rules.sequential:
-        return replace(_gate(run, rules, registry), rate=rate)
+        return _gate(run, rules)
     with _locked(Path(rules.sequential)):  # from reading the state to writing it: two gates at once are two looks
-        return replace(_gate(run, rules, registry), rate=rate)
+        return _gate(run, rules)
 
 
 @contextmanager
@@ -131,19 +120,19 @@ def _locked(state: Path) -> Iterator[None]:
         lock.release()
 
 
-def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> GateResult:
+def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     rules.check()
     run = run if isinstance(run, KeptRun) else KeptRun.read(run)
     for name in rules.corpus:
         run.check_generated(name)
     corpora = list(rules.corpus) or run.generated
     _check_axes(run, rules)
-    wrong = set(rules.require) & ({NOT_BEYOND, WITHIN} if run.against else {NOT_BEYOND_ITSELF, WITHIN_ITSELF})
+    wrong = rules.findings & ({NOT_BEYOND, WITHIN} if run.against else {NOT_BEYOND_ITSELF, WITHIN_ITSELF})
     if wrong:
         kind, instead = ("text of a model", NOT_BEYOND_ITSELF) if run.against else ("real text", NOT_BEYOND)
         raise UsageError(f"--require {min(wrong)}: the reference of {run.path} is {kind}", hint=f"require {instead}")
     alpha = round(1 - run.confidence if rules.alpha is None else rules.alpha, 12)
-    baseline = Baselines.find(registry).resolve(rules.baseline) if rules.baseline else None
+    baseline = KeptRun.read(rules.baseline) if rules.baseline else None
     state = Path(rules.sequential)
     looks = read_looks(state, alpha, run.identity) if rules.sequential else None
     level = alpha if looks is None else spent(alpha, looks.number + 1)
@@ -161,12 +150,12 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
             decisions.append(decide_changes(baseline, run, pairs, rules, share))
     p = min(1.0, families * min(f.p for f in decisions))
     look = None if looks is None else add_look(state, looks, p, run.identity)
-    order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2}
+    checks = _something_checked([c for f in decisions for c in f.checks])
+    order: dict[Status, int] = {"failed": 0, "not decided": 1, "passed": 2, "not checked": 3}
     return GateResult(
         run=str(run.path),
         baseline=str(baseline.path) if baseline is not None else "",
-        checks=tuple(sorted((c for f in decisions for c in f.checks), key=lambda c: order[c.status])),
-        left_out=tuple(line for f in decisions for line in f.left_out),
+        checks=tuple(sorted(checks, key=lambda c: order[c.status])),
         inputs=tuple(inputs),
         real_changed=baseline is not None
         and baseline.fingerprint(baseline.reference) != run.fingerprint(run.reference),
@@ -176,6 +165,12 @@ def _gate(run: KeptRun | str | Path, rules: Rules, registry: Path | None) -> Gat
         look=look,
         model=run.reference if run.against else "",
     )
+
+
+def _something_checked(checks: list[Check]) -> list[Check]:
+    """A text of which no rule could be checked must not pass: its rules are not decided then."""
+    checked = {c.corpus for c in checks if c.status != "not checked"}
+    return [c if c.corpus in checked else replace(c, status="not decided") for c in checks]
 
 
 def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:
@@ -188,11 +183,12 @@ def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:
 
 
 def _check_axes(run: KeptRun, rules: Rules) -> None:
-    """Raise `UsageError` if a limit is for a critic that the run lacks."""
-    for limit in (*rules.max, *rules.max_worse):
-        if limit.critic != EVERY and limit.critic not in run.critics:
+    """Raise `UsageError` if a rule is for a critic that the run lacks."""
+    for name in rules.named:
+        if name not in run.critics:
+            why = f" ({run.left_out[name]})" if name in run.left_out else ""
             raise UsageError(
-                f"{run.path}: this run has no critic {limit.critic!r}", hint=f"it has {', '.join(run.critics)}"
+                f"{run.path}: this run has no critic {name!r}{why}", hint=f"it has {', '.join(run.critics)}"
             )
 
 

@@ -56,11 +56,6 @@ class KeptRun:
         return cls(folder.path, folder.read_run(), folder.read_verdicts())
 
     @property
-    def started(self) -> str:
-        """When the run began, as ISO 8601 writes it."""
-        return str(self.signature.get("started", ""))
-
-    @property
     def generated(self) -> list[str]:
         """Names of the generated corpora."""
         return [c["name"] for c in self.signature["corpora"] if c["role"] == "generated"]
@@ -97,6 +92,11 @@ class KeptRun:
     def seed(self) -> int:
         """The seed of the tests."""
         return int(self.signature.get("seed") or 0)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Critics that could not be fitted on the texts, and why; empty in runs of older versions."""
+        return dict(self.signature.get("left_out", {}))
 
     @property
     def critics(self) -> dict[str, dict[str, Any]]:

@@ -86,8 +86,9 @@ class Rules:
     require
         ``not-beyond-human``: no axis is found beyond human variation. ``within-human``: every axis is shown to lie
         within it. ``not-beyond-itself``, ``within-itself``: the same of the variation of a model that is the reference.
+        ``AXIS=not-beyond-human``: of one axis, which must then be tested.
     baseline
-        Name of a baseline, or a run folder; empty for none.
+        Folder of the run that changes are measured from; empty for none.
     strict
         Whether a limit must be shown to be kept. Otherwise it must not be shown to be broken.
     alpha
@@ -110,8 +111,11 @@ class Rules:
     def __post_init__(self) -> None:
         """Check the choices."""
         for name in self.require:
-            if name not in REQUIREMENTS:
-                raise UsageError(f"--require {name}: unknown", hint=f"choose from {', '.join(REQUIREMENTS)}")
+            if _parted(name)[1] not in REQUIREMENTS:
+                raise UsageError(
+                    f"--require {name}: unknown",
+                    hint=f"choose from {', '.join(REQUIREMENTS)}, or write AXIS={NOT_BEYOND}, say",
+                )
         if self.alpha is not None and not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha:g}", hint="give a level between 0 and 1, such as 0.05")
         for option, limits in (("--max", self.max), ("--max-worse", self.max_worse)):
@@ -119,6 +123,17 @@ class Rules:
             for name in names:
                 if names.count(name) > 1:
                     raise UsageError(f"{option}: two limits for {name!r}", hint="give one limit per axis")
+
+    @property
+    def named(self) -> list[str]:
+        """Names of the critics that a rule is for, without those for all axes."""
+        names = [limit.critic for limit in (*self.max, *self.max_worse)] + [_parted(name)[0] for name in self.require]
+        return [name for name in names if name != EVERY]
+
+    @property
+    def findings(self) -> set[str]:
+        """What is required, of all axes or of one."""
+        return {_parted(name)[1] for name in self.require}
 
     @property
     def empty(self) -> bool:
@@ -135,7 +150,7 @@ class Rules:
         if self.max_worse and not self.baseline:
             raise UsageError(
                 "--max-worse needs a baseline",
-                hint="name a run or a baseline, e.g. --baseline main",
+                hint="name a run folder, e.g. --baseline runs/v1",
             )
 
     def updated(self, **changes: Any) -> Rules:
@@ -148,19 +163,26 @@ class Rules:
         return replace(self, **fields)
 
 
-def rules_words(rules: Rules) -> str:
-    """The limits of distances and the required findings of a gate, as they are written.
-
-    >>> rules_words(Rules(max=(Limit.parse("length=2"),), require=(NOT_BEYOND_ITSELF,)))
-    'max length=2, require not-beyond-itself'
-    """
-    return ", ".join([*(f"max {x}" for x in rules.max), *(f"require {name}" for name in rules.require)])
-
-
 def limit_of(limits: Sequence[Limit], critic: str) -> Limit | None:
     """The limit of an axis: its own, else that of all axes, else None."""
     named = [x for x in limits if x.critic == critic]
     return next(iter([*named, *(x for x in limits if x.critic == EVERY)]), None)
+
+
+def _parted(required: str) -> tuple[str, str]:
+    """The critic (`EVERY` for all axes) and the finding of a requirement."""
+    critic, _, finding = required.rpartition("=")
+    return critic.strip() or EVERY, finding.strip()
+
+
+def required_of(required: Sequence[str], critic: str) -> dict[str, str]:
+    """What is required of an axis: for each finding, the requirement as it is written; one of its own comes first.
+
+    >>> required_of(["within-human", "length=not-beyond-human"], "length")
+    {'within-human': 'within-human', 'not-beyond-human': 'length=not-beyond-human'}
+    """
+    of_every = {_parted(name)[1]: name for name in required if _parted(name)[0] == EVERY}
+    return of_every | {_parted(name)[1]: name for name in required if _parted(name)[0] == critic}
 
 
 def read_rules(path: Path | None = None, start: Path | None = None) -> Rules:

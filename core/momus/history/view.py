@@ -8,12 +8,11 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from momus.history.checks import Check
+from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.history.outliers import OutlierChange
-from momus.history.rules import WITHIN, WITHIN_ITSELF
 from momus.outputs import appending, write_text, writing
 from momus.ownership import check_output, marked
 from momus.report.blocks import Block, markdown_blocks, terminal_blocks
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
 CHECK_HEADS = ("rule", "axis", "value", "interval", "limit", "")
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
-STATUS = {"passed": "passed", "failed": "FAILED", "not decided": "CANNOT DECIDE"}
+STATUS = {"passed": "passed", "failed": "FAILED", "not decided": "CANNOT DECIDE", "not checked": "not checked"}
 INPUTS = {"version": "version of Momus", "fitted text": "text that critics are fitted on"}
 """Kinds of inputs that are called by other names than in the data."""
 ROUNDING = 1e-12
@@ -192,9 +191,11 @@ def span(check: Check) -> str:
     return f"[{amount(check, check.low)}, {amount(check, check.high)}]"
 
 
-def check_line(check: Check, strict: bool = False, model: str = "") -> str:
+def check_line(check: Check, model: str = "") -> str:
     """Why one check failed, or that it passed, in a sentence; ``model`` is the reference if that is no real text."""
     where = f"{check.axis} ({check.critic}) of {check.corpus!r}"
+    if check.status == "not checked":
+        return f"{where}: {check.text} is not checked: {check.reason}"
     if check.status == "not decided":
         return f"{where}: {check.text} cannot be decided: {check.reason}"
     unit = (f" bands of {model}" if model else " human bands") if check.bands else ""
@@ -202,17 +203,19 @@ def check_line(check: Check, strict: bool = False, model: str = "") -> str:
     what = f"change in distance to {of}" if check.rule == "max-worse" else f"distance to {of}"
     shown = "passed"
     if check.status == "failed":
-        kept = strict or check.text in (f"require {WITHIN}", f"require {WITHIN_ITSELF}")
-        shown = "is not shown to be kept" if kept else "is broken"
+        above = check.low is not None and check.limit is not None and check.low > check.limit
+        shown = "is broken" if above else "is not shown to be kept"
     return f"{where}: {what} {amount(check, check.value)}{unit}, interval {span(check)}: {check.text} {shown}"
 
 
 def verdict_line(result: GateResult) -> str:
     """Whether the gate passed, in a sentence."""
     against = f" against {run_name(result.baseline)}" if result.baseline else ""
-    checks = counted(len(result.checks), "check")
+    skipped = sum(c.status == "not checked" for c in result.checks)
+    checks = counted(len(result.checks) - skipped, "check")
     if result.passed:
-        return f"{run_name(result.run)}{against}: the gate passed ({checks})"
+        more = f", {skipped:,} not checked" if skipped else ""
+        return f"{run_name(result.run)}{against}: the gate passed ({checks}{more})"
     return f"{run_name(result.run)}{against}: the gate failed in {len(result.failed):,} of {checks}"
 
 
@@ -221,18 +224,20 @@ def failure(result: GateResult) -> tuple[str, str]:
     hint = f"read the documents: momus outliers {result.run} -c {result.failed[0].critic}"
     if result.baseline:
         hint += f"; see what changed: momus diff {result.baseline} {result.run}"
-    lines = [check_line(c, result.strict, result.model) for c in result.failed]
+    lines = [check_line(c, result.model) for c in result.failed]
     return "\n  ".join([verdict_line(result), *lines]), hint
 
 
 def gate_notes(result: GateResult) -> list[str]:
     """What a reader must know about the decisions."""
-    notes = [result.rate] if result.rate else []
+    notes = []
     if result.real_changed:
         whose = f"The text of {result.model}" if result.model else "The real text"
         changes = "" if result.model else ", and changes include that of the real text"
         notes.append(f"{whose} differs from that of the baseline: each run is compared with its own{changes}.")
-    notes += [f"Left out: {line}." for line in result.left_out]
+    # one line for all rules that are not checked for one reason
+    skipped = {(c.corpus, c.critic, c.reason): c for c in result.checks if c.status == "not checked"}
+    notes += [f"Not checked: {c.axis} ({c.critic}) of {c.corpus!r}: {c.reason}." for c in skipped.values()]
     if result.strict:
         how = "A rule fails unless the interval lies at or below its limit (strict)"
     else:
@@ -263,7 +268,7 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[Block]:
         )
         for c in result.checks
     ]
-    failed = [("", f"{check_line(c, result.strict, result.model)}.") for c in result.failed]
+    failed = [("", f"{check_line(c, result.model)}.") for c in result.failed]
     mark, style = ("✅ ", "bold green") if result.passed else ("❌ ", "bold red")
     inputs = [("", input_line(i)) for i in result.inputs if i.kind != "generated text"]
     return [
@@ -286,25 +291,25 @@ def in_markdown(blocks: Sequence[Block]) -> str:
 
 
 def write_junit(result: GateResult, path: Path) -> None:
-    """Write JUnit XML: one test case per check.
+    """Write JUnit XML: one test case per check; one that is not checked is skipped.
 
     Raises
     ------
     StoreError
         The file cannot be written.
     """
-    failures = sum(c.status == "failed" for c in result.checks)
-    errors = sum(c.status == "not decided" for c in result.checks)
-    counts = {"tests": str(len(result.checks)), "failures": str(failures), "errors": str(errors)}
+    elements = {"failed": "failure", "not decided": "error", "not checked": "skipped"}
+    statuses = [c.status for c in result.checks]
+    totals: dict[str, Status] = {"failures": "failed", "errors": "not decided", "skipped": "not checked"}
+    counts = {"tests": str(len(statuses)), **{name: str(statuses.count(status)) for name, status in totals.items()}}
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "momus gate", **counts})
     for c in result.checks:
         names = {"classname": clean(f"momus.{c.corpus}"), "name": clean(f"{c.critic}: {c.text}"), "time": "0"}
         case = ElementTree.SubElement(suite, "testcase", names)
         if c.status != "passed":
-            line = clean(check_line(c, result.strict, result.model), LONG)
-            kind = "failure" if c.status == "failed" else "error"
-            ElementTree.SubElement(case, kind, {"message": line, "type": c.rule}).text = line
+            line = clean(check_line(c, result.model), LONG)
+            ElementTree.SubElement(case, elements[c.status], {"message": line, "type": c.rule}).text = line
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
     check_output(path, JUNIT)
@@ -315,7 +320,7 @@ def workflow_commands(result: GateResult) -> list[str]:
     """Workflow commands of GitHub Actions: an error per failed check, or a notice that the gate passed."""
     if result.passed:
         return [f"::notice title=momus gate::{_escaped(verdict_line(result))}"]
-    return [f"::error title=momus gate::{_escaped(check_line(c, result.strict, result.model))}" for c in result.failed]
+    return [f"::error title=momus gate::{_escaped(check_line(c, result.model))}" for c in result.failed]
 
 
 def _escaped(text: str) -> str:

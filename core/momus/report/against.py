@@ -17,7 +17,7 @@ from momus.report.format import number, p_value, percent, rounded
 from momus.report.joint_words import group_blocks
 from momus.report.safe import one_line
 from momus.report.sentences import axes, says_what, size
-from momus.report.table import overview
+from momus.report.table import SIZES, overview, taking_part
 from momus.text.counting import counted, joined, percentage
 
 GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
@@ -83,9 +83,13 @@ def legend(answer: Answer, against: Against) -> list[str]:
     return lines
 
 
-def axes_block(answer: Answer, against: Against) -> Block:
-    """The table of axes, with which text is nearer to real text where that was given."""
-    table = overview(answer, pad=False)
+def axes_block(answer: Answer, against: Against, words: bool = False) -> Block:
+    """The table of axes, with which text is nearer to real text where that was given.
+
+    With ``words``, a word stands beside each arrow, and how many documents take part beside rows that differ in it.
+    """
+    table = overview(answer, words=words)
+    sized = words and table.sizes_differ
     nearer = {(n.critic, n.generated): n for n in against.nearer}
     heads, rows = ["axis", *table.names], []
     if nearer:
@@ -96,10 +100,12 @@ def axes_block(answer: Answer, against: Against) -> Block:
             pair = nearer.get((axis.critic, name))
             who = {"new": name, "old": against.reference, "": "not sure"}
             cells.append("–" if pair is None else f"{who[pair.nearer]} ({number(pair.old)} → {number(pair.new)})")
-        rows.append(cells)
+        rows.append([*cells, *([row.size] * sized)])
+    heads += [SIZES] * sized
     lines = [(a.axis, f"{c.generated} {'is ' * bool(c.direction)}{says_what(c)}") for a, c in _largest(answer)]
     also = "; distances to real text" * bool(nearer)
-    return Block("Axes", lines, heads, rows, [" · ".join(legend(answer, against)) + also])
+    notes = [" · ".join(legend(answer, against)) + also, *([f"n: {taking_part(answer)}"] if words else [])]
+    return Block("Axes", lines, heads, rows, notes)
 
 
 def _largest(answer: Answer) -> list[tuple[AxisAnswer, Cell]]:
@@ -259,10 +265,13 @@ def step(p: Path, names: Sequence[str]) -> str:
     return f"{names[p.step - 1]} → {names[p.step]}"
 
 
-def blocks_of(answer: Answer, against: Against, joint: Joint, every: bool = True) -> list[Block]:
-    """The parts of the view after the first sentences; without ``every``, the longest tables are left out."""
+def blocks_of(answer: Answer, against: Against, joint: Joint, every: bool = True, words: bool = False) -> list[Block]:
+    """The parts of the view after the first sentences; without ``every``, the longest tables are left out.
+
+    For ``words``, see `axes_block`.
+    """
     generated = [c.generated for c in answer.corpora]
-    blocks = [axes_block(answer, against), paths_block(against, every), *change_blocks(against, generated)]
+    blocks = [axes_block(answer, against, words), paths_block(against, every), *change_blocks(against, generated)]
     sure = topics_block(against)
     if not every and sure.rows:
         kept = [r for r, i in zip(sure.rows, against.topics, strict=True) if i.q <= against.alpha][:GAPS]

@@ -50,7 +50,7 @@ def against_markdown(comparison: Comparison, against: Against) -> str:
     """Write all blocks in Markdown."""
     answer = answer_of(comparison)
     parts = [" ".join(markdown(s) for s in first_sentences(answer, against)), markdown(basis(comparison, against))]
-    parts += markdown_blocks(blocks_of(answer, against, comparison.joint))
+    parts += markdown_blocks(blocks_of(answer, against, comparison.joint, words=True))
     parts += ["\n".join(f"* Note: {markdown(w)}" for w in comparison.warnings)] if comparison.warnings else []
     return "\n\n".join(parts) + "\n"
 

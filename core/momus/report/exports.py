@@ -1,4 +1,4 @@
-"""A comparison in other forms: Markdown, a section of a data card, a LaTeX table, and JSON for programs."""
+"""A comparison in other forms: Markdown, a section of a data card, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from momus.errors import UsageError
 from momus.outputs import edit_text
 from momus.ownership import Kind, check_output
 from momus.report.against import first_sentences as against_sentences
-from momus.report.against import legend as against_legend
 from momus.report.against_view import against_markdown
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
 from momus.report.format import markdown, markdown_table, number
-from momus.report.safe import one_line
 from momus.report.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
-from momus.report.table import cell_text, overview
+from momus.report.table import SIZES, overview, taking_part
 from momus.report.trust_line import trust_items
-from momus.text.counting import counted, joined, percentage
+from momus.text.counting import counted
 
 if TYPE_CHECKING:
     from momus.joint.versions import Against
@@ -28,38 +26,9 @@ if TYPE_CHECKING:
 
 BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end -->"
 """What a card has around the section, so that it can be replaced."""
-COLUMN = 2
-"""Texts that a LaTeX table has room for in one column of a paper of two; with more, it spans both."""
 HEADING = "## What critics say of this data"
 HEADS = ("axis", "gap in human bands", "95 % interval", "p (adjusted)", "n", "finding")
 _SECTION = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "[": "{[}",  # else an option, after \\ of the row before
-    "]": "{]}",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "−": "$-$",
-    "÷": r"$\div$",
-    "±": r"$\pm$",
-    "Δ": r"$\Delta$",
-    "·": r"$\cdot$",
-    "–": "--",
-    "…": r"\dots{}",
-}
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -67,7 +36,9 @@ def comparison_markdown(comparison: Comparison) -> str:
     if comparison.against is not None:
         return against_markdown(comparison, comparison.against)
     answer = answer_of(comparison)
-    table = overview(answer)
+    table = overview(answer, words=True)
+    sized = table.sizes_differ  # else one line says how many documents take part
+    rows = [(r.label, *r.cells, *([r.size] * sized)) for r in (*table.axes, *table.ranks)]
     trust = " · ".join(("" if i.ok else "**!** ") + markdown(f"{i.label}: {i.text}") for i in trust_items(comparison))
     named = [*largest_gaps(answer), *overuse_lines(overuse_of(comparison.results, answer))]
     gaps = [f"* **{markdown(name)}:** {markdown(sentence)}." for name, sentence in named]
@@ -75,8 +46,8 @@ def comparison_markdown(comparison: Comparison) -> str:
     blocks = [
         " ".join(markdown(s) for s in first_sentences(answer)),
         trust,
-        markdown_table(("axis", *table.names), [(r.label, *r.cells) for r in (*table.axes, *table.ranks)]),
-        "  \n".join(markdown(line) for line in legend(answer)),
+        markdown_table(("axis", *table.names, *([SIZES] * sized)), rows),
+        "  \n".join(markdown(line) for line in (*legend(answer), f"n: {taking_part(answer)}")),
         "\n".join(gaps),
         "\n".join(notes),
     ]
@@ -187,79 +158,8 @@ def _basis(comparison: Comparison, name: str) -> Iterator[str]:
     for item in trust_items(comparison):
         if item.label != "documents":
             yield f"{'' if item.ok else 'Doubtful – '}{item.label}: {item.text}"
-    for warning in comparison.warnings:
-        yield f"Note: {warning}"
+    yield from (f"Note: {warning}" for warning in comparison.warnings)
     yield f"Made with Momus {signature['momus']}, seed {signature['seed']}"
-
-
-def comparison_latex(comparison: Comparison, label: str = "tab:momus") -> str:
-    r"""Write the overview table as a ``table`` float with a caption that says what it shows, and a ``\label``.
-
-    Each cell is a gap in human bands with its interval, and the signs of the overview.
-    """
-    answer, against = answer_of(comparison), comparison.against
-    names = [c.generated for c in answer.corpora]
-    rows = [(axis.axis, *(_latex_cell(axis, name) for name in names)) for axis in answer.axes]
-    ranks = [(latex(row.label), *map(latex, row.cells)) for row in overview(answer).ranks]
-    body = "\n\\midrule\n".join(
-        "\n".join(" & ".join(cells) + r" \\" for cells in block)
-        for block in ([(latex(axis), *cells) for axis, *cells in rows], ranks)
-        if block
-    )
-    key = legend(answer) if against is None else against_legend(answer, against)
-    caption = " ".join(latex(f"{s[0].upper()}{s[1:].rstrip('.')}.") for s in (_caption(comparison, answer), *key))
-    float_ = "table" if len(names) <= COLUMN else "table*"
-    return "\n".join(
-        [
-            "% needs \\usepackage{booktabs}",
-            rf"\begin{{{float_}}}",
-            r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
-            rf"\caption{{{caption}}}",
-            rf"\label{{{label}}}",
-            rf"\begin{{tabular}}{{l{'r' * len(names)}}}",
-            r"\toprule",
-            " & ".join(latex(n) for n in ("axis", *names)) + r" \\",
-            r"\midrule",
-            body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            rf"\end{{{float_}}}",
-            "",
-        ]
-    )
-
-
-def _caption(comparison: Comparison, answer: Answer) -> str:
-    """What the table shows, of how many documents, and how it was tested."""
-    signature = comparison.signature
-    documents = {c["name"]: c["documents"] for c in signature["corpora"]}
-    reference = "human text" if comparison.against is None else comparison.against.reference
-    sizes = joined([f"{documents[name]:,} of {name}" for name in (c.generated for c in answer.corpora)])
-    real = next(c["documents"] for c in signature["corpora"] if c["role"] == "real")
-    return (
-        f"Distance of generated texts from {reference} on {axes(len(answer.axes))}, with "
-        f"{percentage(signature['confidence'], 0)} intervals in brackets ({real:,} documents of {reference}, {sizes}; "
-        f"permutation tests, p adjusted: {signature['multiplicity']})"
-    )
-
-
-def _latex_cell(axis: AxisAnswer, generated: str) -> str:
-    """A gap with its signs and its interval in small type."""
-    cell = next((c for c in axis.cells if c.generated == generated), None)
-    if cell is None:
-        return "n/a"
-    interval = cell.row.gap_interval if cell.row.p_adjusted is not None else None
-    small = "" if interval is None else rf" {{\scriptsize [{interval[0]:.1f}, {interval[1]:.1f}]}}"
-    return latex(cell_text(cell)) + small
-
-
-def latex(text: object) -> str:
-    r"""One line of text in which nothing is a command.
-
-    >>> print(latex("50 % of\n\\input{x} a_b ↑"))
-    50 \% of \textbackslash{}input\{x\} a\_b $\uparrow$
-    """
-    return "".join(_LATEX.get(c, c) for c in one_line(text))
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -300,10 +200,13 @@ def _axis(axis: AxisAnswer) -> dict[str, Any]:
         cells.append(
             {
                 "generated": cell.generated,
+                "statistic": v.statistic,
                 "finding": v.finding,
                 "gap": v.gap,
                 "gap_interval": None if v.gap_interval is None else list(v.gap_interval),
                 "p_adjusted": v.p_adjusted,
+                "n_real": v.n_real,
+                "n_generated": v.n_generated,
                 "direction": cell.direction,
                 "sign": cell.sign,
                 "change": cell.change,

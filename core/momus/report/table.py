@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from momus.report.answer import Answer, Cell
+from momus.report.format import HUMAN
 from momus.report.joint_words import chance, rank
 from momus.report.safe import one_line
-from momus.report.sentences import ARROWS, mark, size
+from momus.report.sentences import ARROWS, label, mark, size
+from momus.text.counting import joined, text_of
 
 MIDDLE = "…"
+SIZES = "n"
+"""Head of the column with the documents of the reference and of the generated texts that take part."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what it is about, and a text for each corpus; ``strong`` says which of them differ from human text."""
+    """One row: what it is about, and a text for each corpus; ``strong`` says which of them differ from human text.
+
+    ``size`` are the documents of the reference and of the generated texts that take part, such as ``250 | 240–250``.
+    """
 
     label: str
     cells: tuple[str, ...]
     strong: tuple[bool, ...]
+    size: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,11 @@ class Overview:
     axes: tuple[Row, ...]
     ranks: tuple[Row, ...]
 
+    @property
+    def sizes_differ(self) -> bool:
+        """Whether axes that were tested rest on different numbers of documents."""
+        return len({row.size for row in self.axes} - {""}) > 1
+
     def columns(self, start: int, stop: int) -> Overview:
         """The same table with some of the corpora."""
         chosen = slice(start, stop)
@@ -50,18 +63,20 @@ class Overview:
         return Overview(self.names[chosen], axes, ranks)
 
 
-def overview(answer: Answer, pad: bool = False) -> Overview:
+def overview(answer: Answer, pad: bool = False, words: bool = False) -> Overview:
     """Build the overview table of an answer; all texts are single lines without control characters.
 
-    With ``pad``, the signs of a cell take three characters, so that numbers stand below each other.
+    With ``pad``, the signs of a cell take three characters, so that numbers stand below each other. With ``words``, a
+    word stands beside each arrow.
     """
     names = [c.generated for c in answer.corpora]
     axes = []
     for axis in answer.axes:
         cells = {c.generated: c for c in axis.cells}
         row = [cells.get(name) for name in names]
-        texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad) for c in row)
-        axes.append(Row(one_line(axis.axis), texts, tuple(c is not None and c.differs for c in row)))
+        texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad, words) for c in row)
+        differs = tuple(c is not None and c.differs for c in row)
+        axes.append(Row(one_line(axis.axis), texts, differs, _sizes(axis.cells)))
     rows = [c.rank for c in answer.corpora]
     ranks: tuple[Row, ...] = ()
     if any(r is not None for r in rows):
@@ -74,15 +89,42 @@ def overview(answer: Answer, pad: bool = False) -> Overview:
     return Overview(tuple(one_line(n) for n in names), tuple(axes), ranks)
 
 
-def cell_text(cell: Cell, pad: bool = False) -> str:
+def cell_text(cell: Cell, pad: bool = False, words: bool = False) -> str:
     """A cell of the overview table: gap in human bands, arrow and stars; see `size`.
 
-    Not tested: ``n/a``.
+    Not tested: ``n/a``. With ``words``, an arrow is followed by what the text is, or by the statistic that it is of.
     """
     v = cell.row
     tested = v.p_adjusted is not None
     arrow, marks = (ARROWS[cell.sign], mark(cell)) if tested else ("", "")
-    return f"{size(v) if tested else 'n/a'}{arrow or ' ' * pad}{marks:<{2 * pad}}"
+    word = f" {one_line(cell.direction or label(v))}" if words and arrow else ""
+    return f"{size(v) if tested else 'n/a'}{arrow or ' ' * pad}{marks:<{2 * pad}}{word}"
+
+
+def _sizes(cells: Sequence[Cell]) -> str:
+    """Documents of the reference and of the generated texts in the tests of an axis; empty if none was tested."""
+    rows = [c.row for c in cells if c.row.p_adjusted is not None]
+    return f"{_span(v.n_real for v in rows)} | {_span(v.n_generated for v in rows)}" if rows else ""
+
+
+def _span(counts: Iterable[int]) -> str:
+    """A number, or the range of several.
+
+    >>> _span([200, 200]), _span([180, 1200])
+    ('200', '180–1,200')
+    """
+    low, *_, high = sorted([*counts] * 2)
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
+
+
+def taking_part(answer: Answer) -> str:
+    """How many documents of the reference and of each text take part in the tests; a range where axes differ."""
+    rows = [c.row for axis in answer.axes for c in axis.cells if c.row.p_adjusted is not None]
+    if not rows:
+        return "no axis was tested"
+    of_texts = {c.generated: [v.n_generated for v in rows if v.generated == c.generated] for c in answer.corpora}
+    sizes = joined([f"{_span(counts)} of {one_line(name)}" for name, counts in of_texts.items() if counts])
+    return f"{_span(v.n_real for v in rows)} documents of {text_of(rows[0].reference, HUMAN)}, {sizes}"
 
 
 def shortened(text: str, width: int) -> str:

@@ -308,6 +308,7 @@ def read_comparison(run: str | Path) -> Comparison:
         warnings=list(signature["warnings"]),
         pairs=folder.read_pairs(),
         joint=read_joint(folder.path / JOINT),
+        left_out=signature.get("left_out", {}),
         folder=folder.path,
     )
     _check_names(comparison, folder.path)

@@ -80,6 +80,7 @@ class RunRecord(TypedDict):
     equivalence: float | None
     split: bool
     icu: NotRequired[str]
+    left_out: NotRequired[dict[str, str]]
     critics: list[CriticRecord]
     corpora: list[CorpusRecord]
     checks: list[CheckRecord]

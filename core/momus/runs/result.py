@@ -167,6 +167,8 @@ class Comparison:
         from a folder.
     joint
         Those analyses: ranks, adjustment, subgroups.
+    left_out
+        Critics that could not be fitted on the texts, and why.
     folder
         The run folder; None if the comparison was not written.
     """
@@ -179,6 +181,7 @@ class Comparison:
     pairs: list[Verdict] = field(default_factory=list)
     axes: list[Axis] = field(default_factory=list, repr=False)
     joint: Joint = field(default_factory=Joint)
+    left_out: dict[str, str] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False, repr=False)
 
     def add(self, outcome: Outcome) -> None:
@@ -274,8 +277,8 @@ class Comparison:
         return plot(self, kind, critic, ax)
 
     def to_latex(self) -> str:
-        """Write the overview table in LaTeX, with intervals, caption and label; it needs the package ``booktabs``."""
-        from momus.report.exports import comparison_latex
+        """Write the overview table in LaTeX, with intervals, caption and label; it needs ``array`` and ``booktabs``."""
+        from momus.report.latex import comparison_latex
 
         return comparison_latex(self)
 
