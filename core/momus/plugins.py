@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from momus.errors import MissingExtraError, PluginError
+from momus.foreign import contained
 from momus.version import extra
 
 CRITICS, ADAPTERS, READERS, TRACKERS = "momus.critics", "momus.adapters", "momus.readers", "momus.trackers"
@@ -72,7 +73,8 @@ class Plugin:
             The import fails; the message says why.
         """
         try:
-            return self.entry.load()
+            with contained:
+                return self.entry.load()
         except (Exception, SystemExit) as error:  # no exception of a foreign module may end the program
             raise PluginError(
                 f"plug-in {self.name!r} of distribution {self.distribution!r} cannot be imported "
