@@ -233,7 +233,8 @@ def _measured(
         if warnings is None or error.critic not in names or len(names) == 1:
             raise
         warnings.append(f"Critic {error.critic!r} was left out: {error.message}.")
-    return _measured(crew, reporter, [n for n in names if n != error.critic], plan, units, warnings)
+        others = [name for name in names if name != error.critic]
+    return _measured(crew, reporter, others, plan, units, warnings)
 
 
 def _cells(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, units: int) -> list[Cell]:

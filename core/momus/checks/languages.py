@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic.hooks import LanguageMixin, claimed_scripts
+from momus.errors import MomusError
 from momus.text.counting import counted, percentage
 from momus.text.languages import Scripts, identify, script_name
 from momus.text.sketches import TextSketch

@@ -159,14 +159,15 @@ def check_vector(critic: Critic[Any], method: str, given: Any, n: int) -> Floats
     return values
 
 
-def check_rows(critic: Critic[Any], method: str, rows: Any, n: int) -> Rows:
-    """Check a table with one row per document: `Counted`, or a float array (n, d).
+def check_rows(critic: Critic[Any], name: str, rows: Any, n: int) -> Rows:
+    """Check the sufficient statistics of one name, one row per document: `Counted`, or a float array (n, d).
 
     Raises
     ------
     CriticError
         It has another shape, or numbers that are not finite or too large.
     """
+    method = f"sufficient_statistics ({name!r})"
     if isinstance(rows, Counted):
         _check_length(critic, method, len(rows), n)
         if rows.matrix.shape[1] != len(rows.labels):

@@ -105,9 +105,7 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
         rows[AGGREGATED] = critic.aggregated_posterior(latents)
     elif critic.reporting.aggregated and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
-    tables = {
-        key: check_rows(critic, f"sufficient_statistics ({key!r})", table, len(scorable)) for key, table in rows.items()
-    }
+    tables = {key: check_rows(critic, key, table, len(scorable)) for key, table in rows.items()}
     return replace(
         unscored,
         rows={key: place(table, scorable, n) for key, table in tables.items()},
