@@ -17,7 +17,10 @@ from momus.runs.result import Outcome
 from momus.runs.texts import read_texts
 from momus.verdicts.settings import Settings
 
-WORDS = "the a cat dog runs sees blue red house tree walks slowly under over big she he and but from stone".split()
+WORDS = (
+    *("the", "a", "cat", "dog", "runs", "sees", "blue", "red", "house", "tree", "walks"),
+    *("slowly", "under", "over", "big", "she", "he", "and", "but", "from", "stone"),
+)
 FEW = {"code-mixing": {"sweeps": 4, "starts": 1}}
 """Parameters of critics that sample for long."""
 LONG, SHORTER = 1_600, {"coreference": 300}
@@ -65,8 +68,7 @@ def test_ordinary_critics_score_degenerate_texts_or_say_why_not(name):
     try:
         critic, ordinary = fitted(name)
     except FittingError as error:
-        assert error.critic == name, "the sample is too short for it"
-        return
+        pytest.skip(f"the sample does not suffice: {error.message}")
     for kind in [*KINDS, "long"]:
         texts = texts_of(kind, 12, longest=SHORTER.get(name, LONG))
         corpus = Corpus.from_texts(texts, name=kind, prompts=[f"p{i // 2}" for i in range(len(texts))])
@@ -86,7 +88,8 @@ def test_critics_compare_degenerate_texts_or_are_left_out_with_a_reason(kind):
         outcome = work.run(critic, Timed(Silent()))
         assert isinstance(outcome, Outcome | FittingError), f"{critic.name} fails: {outcome}"
         if isinstance(outcome, FittingError):
-            assert outcome.message and outcome.hint
+            assert outcome.message
+            assert outcome.hint
 
 
 def test_a_default_comparison_of_titles_leaves_out_what_needs_sentences(monkeypatch):
