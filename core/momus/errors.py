@@ -7,6 +7,8 @@ import re
 from momus.redact import redacted
 from momus.version import install_command
 
+_NO_MEMORY = re.compile(r"can't allocate|cannot allocate memory|failed to map segment", re.IGNORECASE)
+"""Words of libraries, and of the loader of their files, that lack memory."""
 _VALUE = re.compile(r"--(field|format|encoding|include|language|multiplicity) (?!could|of |or )('[^']*'|[\w./:-]*\w)")
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 _READING = (
@@ -44,12 +46,18 @@ class MomusError(Exception):
     hint
         What the user can do next.
 
+    Attributes
+    ----------
+    critic
+        Name of the critic whose code raised it; empty for all other errors.
+
     >>> print(MomusError("docs.jsonl, line 3: no field 'text'", hint="name the field with --field"))
     docs.jsonl, line 3: no field 'text'
       → name the field with --field
     """
 
     exit_code = 1
+    critic = ""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -103,6 +111,16 @@ class FittingError(MomusError):
     exit_code = 4
 
 
+class CriticError(MomusError):
+    """A critic whose code fails, or returns what no critic may return."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, hint: str = "", *, critic: str = "") -> None:
+        super().__init__(message, hint or "correct the critic, or leave it out")
+        self.critic = critic
+
+
 class StoreError(MomusError):
     """A run folder or a saved critic that cannot be written or read."""
 
@@ -119,3 +137,9 @@ class GateFailed(MomusError):
     """A gate failed: a run breaks a rule; the message names the axes."""
 
     exit_code = 7
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error of Python, of a device or of a library says that the memory does not suffice."""
+    named = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return named or bool(_NO_MEMORY.search(str(error)))

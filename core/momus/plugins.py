@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from momus.errors import MissingExtraError, PluginError
+from momus.foreign import contained
 from momus.version import extra
 
 CRITICS, ADAPTERS, READERS, TRACKERS = "momus.critics", "momus.adapters", "momus.readers", "momus.trackers"
@@ -95,7 +96,8 @@ class Plugin:
             The import fails; the message says why.
         """
         try:
-            return self.entry.load()
+            with contained:
+                return self.entry.load()
         except (Exception, SystemExit) as error:  # no exception of a foreign module may end the program
             raise PluginError(
                 f"plug-in {self.name!r} of distribution {self.distribution!r} cannot be imported "

@@ -17,6 +17,8 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Self, TypeVar
 
+from momus.foreign import end_now
+
 T = TypeVar("T")
 R = TypeVar("R")
 THREADS = "OMP_NUM_THREADS"
@@ -222,7 +224,7 @@ def _prepare(prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
 
 def _end_with(process: BaseProcess) -> None:
     process.join()
-    os._exit(1)
+    end_now(1)
 
 
 class _NoPandas:

@@ -23,7 +23,7 @@ from momus.critic.powers import headline_of
 from momus.critic.source import source_digest
 from momus.critic.splitting import usable_documents
 from momus.engine.chosen import absent_warnings, chosen_critics
-from momus.errors import FittingError, UsageError
+from momus.errors import FittingError, MomusError, UsageError
 from momus.estimator import json_params
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
@@ -114,7 +114,8 @@ def calibrate(
         warnings += work.changed_code()
         crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
-        cells = _measured(crew, reporter, names, plan, n_units)
+        cells = _measured(crew, reporter, names, plan, n_units, None if critics is not None else warnings)
+        names = [name for name in names if any(cell.critic == name for cell in cells)]
         calibration = Calibration(plan, cells, _described(chosen, names), {}, warnings)
         calibration.signature = _signature(work, jobs, command, warnings)
         if out is not None:
@@ -221,8 +222,25 @@ def _fitted(
     return [n for n in names if n in fitted]
 
 
-def _measured(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, units: int) -> list[Cell]:
-    """Measure all cells, sorted by critic, size, defect and strength."""
+def _measured(
+    crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, units: int, warnings: list[str] | None
+) -> list[Cell]:
+    """Measure all cells, sorted by critic, size, defect and strength.
+
+    A critic that fails is left out with a warning, and the others go on from their finished cells; without a list of
+    ``warnings`` it was asked for, and its error is raised.
+    """
+    try:
+        return _cells(crew, reporter, names, plan, units)
+    except MomusError as error:
+        if warnings is None or error.critic not in names or len(names) == 1:
+            raise
+        warnings.append(f"Critic {error.critic!r} was left out: {error.message}.")
+        others = [name for name in names if name != error.critic]
+    return _measured(crew, reporter, others, plan, units, warnings)
+
+
+def _cells(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, units: int) -> list[Cell]:
     # one null task per critic; one task per defect and strength for all critics, which then plants the defect once
     tasks: list[Task] = [(NULL, 0.0, (name,)) for name in names]
     tasks += [(d, s, tuple(names)) for d in plan.defects for s in sorted(plan.strengths)]

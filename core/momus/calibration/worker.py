@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,12 +19,13 @@ from momus.calibration.store import CellFolder
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.fitted import Source
+from momus.critic.guard import blamed
 from momus.critic.hooks import moved, row_unit, scored_units, settled
 from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores
 from momus.critic.source import source_change
 from momus.critic.splitting import usable_documents
-from momus.errors import FittingError, MissingExtraError, StoreError
+from momus.errors import MissingExtraError, MomusError, StoreError
 from momus.estimator import clone
 from momus.locking import Lock
 from momus.processes import pool_of
@@ -111,16 +112,22 @@ class Worker:
     def fit(self, name: str) -> str | None:
         """Fit a critic and save it, unless it is saved already; return why it cannot be fitted, or None."""
         try:
-            self._critic(name)
-        except (FittingError, MissingExtraError) as error:
+            with blamed(self._unfitted(name)):
+                self._critic(name)
+        except MomusError as error:
+            if not error.critic:
+                raise
             hint = f" ({error.hint})" if isinstance(error, MissingExtraError) else ""
             return f"{error.message}{hint}"
         return None
 
+    def _unfitted(self, name: str) -> Critic[Any]:
+        return next(c for c in self.work.critics if c.name == name)
+
     def _critic(self, name: str) -> Critic[Any]:
         """The fitted critic: from memory, else from the folder, else fitted now."""
         if name not in self._fitted:
-            unfitted = next(c for c in self.work.critics if c.name == name)
+            unfitted = self._unfitted(name)
             folder = self.work.folder / FITTED / name
             critic = _saved(unfitted, folder, usable_documents(self.work.fit).identity, self.work.sources[name])
             if critic is None:
@@ -146,7 +153,7 @@ class Worker:
         planted: Planted | None = None
         by = units_of(self.work.real, plan.by)
         for name in names:
-            unfitted = next(c for c in self.work.critics if c.name == name)
+            unfitted = self._unfitted(name)
             settings = self.work.settings(unfitted)
             judge = None
             # a critic of prompts has one row per prompt, which any split keeps whole
@@ -160,13 +167,15 @@ class Worker:
                     if planted is None:  # once per task, and only if some cell needs it
                         planted = self._planted(defect, strength)
                     if judge is None:
-                        judge = self._judge(name, planted.corpus, defect == NULL)
+                        with blamed(unfitted):
+                            judge = self._judge(name, planted.corpus, defect == NULL)
                     draws = Draws(judge, size, plan.seed, plan.replacement, units)
                     cell = Cell(name, judge.statistic, defect, strength, *size)
                     cell = replace(cell, changed=len(planted.changes), places=planted.count)
                     if begun is not None:
                         cell = replace(cell, p=begun.p, led=begun.led, difference=begun.difference)
-                    cell = measure(cell, draws, splits, self._keeper(settings))
+                    with blamed(unfitted):
+                        cell = measure(cell, draws, splits, self._keeper(settings))
                     self.folder.keep(cell, settings)
                 else:
                     cell = begun.first(splits)
@@ -241,14 +250,24 @@ class Crew:
         """Measure the cells of all tasks, in any order; ``advance`` is called with the number of splits done.
 
         That is after each split in this process, after each task of a pool.
+
+        Raises
+        ------
+        MomusError
+            A task fails; no other one is then still running.
         """
         if self.pool is None:
             self.worker.advance = _cumulative(advance)
             return [cell for task in tasks for cell in self.worker.run(task)]
         plan, more, cells = self.worker.work.plan, _cumulative(advance), list[Cell]()
-        for future in as_completed([self.pool.submit(_run, task) for task in tasks]):
-            cells += future.result()
-            more(sum(plan.splits if cell.defect == NULL else plan.power_splits for cell in future.result()))
+        futures = [self.pool.submit(_run, task) for task in tasks]
+        try:
+            for future in as_completed(futures):
+                cells += future.result()
+                more(sum(plan.splits if cell.defect == NULL else plan.power_splits for cell in future.result()))
+        except MomusError:
+            wait([future for future in futures if not future.cancel()])
+            raise
         return cells
 
 

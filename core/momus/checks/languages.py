@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.critic.hooks import LanguageMixin, claimed_scripts
+from momus.errors import MomusError
 from momus.text.counting import counted, percentage
 from momus.text.languages import Scripts, identify, script_name
 from momus.text.sketches import TextSketch
@@ -96,13 +97,20 @@ def claiming(critics: Sequence[Critic[Any]], texts: Texts, leave_out: bool) -> t
     reading: list[Critic[Any]] = []
     warnings = []
     for critic in critics:
-        outside = unclaimed(critic, texts.scripts)
+        try:
+            outside = unclaimed(critic, texts.scripts)
+            warning = language_warning(critic, texts) if outside is None else ""
+        except MomusError as error:
+            if not (error.critic and leave_out):
+                raise
+            warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
+            continue
         if outside is None or not leave_out:
             reading.append(critic)
         if outside is not None:
             end = " was left out: " if leave_out else " was asked for, though its numbers may say nothing: "
             warnings.append(f"Critic {critic.name!r}{end}{outside.words()}.")
-        elif warning := language_warning(critic, texts):
+        elif warning:
             warnings.append(warning)
     return reading, warnings
 

@@ -41,7 +41,11 @@ def _exit_code(interruption: Interruption) -> int:
         app()
     except SystemExit as end:
         # Typer turns an interruption into an exit with code 130
-        return interruption.exit_code if interruption.number else end.code if isinstance(end.code, int) else 0
+        if interruption.number:
+            return interruption.exit_code
+        if isinstance(end.code, str):  # sys.exit("words") of a plug-in's command
+            say(end.code)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
         say("\nmomus: interrupted")
         return interruption.exit_code

@@ -11,7 +11,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import signal
 import sys
 import threading
@@ -22,7 +21,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from momus.errors import MomusError, StoreError
+from momus.errors import MomusError, StoreError, lacks_memory
+from momus.foreign import end_now, short_path
 from momus.plugins import extra_of
 from momus.version import __version__
 from momus.visible import visible
@@ -47,8 +47,6 @@ HINTS = {
     errno.ENOMEM: "read fewer texts at once, or use a machine with more memory",
 }
 """What to do about an error of the operating system, by its number."""
-NO_MEMORY = re.compile(r"can't allocate|cannot allocate memory|failed to map segment", re.IGNORECASE)
-"""Words of libraries, and of the loader of their files, that lack memory."""
 LEAST_SPACE = 1 << 30
 """Bytes of address space in which all libraries load; in 700 MB, some do not."""
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -158,9 +156,8 @@ def worded(error: BaseException) -> MomusError | None:
         return _of_encoding(error)
     if isinstance(error, RecursionError):
         return StoreError("something is nested too deeply to be read", hint=f"set {DEBUG}=1 to see where")
-    lacking = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
     # modules that are loaded in too small a space may fail without a word
-    if lacking or NO_MEMORY.search(str(error)) or (isinstance(error, SystemError) and _space() is not None):
+    if lacks_memory(error) or (isinstance(error, SystemError) and _space() is not None):
         return MomusError("the memory does not suffice", hint=HINTS[errno.ENOMEM] + "; fewer --jobs need less, too")
     if isinstance(error, BrokenProcessPool):
         return MomusError(
@@ -239,14 +236,9 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _frames(trace: TracebackType | None) -> list[str]:
     """File, line and function of each frame; of a path, only the part within a package."""
-    return [f"{_short(frame.filename)}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace, limit=-60)]
-
-
-def _short(filename: str) -> str:
-    """The part of a path below the folder that it was imported from, else the name of the file."""
-    path = Path(filename)
-    roots = [Path(entry) for entry in sys.path if entry and path.is_relative_to(entry)]
-    return path.relative_to(max(roots, key=lambda root: len(root.parts))).as_posix() if roots else path.name
+    return [
+        f"{short_path(frame.filename)}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(trace, limit=-60)
+    ]
 
 
 def report_error(error: BaseException) -> int:
@@ -309,4 +301,4 @@ def _stop(number: int) -> None:
     """End this process without any clean-up, but show the cursor again that a progress bar has hidden."""
     if sys.stderr is not None and sys.stderr.isatty():
         os.write(2, b"\x1b[?25h\n")
-    os._exit(128 + number)
+    end_now(128 + number)

@@ -10,7 +10,6 @@ On the command line: ``momus critics check package.module:MyCritic``.
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -20,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from momus.conformance import contract, tables, verdict
 from momus.conformance.subject import LEAST_SHARE, Record, Report, Skip, Subject, default_corpus
 from momus.critic import Critic
-from momus.errors import UsageError
+from momus.errors import CriticError, UsageError
+from momus.foreign import calls_in, packages_of
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _outcome(check: Check, name: str, subject: Subject, expected: Mapping[str, s
         check(subject)
     except Skip as reason:
         return Record(name, "skipped", str(reason))
-    except Exception as error:  # a critic may raise anything; the report must cover all checks
+    except (Exception, SystemExit) as error:  # a critic may raise anything; the report must cover all checks
         detail = str(error) if isinstance(error, AssertionError) else _described(error, subject.critic)
         if name in expected:
             return Record(name, "expected", f"{expected[name]} ({detail})")
@@ -114,21 +114,18 @@ def _failed_by(detail: str, subject: Subject) -> str | None:
     return next((r.name for r in subject.records.values() if r.status == "failed" and r.detail == detail), None)
 
 
-def _described(error: Exception, critic: Critic[Any]) -> str:
+def _described(error: BaseException, critic: Critic[Any]) -> str:
     """Name an error and the line that raised it: the innermost line of the critic's own code, if it took part."""
-    # packages of the critic's classes, without Momus' core
-    packages = {_package(cls.__module__) for cls in type(critic).__mro__} - {"momus", *sys.stdlib_module_names}
+    if isinstance(error, CriticError):
+        if error.__cause__ is None:  # it says what a method returned
+            return str(error)
+        error = error.__cause__
     calls = list(traceback.walk_tb(error.__traceback__))
-    in_packages = [call for call in calls if _package(call[0].f_globals.get("__name__", "")) in packages]
     where = ""
     if calls:
-        frame, line = (in_packages or calls)[-1]
+        frame, line = (calls_in(error.__traceback__, packages_of(type(critic))) or calls)[-1]
         where = f" ({Path(frame.f_code.co_filename).name}, line {line}, in {frame.f_code.co_name})"
     return f"{type(error).__name__}: {error}{where}"
-
-
-def _package(module: str) -> str:
-    return module.partition(".")[0]
 
 
 def parametrize(

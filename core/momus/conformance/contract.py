@@ -14,7 +14,7 @@ from momus.conformance.subject import Skip, Subject, assert_same, same_values
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import row_unit, tokenizer_of
 from momus.critic.portions import fit_portions, is_mergeable, read_portion
-from momus.errors import MomusError, NotFittedError
+from momus.errors import CriticError, MomusError, NotFittedError
 from momus.estimator import Estimator, clone, construct, fitted_state, parameter_names
 from momus.text.corpus import Corpus
 
@@ -173,6 +173,8 @@ def little_text_is_an_error(s: Subject) -> None:
     for texts in (["word"], ["", " "], ["word"] * 3):
         try:
             clone(s.critic).fit(Corpus.from_texts(texts))
+        except CriticError:
+            raise
         except MomusError as error:
             if not error.hint:
                 raise AssertionError(f"the error on {texts!r} has no hint: {error}") from error

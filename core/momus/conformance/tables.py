@@ -24,7 +24,7 @@ from momus.critic.hooks import claimed_scripts, row_unit, scored_units, tokenize
 from momus.critic.powers import DecompositionMixin
 from momus.critic.rows import Summary
 from momus.critic.scoring import score
-from momus.errors import FittingError, MomusError
+from momus.errors import CriticError, FittingError, MomusError
 from momus.text.corpus import Corpus, Document
 from momus.text.words import has_icu
 
@@ -194,6 +194,8 @@ def errors_of_one_document_do_not_spread(s: Subject) -> None:
     mixed = Corpus.from_documents([Document("broken", (), problem="text is null"), *s.held_out])
     try:
         scores = s.fitted.score(mixed)
+    except CriticError:
+        raise
     except MomusError as error:
         raise AssertionError(f"an unreadable record stops scoring: {error}") from error
     assert scores.reasons[0] == "text is null"

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.guard import guard_methods
 from momus.critic.hooks import (
     NotesMixin,
     ScriptsMixin,
@@ -73,7 +74,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     reporting: ClassVar[Reporting] = Reporting()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Wrap the `fit` of each subclass (see `_fitting`), and refuse powers that lack their mixin."""
+        """Wrap the methods of each subclass (`_fitting`, `guard_methods`), and refuse powers that lack their mixin."""
         super().__init_subclass__(**kwargs)
         check_powers(cls)
         cls._made_at = time.time()
@@ -81,6 +82,7 @@ class Critic(Estimator, ABC, Generic[Z]):
             cls.fit = _fitting(cls.fit)  # type: ignore[method-assign]
         for name in TAKES_TEXTS & vars(cls).keys():
             setattr(cls, name, _reading(vars(cls)[name]))
+        guard_methods(cls)
 
     # The three methods that every critic implements
 

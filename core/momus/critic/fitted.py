@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from momus.errors import StoreError
 from momus.estimator import Estimator, fitted_state
+from momus.foreign import contained
 from momus.parameters import Range
 from momus.schema import build
 
@@ -197,10 +198,11 @@ def check_estimator(estimator: Estimator) -> None:
     if check is None:
         return
     try:
-        check()
+        with contained:
+            check()
     except StoreError:
         raise
-    except (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError) as error:
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError, OverflowError, SystemExit) as error:
         raise StoreError(
             f"the fitted state of {type(estimator).__name__} is not as its class expects it ({error})",
             hint=AGAIN,

@@ -10,6 +10,7 @@ import copyreg
 import hashlib
 import importlib
 import importlib.util
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,10 +18,12 @@ from types import ModuleType
 from typing import Any
 
 from momus.critic.base import Critic
+from momus.critic.guard import blamed
 from momus.critic.saved import read_critic_json
 from momus.critic.source import forget, is_outdated
 from momus.errors import PluginError, UsageError
 from momus.estimator import construct
+from momus.foreign import contained
 from momus.plugins import CRITICS, load_plugin, registered
 
 _LOCATED: dict[str, tuple[str, type[Any]]] = {}
@@ -51,10 +54,12 @@ def named(critic: str) -> str:
     if location.endswith(".py"):
         location = str(Path(location).resolve())
     try:
-        cls = getattr(_module(location), attribute)
+        with contained:
+            cls = getattr(_module(location), attribute)
         if isinstance(cls, type) and is_outdated(cls):
             forget(cls)
-            cls = getattr(_module(location), attribute)
+            with contained:
+                cls = getattr(_module(location), attribute)
     except (Exception, SystemExit) as error:  # foreign modules may raise anything at import
         raise PluginError(
             f"{critic} cannot be imported: {type(error).__name__}: {error}",
@@ -62,9 +67,7 @@ def named(critic: str) -> str:
         ) from error
     if not (isinstance(cls, type) and issubclass(cls, Critic)):
         raise UsageError(f"{critic} is not a subclass of momus.Critic", hint="name the class of a critic")
-    name = getattr(cls, "name", None)
-    if not isinstance(name, str):
-        raise UsageError(f"{critic} has no name", hint='give the class a `name`, such as name = "mine"')
+    name = check_name(cls)
     for plugin in registered(CRITICS, name).get(name, ()):
         if plugin.value != f"{cls.__module__}:{cls.__qualname__}" and plugin.load() is not cls:
             raise UsageError(
@@ -72,6 +75,23 @@ def named(critic: str) -> str:
             )
     _LOCATED[name] = f"{location}:{attribute}", cls
     copyreg.pickle(cls, _by_location)
+    return name
+
+
+def check_name(cls: type[Any]) -> str:
+    """The name of a class of critics, which names columns, files and tables of the configuration.
+
+    Raises
+    ------
+    UsageError
+        It is no name of letters, digits, hyphens, underscores and dots.
+    """
+    name = getattr(cls, "name", None)
+    if not isinstance(name, str) or not re.fullmatch(r"[^\W_][\w.-]*", name):
+        raise UsageError(
+            f"the critic {cls.__qualname__} has the name {name!r:.60}, expected letters, digits and hyphens",
+            hint='give the class a `name`, such as name = "mine"',
+        )
     return name
 
 
@@ -131,7 +151,12 @@ def critic_class(name: str) -> type[Any]:
 def make_critics(names: Iterable[str], config: dict[str, dict[str, Any]] | None = None) -> list[Any]:
     """Construct critics with the parameters that a configuration gives them."""
     config = config or {}
-    return [construct(critic_class(n), config.get(n, {}), place=f"[{n}]") for n in names]
+    critics = []
+    for name in names:
+        cls = critic_class(name)
+        with blamed(cls, "__init__"):
+            critics.append(construct(cls, config.get(name, {}), place=f"[{name}]"))
+    return critics
 
 
 def load_critic(folder: str | Path, *, trust: bool = False) -> Any:

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from momus.critic.effects import check_trusted, effects_of
 from momus.critic.fitted import check_estimator, check_origin
+from momus.critic.guard import blamed
 from momus.errors import MomusError, StoreError
 from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
 from momus.files import file_digest
@@ -68,21 +69,23 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
         A parameter or fitted attribute has a type that cannot be stored.
     """
     arrays: Arrays = {}
-    content = {
-        "format": CRITIC_FORMAT,
-        "momus": __version__,
-        "critic": critic.name,
-        "class": f"{type(critic).__module__}:{type(critic).__qualname__}",
-        "params": redacted_value(critic.get_params(deep=False)),
-        "state": pack(critic, "", arrays),
-    }
-    try:
-        content = json.loads(json.dumps(content, allow_nan=False))  # keys and tuples as they are when read again
-    except (TypeError, ValueError) as error:
-        raise StoreError(
-            f"critic {critic.name!r} cannot be saved: {error}",
-            hint="use only numbers, strings, lists, dicts, arrays and Estimators as parameters and fitted attributes",
-        ) from error
+    with blamed(critic, "save"):
+        content = {
+            "format": CRITIC_FORMAT,
+            "momus": __version__,
+            "critic": critic.name,
+            "class": f"{type(critic).__module__}:{type(critic).__qualname__}",
+            "params": redacted_value(critic.get_params(deep=False)),
+            "state": pack(critic, "", arrays),
+        }
+        try:
+            content = json.loads(json.dumps(content, allow_nan=False))  # keys and tuples as they are when read again
+        except (TypeError, ValueError) as error:
+            raise StoreError(
+                f"critic {critic.name!r} cannot be saved: {error}",
+                hint="use only numbers, strings, lists, dicts, arrays and Estimators as parameters and fitted "
+                "attributes",
+            ) from error
     if folder.exists():
         _write(folder, content, arrays)
     else:  # at once
@@ -184,7 +187,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
         raise StoreError(f"{folder}: {error.message}", hint=error.hint) from error
     except MomusError as error:
         raise StoreError(error.message, hint=error.hint) from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, SystemExit) as error:
         raise StoreError(f"{folder}: the saved critic is incomplete or damaged ({error})", hint=AGAIN) from error
     return critic
 

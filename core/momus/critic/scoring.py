@@ -11,17 +11,16 @@ import pyarrow as pa
 
 from momus.critic.hooks import OddityMixin, check_fitted, state_names_of, tokenizer_of
 from momus.critic.latents import StateSequences, aggregated, shown_latents
-from momus.critic.powers import AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.powers import PARTS, AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.returned import check_latents, check_prior, check_reasons, check_rows, check_vector
 from momus.critic.rows import Pooled, place
 from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.critic.splitting import UNSPLIT, unsplit
-from momus.errors import MomusError
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
-    from momus.critic.scores import LogPrior
 
 BATCH_DOCUMENTS = 2048
 BATCH_CHARACTERS = 1 << 25
@@ -86,17 +85,17 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
         return unscored
     projected = batch if len(scorable) == n else batch.take(scorable)
     latents = critic.project(projected)
+    check_latents(critic, latents, len(scorable))
     prior = critic.log_prior(latents)
-    _check_shape(critic, len(scorable), len(latents), prior)
-    nll[scorable] = -np.asarray(prior.values, dtype=np.float64)
-    steps[scorable] = prior.steps
-    stepless = np.asarray(prior.steps) < 1
-    oddity = critic.oddity(latents) if isinstance(critic, OddityMixin) else None
-    decomposed = critic.decompose(projected, latents) if isinstance(critic, DecompositionMixin) else None
-    parts = None if decomposed is None else decomposed.columns
+    values, counted = check_prior(critic, prior, projected.ids)
+    nll[scorable], steps[scorable] = -values, counted
+    stepless = counted < 1
+    oddity = check_vector(
+        critic, "oddity", critic.oddity(latents) if isinstance(critic, OddityMixin) else None, len(scorable)
+    )
+    parts = _parts(critic, projected, latents)
     for row in scorable[stepless]:
         reasons[row], nll[row], steps[row] = critic.reporting.stepless, np.nan, 0
-    _check_finite(critic, batch, unscored)
     words = shown_latents(latents, state_names_of(critic))
     z: list[str | None] = [None] * n
     for row, word in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
@@ -106,15 +105,26 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
         rows[AGGREGATED] = critic.aggregated_posterior(latents)
     elif critic.reporting.aggregated and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
+    tables = {key: check_rows(critic, key, table, len(scorable)) for key, table in rows.items()}
     return replace(
         unscored,
-        rows={key: place(table, scorable, n) for key, table in rows.items()},
+        rows={key: place(table, scorable, n) for key, table in tables.items()},
         summary=critic.summarize(latents) if isinstance(critic, EvidenceMixin) and not pools_rows(critic) else None,
         errors=_placed(prior.errors, scorable, n),
         z=pa.array(z, pa.string()) if any(word is not None for word in z) else None,
         oddity=_placed(None if oddity is None else np.where(stepless, np.nan, oddity), scorable, n),
         parts=_placed(None if parts is None else np.where(stepless[:, None], np.nan, parts), scorable, n),
     )
+
+
+def _parts(critic: Critic[Any], batch: Corpus, latents: Any) -> Floats | None:
+    """The parts of log P(x) side by side, (n, 4); None if the critic does not decompose it."""
+    decomposed = critic.decompose(batch, latents) if isinstance(critic, DecompositionMixin) else None
+    if decomposed is None:
+        return None
+    for part in PARTS:
+        check_vector(critic, part, getattr(decomposed, part, None), len(batch))
+    return decomposed.columns
 
 
 def _placed(values: Any, rows: Ints, n: int) -> Floats | None:
@@ -135,30 +145,9 @@ def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
     readable = np.flatnonzero([r is None for r in reasons])
     if len(readable):
         unscored = critic.unscored(batch if len(readable) == len(batch) else batch.take(readable))
-        for row, reason in zip(readable, unscored, strict=True):
+        for row, reason in zip(readable, check_reasons(critic, unscored, len(readable)), strict=True):
             reasons[row] = reason
     return reasons
-
-
-def _check_shape(critic: Critic[Any], expected: int, latents: int, prior: LogPrior) -> None:
-    lengths = {"project": latents, "log_prior values": len(prior.values), "log_prior steps": len(prior.steps)}
-    for source, length in lengths.items():
-        if length != expected:
-            raise MomusError(
-                f"critic {critic.name!r}: {source} returned {length} rows for {expected} documents",
-                hint="return one element per document of the batch, in order; "
-                "declare documents that cannot be scored in unscored()",
-            )
-
-
-def _check_finite(critic: Critic[Any], batch: Corpus, scores: Scores) -> None:
-    bad = [i for i, r in enumerate(scores.reasons) if r is None and not np.isfinite(scores.nll[i])]
-    if bad:
-        raise MomusError(
-            f"critic {critic.name!r}: log_prior is {-scores.nll[bad[0]]} for document {batch.ids[bad[0]]!r} "
-            f"({len(bad)} such documents in this batch)",
-            hint="give every latent a positive probability (smooth P_c), or return a reason from unscored()",
-        )
 
 
 def pools_rows(critic: Critic[Any]) -> bool:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
 from momus.critic.powers import LawsMixin
-from momus.critic.registry import located, make_critics, named
-from momus.errors import MissingExtraError, PluginError, UsageError
+from momus.critic.registry import check_name, located, make_critics, named
+from momus.errors import CriticError, MissingExtraError, MomusError, PluginError, UsageError
 from momus.joint.axes import covariate
 from momus.joint.subgroups import check_values
 from momus.plugins import CRITICS, critic_names, registered
@@ -102,6 +102,8 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
     for c in critics or ():
         if isinstance(c, type):
             raise UsageError(f"{c.__name__} is a class, not a critic", hint=f"pass an instance: {c.__name__}()")
+        if not isinstance(c, str):
+            check_name(type(c))
     chosen: list[Critic[Any]] = []
     absent: list[Absent] = []
     warnings = []
@@ -122,7 +124,7 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
                 raise
             if _would_run(str(c), config.get(str(c), {})):
                 absent.append(Absent(str(c), error))
-        except PluginError as error:
+        except (PluginError, CriticError) as error:
             if critics is not None:
                 raise
             warnings.append(left_out_warning({str(c): error.message}))
@@ -130,15 +132,20 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
     if critics is None:
         unset = {c.name: f"no {' and '.join(missing)} in --config" for c in chosen if (missing := missing_params(c))}
         chosen = [c for c in chosen if c.name not in unset]
-    for c in chosen:
+    for c in list(chosen):
         if missing_params(c):
             missing = missing_params(c)
             raise UsageError(
                 f"critic {c.name!r} cannot run without {' and '.join(missing)}",
                 hint=f"add a table [{c.name}] with {missing[0]} = … to a TOML file, and pass the file with --config",
             )
-        if isinstance(c, LawsMixin):
+        try:
             _check_laws(c)
+        except MomusError as error:
+            if critics is not None:
+                raise
+            warnings.append(left_out_warning({c.name: error.message}))
+            chosen.remove(c)
     chosen_names = [c.name for c in chosen]
     for name in chosen_names:
         if chosen_names.count(name) > 1:
@@ -157,6 +164,8 @@ def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
 
 def _check_laws(critic: Any) -> None:
     """Refuse wrongly declared laws before anything is fitted, and name the critic."""
+    if not isinstance(critic, LawsMixin):
+        return
     try:
         critic.laws()
     except UsageError as error:

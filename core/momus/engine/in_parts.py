@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from momus.critic import Critic, MergeableMixin
+from momus.critic.guard import blamed
 from momus.critic.hooks import SettlingMixin, moved, settled
 from momus.engine.chosen import Chosen
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
@@ -105,10 +106,10 @@ class LargeScoring:
         if not large.rows:
             text = text_to_fit(fit, large, seed, self.timed)
             failed = self._fitted(critics, text, skip_unfit)
-            critics = [c for c in critics if c.name not in failed]
             return_memory()
-            self._settle(critics)
-        stored = self._stored(critics, text, selection.warnings)
+            self._settle([c for c in critics if c.name not in failed], failed, skip_unfit)
+        stored = self._stored_without(critics, text, failed, skip_unfit, selection.warnings)
+        critics = [c for c in critics if c.name not in failed]
         real, *generated = (stored_text.corpus for stored_text in stored)
         warnings = [text.warning] if text.warning else []
         split = fit is None and not large.rows
@@ -136,27 +137,25 @@ class LargeScoring:
         failed: dict[str, MomusError] = {}
         texts = Texts(fit.corpus, fit.corpus, [], False, [])
         for critic in critics:
-            moved(critic, self.settings.device)
-            if self.reuse is not None and self.reuse.fitted(critic, texts):
-                continue
             try:
-                with reporting(self.timed.inner), self.timed.stage("fitting", critic.name, len(fit.corpus)):
-                    if fit.path is not None and isinstance(critic, MergeableMixin):
-                        fit_in_parts(critic, fit.path, self.large.reading, self.workers)
-                    else:
-                        critic.fit(fit.corpus)
-            except (FittingError, MissingExtraError) as error:
-                if not skip_unfit:
+                with blamed(critic):
+                    moved(critic, self.settings.device)
+                    if self.reuse is not None and self.reuse.fitted(critic, texts):
+                        continue
+                    with reporting(self.timed.inner), self.timed.stage("fitting", critic.name, len(fit.corpus)):
+                        if fit.path is not None and isinstance(critic, MergeableMixin):
+                            fit_in_parts(critic, fit.path, self.large.reading, self.workers)
+                        else:
+                            critic.fit(fit.corpus)
+            except MomusError as error:
+                if isinstance(error, FittingError | MissingExtraError):  # of its counts, say
+                    error.critic = critic.name
+                if not (skip_unfit and error.critic):
                     raise
                 failed[critic.name] = error
-        if len(failed) == len(critics):
-            raise FittingError(
-                "no critic can be fitted on this text: " + " ".join(f"{n}: {e.message}." for n, e in failed.items()),
-                hint="give more real text with --fit",
-            )
         return failed
 
-    def _settle(self, critics: Sequence[Critic[Any]]) -> None:
+    def _settle(self, critics: Sequence[Critic[Any]], failed: dict[str, MomusError], skip_unfit: bool) -> None:
         """Settle what critics read of all texts, from a sample of each; see `SettlingMixin`."""
         settling = [c for c in critics if isinstance(c, SettlingMixin)]
         if not settling:
@@ -169,7 +168,40 @@ class LargeScoring:
             drawn.name = name
             samples.append(drawn)
         for critic in settling:
-            settled(critic, samples)
+            try:
+                settled(critic, samples)
+            except MomusError as error:
+                if not (skip_unfit and error.critic):
+                    raise
+                failed[critic.name] = error
+
+    def _stored_without(
+        self,
+        critics: Sequence[Critic[Any]],
+        fit: FitText,
+        failed: dict[str, MomusError],
+        skip_unfit: bool,
+        warnings: list[str],
+    ) -> list[StoredText]:
+        """Score the texts; a critic that fails on the way is left out, and the others score them from the start.
+
+        Raises
+        ------
+        FittingError
+            All critics have failed.
+        """
+        while True:
+            if critics and len(failed) == len(critics):
+                reasons = " ".join(f"{n}: {e.message}." for n, e in failed.items())
+                raise FittingError(
+                    f"no critic can be fitted on this text: {reasons}", hint="give more real text with --fit"
+                )
+            try:
+                return self._stored([c for c in critics if c.name not in failed], fit, warnings)
+            except MomusError as error:
+                if not (skip_unfit and error.critic):
+                    raise
+                failed[error.critic] = error
 
     def _stored(self, critics: Sequence[Critic[Any]], fit: FitText, warnings: list[str]) -> list[StoredText]:
         """Score the texts that were not scored before, and open the rows of all; ``warnings`` say what is repeated."""

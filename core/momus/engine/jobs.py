@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from momus.critic.guard import blamed
 from momus.critic.hooks import DeviceMixin, moved
 from momus.engine.large import scored_by_parts
 from momus.engine.reuse import Reuse
 from momus.engine.run_critic import run_critic
-from momus.errors import FittingError, MissingExtraError, UsageError
+from momus.errors import MomusError, UsageError
 from momus.processes import Workers, pool_of, return_memory
 from momus.progress import Silent, Timed
 from momus.runs.folder import RunFolder
@@ -24,7 +25,7 @@ from momus.verdicts.settings import Settings
 if TYPE_CHECKING:
     from momus.critic import Critic
 
-Failure = FittingError | MissingExtraError
+Failure = MomusError
 """Why a critic has no outcome; whether that ends the comparison is for the caller to say."""
 
 
@@ -47,12 +48,23 @@ class Work:
     reuse: Reuse | None
 
     def run(self, critic: Critic[Any], timed: Timed) -> Outcome | Failure:
-        """Run one critic."""
-        moved(critic, self.settings.device)
+        """Run one critic.
+
+        Raises
+        ------
+        MomusError
+            Something fails that is not the critic's own code: the run folder cannot be written, say.
+        """
         texts = self.texts if self.plain is None or scored_by_parts(critic) else self.plain
         try:
-            return run_critic(critic, texts, self.settings, timed, self.folder, self.resume, self.family, self.reuse)
-        except (FittingError, MissingExtraError) as error:
+            with blamed(critic):
+                moved(critic, self.settings.device)
+                return run_critic(
+                    critic, texts, self.settings, timed, self.folder, self.resume, self.family, self.reuse
+                )
+        except MomusError as error:
+            if not error.critic:
+                raise
             return error
 
 

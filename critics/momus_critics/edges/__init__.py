@@ -12,6 +12,7 @@ from momus.critic import Counted, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.statistic import supremum
+from momus.errors import FittingError
 from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
@@ -104,6 +105,11 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
         """Fit the classes of first and of last sentences, and count which follows which."""
         first, last = read_edges(self.prose(real))
         several = first.numbers < last.numbers
+        if not several.any():
+            raise FittingError(
+                f"critic 'edges': no document of {real.name!r} has two sentences",
+                hint="give text whose documents have a first and a last sentence to fit on",
+            )
         self.opening_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(first.features[several])
         self.ending_ = BernoulliMixture(n_states=self.n_states, seed=self.seed).learn(last.features)
         self.titles_ = [f"opens: {n}" for n in names_of(self.opening_, FEATURES)]

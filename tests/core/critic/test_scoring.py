@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from momus import Corpus, Critic, Document, LogPrior, MomusError, Values
-from momus.critic import Counted, StatisticsMixin
-from momus.critic.hooks import is_fitted, overlap
+from momus.conformance import check_critic
+from momus.critic import Counted, EvidenceMixin, StatisticsMixin
+from momus.critic.hooks import NotesMixin, is_fitted, overlap
 from momus.critic.rows import aligned, place, stack
-from momus.errors import FittingError, NotFittedError
+from momus.errors import CriticError, FittingError, NotFittedError
 
 
 class Vowels(Critic[Values], StatisticsMixin):
@@ -107,13 +108,59 @@ def test_overlap_with_the_fitted_text_is_counted():
         ("project", lambda self, batch: Values(np.zeros(len(batch) + 1)), "4 documents"),
         ("log_prior", lambda self, z: LogPrior.of_vectors(np.full(len(z), np.nan)), "real:1"),
         ("log_prior", lambda self, z: LogPrior.of_vectors(np.full(len(z), -np.inf)), "positive probability"),
+        ("project", lambda self, batch: None, "project returned None"),
+        ("project", lambda self, batch: Values(np.full(len(batch), 1j)), "project returned complex numbers"),
+        ("log_prior", lambda self, z: None, "log_prior returned None, expected a momus.LogPrior"),
+        ("log_prior", lambda self, z: [0.0] * len(z), "log_prior returned list"),
+        ("log_prior", lambda self, z: LogPrior(np.zeros((4, 2)), np.ones(4, int)), r"an array of shape \(4, 2\)"),
+        ("log_prior", lambda self, z: LogPrior(np.array(["a"] * 4), np.ones(4, int)), "texts, expected real numbers"),
+        ("log_prior", lambda self, z: LogPrior(np.zeros(4) + 1j, np.ones(4, int)), "complex numbers"),
+        ("log_prior", lambda self, z: LogPrior(np.zeros(4), np.full(4, 0.5)), "numbers that are not whole"),
+        ("log_prior", lambda self, z: LogPrior(np.zeros(4), np.ones(4, int), np.zeros(3)), "3 rows for 4 documents"),
+        ("log_prior", lambda self, z: LogPrior.of_vectors(np.full(len(z), -1e308)), "at most 1e"),
+        ("sufficient_statistics", lambda self, z: None, "expected a mapping"),
+        ("sufficient_statistics", lambda self, z: {"share": np.ones(4)}, "one of shape"),
+        ("sufficient_statistics", lambda self, z: {"share": np.ones((3, 2))}, "3 rows for 4 documents"),
+        ("sufficient_statistics", lambda self, z: {"share": np.full((4, 2), np.nan)}, "not finite or too large"),
+        ("sufficient_statistics", lambda self, z: {"share": Counted(np.ones((4, 2)), ["a"])}, "one for each column"),
+        ("unscored", lambda self, batch: None, "unscored returned None"),
+        ("unscored", lambda self, batch: [None], "1 reasons for 4 documents"),
+        ("unscored", lambda self, batch: [""] * 4, "a text that is not empty"),
     ],
 )
-def test_wrong_critics_are_named(method, wrong, message, monkeypatch):
-    critic = Vowels().fit(REAL)
-    monkeypatch.setattr(Vowels, method, wrong)
-    with pytest.raises(MomusError, match=message):
+def test_wrong_critics_are_named(method, wrong, message):
+    """So are they by the conformance checks."""
+    right = Vowels().fit(REAL)
+    critic = type("Wrong", (Vowels,), {method: wrong, "__doc__": "A wrong critic."})()
+    vars(critic).update(vars(right))
+    with pytest.raises(CriticError, match=message) as caught:
         critic.score(REAL)
+    assert "critic 'vowels'" in str(caught.value)
+    checks = ["edge_texts_get_a_score_or_a_reason"]
+    assert "edge_texts_get_a_score_or_a_reason" in check_critic(type(critic)(), REAL, checks=checks).failures()
+
+
+@pytest.mark.parametrize(
+    ("method", "wrong", "message"),
+    [
+        ("evidence", lambda self, real, generated: None, "evidence returned None, expected a list"),
+        ("evidence", lambda self, real, generated: [1], "a list with int"),
+        ("statistics", lambda self: {"share"}, "statistics returned set, expected a list of momus.Statistic"),
+        ("notes", lambda self: "a note", "notes returned str"),
+        ("summarize", lambda self, latents: None, "summarize returned None"),
+    ],
+)
+def test_so_are_those_that_return_something_of_another_kind(method, wrong, message):
+    class Wrong(Vowels, EvidenceMixin, NotesMixin):
+        def evidence(self, real, generated):
+            return []
+
+        def notes(self):
+            return []
+
+    critic = type("Wronger", (Wrong,), {method: wrong})()
+    with pytest.raises(CriticError, match=message):
+        getattr(critic, method)(*(None for _ in range(wrong.__code__.co_argcount - 1)))
 
 
 def test_saved_and_loaded_critics_score_alike(tmp_path):

@@ -1,0 +1,250 @@
+"""A critic that fails: an error with its line where it was asked for, left out with a reason where it was not."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+import momus
+from momus.calibration.calibrate import calibrate
+from momus.critic import registry
+from momus.critic.registry import make_critics
+from momus.errors import CriticError, FittingError, UsageError
+from momus.progress import Silent
+
+SOURCE = '''
+"""A critic of letters that fails where its parameter says."""
+import os
+import sys
+import numpy as np
+import momus
+from momus.critic import EvidenceMixin, StatisticsMixin
+from momus.critic.hooks import NotesMixin, SettlingMixin
+from momus.estimator import parametrized
+
+
+@parametrized
+class Failing(momus.Critic[momus.Values], StatisticsMixin, EvidenceMixin, NotesMixin, SettlingMixin):
+    """Number of letters."""
+
+    name = "failing"
+    axis = "letters"
+    where: str = ""
+    how: str = "raise"
+
+    def fail(self, place):
+        if self.where == place and self.how == "raise":
+            raise ValueError("there are no letters")  # the line
+        if self.where == place:
+            {"exit": sys.exit, "_exit": os._exit}[self.how](0)
+
+    def fit(self, real):
+        print("fitting")
+        self.fail("fit")
+        self.mean_ = float(self.project(real).values.mean())
+        return self
+
+    def project(self, batch):
+        if hasattr(self, "mean_"):
+            self.fail("project")
+        return momus.Values(np.array([float(len(d.text)) for d in batch]))
+
+    def log_prior(self, z):
+        self.fail("log_prior")
+        return momus.LogPrior.of_vectors(-abs(z.values - self.mean_) / 10 - np.log(20))
+
+    def sufficient_statistics(self, z):
+        self.fail("sufficient_statistics")
+        return {"letters": np.column_stack([z.values, np.ones(len(z))])}
+
+    def statistics(self):
+        return [momus.Statistic("letters", "letters", "value", self.mean_of)]
+
+    def mean_of(self, rows):
+        self.fail("statistics")
+        return rows[:, 0] / rows[:, 1]
+
+    def unscored(self, batch):
+        self.fail("unscored")
+        return [None] * len(batch)
+
+    def evidence(self, real, generated):
+        self.fail("evidence")
+        return []
+
+    def notes(self):
+        self.fail("notes")
+        return []
+
+    def settle(self, texts):
+        self.fail("settle")
+        return False
+'''
+LINE = 1 + SOURCE.split("\n").index('            raise ValueError("there are no letters")  # the line')
+PLACES = (
+    "fit", "project", "log_prior", "sufficient_statistics", "statistics", "unscored", "evidence", "notes", "settle",
+)  # fmt: skip
+QUICK = {"permutations": 99, "resamples": 99, "reporter": Silent()}
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """Have the failing critic and length as all critics; return where the former is."""
+    file = tmp_path / "mine.py"
+    file.write_text(SOURCE)
+    monkeypatch.setattr(registry, "_LOCATED", {})
+    location = f"{file}:Failing"
+    registry.named(location)
+    monkeypatch.setattr("momus.engine.chosen.critic_names", lambda: ["failing", "length"])
+    return location
+
+
+def assert_left_out(run, words="there are no letters"):
+    assert [r.name for r in run.results] == ["length"]
+    (warning,) = (w for w in run.warnings if "'failing'" in w)
+    assert words in warning
+    assert f"mine.py:{LINE}" in warning or words != "there are no letters"
+
+
+def arguments(written, where, how="raise", sizes=(40, 30, 30), **labels):
+    return {**QUICK, **written(sizes, **labels), "config": {"failing": {"where": where, "how": how}}}
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_a_critic_that_fails_is_left_out_unless_it_was_asked_for(mine, written, where):
+    given = arguments(written, where)
+    assert_left_out(momus.compare(**given))
+    with pytest.raises(CriticError, match="there are no letters") as caught:
+        momus.compare(**given, critics=[mine])
+    assert caught.value.exit_code == 4
+    assert f"mine.py:{LINE}" in caught.value.message
+
+
+@pytest.mark.parametrize("how", ["exit", "_exit"])
+@pytest.mark.parametrize("where", ["fit", "project"])
+def test_a_critic_cannot_end_the_program(mine, written, where, how):
+    given = arguments(written, where, how)
+    assert_left_out(momus.compare(**given), "tries to end the program (exit code 0)")
+    with pytest.raises(CriticError, match="tries to end the program"):
+        momus.compare(**given, critics=[mine])
+
+
+@pytest.mark.parametrize("how", ["raise", "exit", "_exit"])
+def test_so_in_several_processes(mine, written, how):
+    words = "there are no letters" if how == "raise" else "tries to end the program (exit code 0)"
+    assert_left_out(momus.compare(**arguments(written, "project", how), jobs=2), words)
+
+
+@pytest.mark.parametrize(
+    ("where", "jobs"), [("fit", 1), ("project", 1), ("settle", 1), ("statistics", 1), ("project", 2)]
+)
+def test_so_in_parts(mine, written, in_parts, tmp_path, where, jobs):
+    given = arguments(written, where)
+    in_parts()
+    assert_left_out(momus.compare(**given, out=tmp_path / "run", jobs=jobs))
+    with pytest.raises(CriticError, match="there are no letters"):
+        momus.compare(**given, critics=[mine], jobs=jobs)
+
+
+@pytest.mark.parametrize("where", ["fit", "log_prior"])
+def test_so_in_a_comparison_with_text_of_a_model(mine, written, where):
+    given = arguments(written, where, prompts=15)
+    del given["fit"]
+    given["against"] = {"old": given.pop("real")}
+    assert_left_out(momus.compare(**given))
+
+
+@pytest.mark.parametrize("where", ["fit", "log_prior"])
+def test_so_in_a_calibration(mine, written, where):
+    texts = written((60, 50, 30))
+    options = {"splits": 100, "power_splits": 20, "defects": [], "reporter": Silent(), "fit": texts["fit"]}
+    config = {"failing": {"where": where}}
+    calibration = calibrate(texts["real"], config=config, **options)
+    assert {cell.critic for cell in calibration.cells} == {"length"}
+    assert any("'failing' was left out" in w and "there are no letters" in w for w in calibration.warnings)
+    with pytest.raises((CriticError, FittingError), match="there are no letters"):
+        calibrate(texts["real"], config=config, critics=[mine], **options)
+
+
+def test_what_is_not_the_fault_of_a_critic_passes(mine, written, monkeypatch):
+    given = arguments(written, "")
+    (critic,) = make_critics(["failing"], {})
+    for error in (KeyboardInterrupt(), MemoryError()):
+
+        def interrupted(place, error=error):
+            raise error
+
+        critic.fail = interrupted
+        with pytest.raises(type(error)):
+            critic.fit(["one", "two"])
+
+    def faulty(*arguments, **options):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("momus.engine.run_critic.judge", faulty)
+    with pytest.raises(ZeroDivisionError):
+        momus.compare(**given)
+
+
+def test_what_a_critic_prints_goes_to_standard_error(mine, written, capsys):
+    momus.compare(**arguments(written, ""), critics=[mine])
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("fitting")) == ("", 1)
+    (critic,) = make_critics(["failing"], {"failing": {"where": "fit"}})
+    outer = io.StringIO()
+    with redirect_stdout(outer), pytest.raises(CriticError):
+        critic.fit(["one", "two"])
+    with redirect_stdout(outer):
+        print("after")
+    assert outer.getvalue() == "after\n", "output is as before, also after an error"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_process_that_a_critic_forks_can_end():
+    code = (
+        "import os\nfrom momus.foreign import contained\n"
+        "with contained:\n    child = os.fork()\n    if not child: os._exit(3)\n"
+        "    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr.strip() == "3"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", None, 7])
+def test_a_critic_needs_a_name(name, mine, tmp_path):
+    class Nameless(type(make_critics(["failing"])[0])):
+        pass
+
+    Nameless.name = name
+    with pytest.raises(UsageError, match="the name"):
+        momus.compare(["a b", "c d"], {"g": ["e f"]}, critics=[Nameless()])
+    file = tmp_path / "nameless.py"
+    file.write_text(SOURCE.replace('"failing"', repr(name)))
+    with pytest.raises(UsageError, match="the name"):
+        registry.named(f"{file}:Failing")
+
+
+def test_commands_end_with_its_line_and_with_json_alone(tmp_path: Path):
+    (tmp_path / "mine.py").write_text(SOURCE)
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps({"text": "ab " * (i % 7 + 1)}) + "\n" for i in range(30)))
+    (tmp_path / "exits.toml").write_text('[failing]\nwhere = "project"\nhow = "_exit"\n')
+
+    def momus_(*words):
+        command = [sys.executable, "-m", "momus", *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    compared = ("compare", "-f", "x.jsonl", "-r", "x.jsonl", "-g", "x=x.jsonl", "-c", "./mine.py:Failing", "--json")
+    few = ("--permutations", "99", "--resamples", "99")
+    code, out, err = momus_(*compared, *few)
+    assert code == 0
+    assert json.loads(out)
+    assert "fitting" in err
+    code, out, err = momus_(*compared, *few, "--config", "exits.toml")
+    assert (code, out) == (4, "")
+    assert "critic 'failing': project failed at mine.py:" in err
