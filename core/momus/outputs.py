@@ -1,7 +1,7 @@
 """The one way to write: how a file, a folder or a deletion gets to the disk.
 
 No other module opens a file for writing, renames or deletes (a test over the syntax tree says so). What a user names
-goes through `momus.ownership` first, before any work; `replacing` then writes beside it.
+goes through `momus.ownership` first, before any work; `replacing_own` then writes beside it, and records what it wrote.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO
 
 from momus.errors import StoreError
 from momus.locking import is_on_disk, try_lock
-from momus.ownership import PART, refuse_irregular
+from momus.ownership import PART, check_own, file_digest, record_of, refuse_irregular
 
 
 @contextmanager
@@ -69,6 +69,44 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         if sys.platform != "win32":
             os.close(handle)
+
+
+@contextmanager
+def replacing_own(path: Path) -> Iterator[Path]:
+    """As `replacing`, for a place that a user names: only what Momus wrote there is replaced, and what is new recorded.
+
+    The record is written before the file appears: after a kill, both are known.
+
+    Raises
+    ------
+    StoreError
+        The path is a link, a folder, …, or holds what Momus did not write.
+
+    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with replacing_own(target) as temporary:
+    ...     _ = temporary.write_text("done")
+    >>> _ = target.write_text("done, and a note")
+    >>> check_own(target)
+    Traceback (most recent call last):
+    momus.errors.StoreError: ...a.txt was not written by Momus, or was changed since
+    """
+    check_own(path)
+    with replacing(path) as temporary:
+        yield temporary
+        check_own(path)  # as somebody may have left it meanwhile
+        earlier = [file_digest(path)] if path.exists() else []
+        digest = file_digest(temporary)
+        _record(path, digest, *earlier)
+    _record(path, digest)
+
+
+def record_own(path: Path) -> None:
+    """Record a file that Momus wrote line by line: all of it is of its making."""
+    _record(path, file_digest(path))
+
+
+def _record(path: Path, *digests: str) -> None:
+    write_bytes(record_of(path), "".join(f"{digest}\n" for digest in digests).encode("ascii"))
 
 
 def _beside(path: Path) -> Path:
@@ -146,16 +184,13 @@ def write_text(path: Path, text: str, hint: str = "name another file") -> Path:
     return path
 
 
-def edit_text(path: Path, text: str) -> None:
-    """Write another text into a file that somebody else may have written, with its line ends and byte order mark."""
-    try:
-        before = path.read_bytes()
-    except FileNotFoundError:
-        before = b""
-    if before.count(b"\r\n") * 2 > before.count(b"\n"):
-        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
-    bom = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
-    write_bytes(path, bom + text.removeprefix("\ufeff").encode("utf-8"))
+def write_own(path: Path, content: str | bytes, hint: str = "name another file") -> Path:
+    """As `write_text`, for a place that a user names: see `replacing_own`."""
+    with writing(path, hint):
+        make_folder(path.parent)
+        with replacing_own(path) as temporary:
+            temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 """Fitted critics on disk: readable ``critic.json``, and ``arrays.safetensors`` for the arrays.
 
+A critic is replaced by one rename, that of ``critic.json``: the new arrays are beside the old ones before it, and take
+their place after it. Whenever a process is killed, the folder holds one whole critic.
+
 ``critic.json`` carries SHA-256 digests of itself and of the arrays, so that a damaged folder is refused. Digests do not
 show who wrote a folder: the state is checked as well, and a critic that would do more than compute is loaded only if
 the folder is trusted (see `momus.critic.effects`).
@@ -12,6 +15,8 @@ import inspect
 import json
 import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
@@ -23,7 +28,9 @@ from momus.critic.fitted import check_estimator, check_origin
 from momus.errors import MomusError, StoreError
 from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
 from momus.files import file_digest
-from momus.outputs import new_folder, replacing, write_bytes
+from momus.locking import Lock
+from momus.outputs import delete, make_folder, move, replacing, write_bytes, writing
+from momus.ownership import CRITIC, check_folder
 from momus.redact import redacted_value
 from momus.schema import build, read_json, refuse_special
 from momus.version import CRITIC_FORMAT, __version__
@@ -32,6 +39,10 @@ if TYPE_CHECKING:
     from momus.critic.base import Critic
 
 JSON_NAME, ARRAYS_NAME = "critic.json", "arrays.safetensors"
+STAGED = f".{ARRAYS_NAME}"
+"""Arrays of the critic that is about to take the place of another."""
+LOCK, SAVING = ".lock", ".saving.lock"
+"""Locks of a folder: while a critic is fitted for it, and while one is written to it."""
 DIGESTS = "sha256"
 AGAIN = "fit and save the critic again, with this version of momus"
 
@@ -58,14 +69,15 @@ _T = TypeVar("_T", bound=Estimator)
 
 
 def save_critic(critic: Critic[Any], folder: Path) -> None:
-    """Write a fitted critic, replacing any critic in the folder.
+    """Write a fitted critic; one that Momus wrote there is replaced at once.
 
     Passwords and keys in addresses are not written.
 
     Raises
     ------
     StoreError
-        A parameter or fitted attribute has a type that cannot be stored.
+        A parameter or fitted attribute has a type that cannot be stored, the folder holds files of these names that
+        Momus did not write or that were changed since, or it cannot be written.
     """
     arrays: Arrays = {}
     content = {
@@ -83,22 +95,95 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
             f"critic {critic.name!r} cannot be saved: {error}",
             hint="use only numbers, strings, lists, dicts, arrays and Estimators as parameters and fitted attributes",
         ) from error
-    if folder.exists():
+    make_folder(folder)
+    lock = Lock(folder / SAVING, str(folder)).wait()
+    try:
         _write(folder, content, arrays)
-    else:  # at once
-        with new_folder(folder) as temporary:
-            _write(temporary, content, arrays)
+    finally:
+        lock.release()
 
 
 def _write(folder: Path, content: dict[str, Any], arrays: Arrays) -> None:
     from safetensors.numpy import save_file
 
+    _check_whole(folder)
+    _settle(folder)
     contiguous = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
-    with replacing(folder / ARRAYS_NAME) as temporary:
+    with replacing(folder / STAGED) as temporary:
         save_file(contiguous, temporary)
-    content[DIGESTS] = {"arrays": file_digest(folder / ARRAYS_NAME), "content": _content_digest(content)}
-    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    write_bytes(folder / JSON_NAME, text.encode("utf-8", "surrogatepass"))
+    content[DIGESTS] = {"arrays": file_digest(folder / STAGED), "content": _content_digest(content)}
+    write_bytes(folder / JSON_NAME, _json_bytes(content))  # from now on, the folder holds the new critic
+    move(folder / STAGED, folder / ARRAYS_NAME)
+
+
+def _json_bytes(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass")
+
+
+def _settle(folder: Path) -> None:
+    """Give the arrays of the critic their name, if a process was killed before it could."""
+    if (folder / STAGED).is_file() and (folder / JSON_NAME).is_file():
+        digest = read_critic_json(folder)[DIGESTS]["arrays"]
+        if file_digest(folder / STAGED) == digest:
+            move(folder / STAGED, folder / ARRAYS_NAME)
+
+
+def _check_whole(folder: Path) -> None:
+    """Make sure that nothing of anybody is lost with the critic in a folder: there is none, or it is as it was saved.
+
+    Raises
+    ------
+    StoreError
+        It is not: somebody else wrote it, or it was changed.
+    """
+    if not any(os.path.lexists(folder / name) for name in (JSON_NAME, ARRAYS_NAME)):
+        return
+    try:
+        content = read_critic_json(folder)
+        whole = (folder / JSON_NAME).read_bytes() == _json_bytes(content)
+        _read_arrays(folder, content)
+    except StoreError:
+        whole = False
+    if not whole:
+        raise StoreError(
+            f"{folder} holds a critic that Momus did not write, or that was changed since",
+            hint="move it, or name another folder",
+        )
+
+
+@contextmanager
+def reserved(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
+    """Be the only process that fits a critic for a folder, which is made, and is deleted if nothing comes into it.
+
+    Parameters
+    ----------
+    overwrite
+        Whether a critic that Momus wrote there may be replaced.
+
+    Raises
+    ------
+    StoreError
+        The folder holds a critic and is not to be replaced, or anything else; or another process uses it.
+    """
+    _check_free(folder, overwrite)
+    with writing(folder, "name another folder"):
+        make_folder(folder)
+    lock = Lock(folder / LOCK, str(folder)).acquire()
+    try:
+        _check_free(folder, overwrite)  # as another process may have finished meanwhile
+        yield
+    finally:
+        lock.release()
+        delete(folder)
+
+
+def _check_free(folder: Path, overwrite: bool) -> None:
+    if check_folder(folder, CRITIC, leftovers=[LOCK, SAVING, STAGED]):
+        if not overwrite:
+            raise StoreError(
+                f"{folder} holds a fitted critic already", hint="allow to overwrite it, or name another folder"
+            )
+        _check_whole(folder)
 
 
 def _content_digest(content: dict[str, Any]) -> str:
@@ -210,11 +295,15 @@ def _read_arrays(folder: Path, content: dict[str, Any]) -> Arrays:
 
     path = folder / ARRAYS_NAME
     try:
-        _check_inside(folder, path)
-        refuse_special(path, AGAIN)
-        if file_digest(path) != content[DIGESTS]["arrays"]:
-            raise _changed(path)
-        return cast("Arrays", load_file(path))
+        # if a process was killed while it replaced a critic, its arrays have not got their name yet
+        for name in (STAGED, ARRAYS_NAME):
+            path = folder / name
+            _check_inside(folder, path)
+            if name == ARRAYS_NAME or path.exists():
+                refuse_special(path, AGAIN)
+                if file_digest(path) == content[DIGESTS]["arrays"]:
+                    return cast("Arrays", load_file(path))
+        raise _changed(path)
     except FileNotFoundError as error:
         raise StoreError(f"{folder}: no {ARRAYS_NAME} in this folder", hint=AGAIN) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:

@@ -13,12 +13,11 @@ from momus.errors import StoreError, UsageError
 from momus.files import write_json
 from momus.history.kept import KeptRun
 from momus.outputs import make_folder, writing
-from momus.ownership import check_output, marked
+from momus.ownership import check_output
 from momus.schema import read_json
 
 FOLDER = Path(".momus") / "baselines"
 FORMAT: Literal["momus-baseline-1"] = "momus-baseline-1"
-BASELINE = marked("a baseline", b"momus-baseline-")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
@@ -102,8 +101,8 @@ class Baselines:
         )
         with writing(path, "name another --registry"):
             make_folder(self.folder)
-            check_output(path, BASELINE)
-            write_json(path, asdict(baseline))
+            check_output(path)
+            write_json(path, asdict(baseline), own=True)
         return baseline
 
     def names(self) -> list[str]:

@@ -23,7 +23,7 @@ from momus.history.checks import decide_distances
 from momus.history.kept import KeptRun
 from momus.history.rules import NOT_BEYOND_ITSELF, Rules, rules_words
 from momus.outputs import make_folder
-from momus.ownership import check_output, marked
+from momus.ownership import check_output
 from momus.parameters import Range
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from momus.critic.scores import Scores
 
 FILE = "gate.json"
-RATE = marked("the rate of a gate", b'"fingerprint"', b'"splits"', b'"failed"')
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ def calibrate_gate(
         raise UsageError("against takes one text by name", hint='against={"old": texts}')
     ((name, source),) = against.items()
     if out is not None:
-        check_output(Path(out) / FILE, RATE, [source] if isinstance(source, str | Path) else [])
+        check_output(Path(out) / FILE, [source] if isinstance(source, str | Path) else [])
     clock, timed = time.perf_counter(), Timed(reporter or default_reporter())
     settings = Settings(seed=seed, permutations=999, against=name)
     texts = read_versions((name, source), {}, reading, timed.inner)
@@ -188,7 +187,7 @@ def calibrate_gate(
     )  # fmt: skip
     if out is not None:
         make_folder(Path(out))
-        write_json(Path(out) / FILE, asdict(rate))
+        write_json(Path(out) / FILE, asdict(rate), own=True)
     return rate
 
 

@@ -12,8 +12,8 @@ from momus.history.checks import BEYOND
 from momus.history.kept import InputChange, KeptRun, changed_inputs
 from momus.history.rules import Limit, limit_of
 from momus.history.view import input_line
-from momus.outputs import write_text
-from momus.ownership import check_output, marked
+from momus.outputs import write_own
+from momus.ownership import check_output
 from momus.report.figures.canvas import Canvas, line_through
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.scales import Scale, linear_ticks, tick_text
@@ -31,9 +31,6 @@ TICKS, LETTERS, LETTER = 10, 9, 6.2
 """Runs that are named below a chart, at most; letters of their names; width of a letter."""
 APART = 5.0
 """Lines of several corpora are moved apart by so many units, so that their intervals do not cover each other."""
-
-
-HISTORY = marked("a history of Momus", b"<title>Momus: history of")
 
 
 @dataclass(frozen=True)
@@ -210,8 +207,8 @@ def write_history(timeline: Timeline, path: Path) -> Path:
     StoreError
         The file cannot be written, or is a link.
     """
-    check_output(path, HISTORY)
-    return write_text(path, render_history(timeline), "name another file with --out")
+    check_output(path)
+    return write_own(path, render_history(timeline), "name another file with --out")
 
 
 def beyond_sentence(timeline: Timeline) -> str:

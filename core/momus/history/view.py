@@ -14,8 +14,7 @@ from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.history.outliers import OutlierChange
 from momus.history.rules import WITHIN, WITHIN_ITSELF
-from momus.outputs import appending, write_text, writing
-from momus.ownership import check_output, marked
+from momus.outputs import appending, write_own, writing
 from momus.report.blocks import Block, markdown_blocks, terminal_blocks
 from momus.report.format import number
 from momus.report.safe import clean
@@ -36,7 +35,6 @@ ROUNDING = 1e-12
 """Changes below this are errors of floating-point sums."""
 LONG = 2000
 """Characters of a message that are kept."""
-JUNIT = marked("JUnit XML of a gate", b'name="momus gate"')
 
 
 def run_name(path: str) -> str:
@@ -287,7 +285,7 @@ def write_junit(result: GateResult, path: Path) -> None:
     Raises
     ------
     StoreError
-        The file cannot be written.
+        The file cannot be written, or is somebody's.
     """
     failures = sum(c.status == "failed" for c in result.checks)
     errors = sum(c.status == "not decided" for c in result.checks)
@@ -303,8 +301,7 @@ def write_junit(result: GateResult, path: Path) -> None:
             ElementTree.SubElement(case, kind, {"message": line, "type": c.rule}).text = line
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
-    check_output(path, JUNIT)
-    write_text(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+    write_own(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
 
 
 def workflow_commands(result: GateResult) -> list[str]:
