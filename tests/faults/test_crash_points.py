@@ -35,6 +35,7 @@ FEW = "--permutations 99 --resamples 99 --quiet -c length"
 COMPARE = f"compare -f T/fit.jsonl -r T/real.jsonl -g m=T/gen.jsonl {FEW} -o R/run"
 OTHER = f"compare -f T/fit.jsonl -r T/real.jsonl -g m=T/fit.jsonl {FEW} -o R/run"
 FIT = "fit length -f T/fit.jsonl -o R/critic"
+SCORED = "score R/critic T/gen.jsonl"
 CALIBRATE = (
     "calibrate -f T/fit.jsonl -r T/real.jsonl -c length --defects none --splits 20 --permutations 99 -o R/folder"
 )
@@ -70,18 +71,22 @@ class Case:
 
 
 CASES = {
-    "fit": Case(FIT, f"{FIT} --overwrite", readers=("score R/critic T/gen.jsonl",)),
+    "fit": Case(FIT, f"{FIT} --overwrite", readers=(SCORED,)),
     "fit over another": Case(
         f"{FIT} --overwrite",
         "",
         before=FIT.replace("fit.jsonl", "real.jsonl"),
-        readers=("score R/critic T/gen.jsonl",),
+        readers=(SCORED,),
         always=True,
     ),
     "fit over another critic": Case(
-        f"{FIT} --overwrite", "", before=FIT.replace("length", "unigram"), readers=("score R/critic T/gen.jsonl",), always=True
+        f"{FIT} --overwrite",
+        "",
+        before=FIT.replace("length", "unigram"),
+        readers=(SCORED,),
+        always=True,
     ),
-    "fit in parts": Case(f"{FIT} --jobs 1", f"{FIT} --jobs 1 --overwrite", readers=("score R/critic T/gen.jsonl",)),
+    "fit in parts": Case(f"{FIT} --jobs 1", f"{FIT} --jobs 1 --overwrite", readers=(SCORED,)),
     "filter": Case(
         "filter D/critic T/gen.jsonl -r T/real.jsonl --kept R/keep.jsonl --dropped R/drop.jsonl --fdr 0.5 --jobs 1 "
         "--overwrite --quiet",
@@ -143,7 +148,14 @@ def command_line():
     return get_command(app)
 
 
-QUICK = ("fit over another", "fit over another critic", "score csv", "generate", "calibrate more", "compare over another")
+QUICK = (
+    "fit over another",
+    "fit over another critic",
+    "score csv",
+    "generate",
+    "calibrate more",
+    "compare over another",
+)
 """The cases of the default run: one for each way of writing."""
 
 
