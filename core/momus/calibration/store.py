@@ -51,6 +51,8 @@ class Calibration:
 
 
 CALIBRATION, RATES, P_VALUES = "calibration.json", "rates.parquet", "p_values.parquet"
+RESULTS = (CALIBRATION, RATES, P_VALUES, REPORT)
+"""Files that are written anew when all cells are measured."""
 
 
 def write_calibration(calibration: Calibration, folder: Path) -> None:
@@ -68,7 +70,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
         write_table(rates, folder / RATES)
         write_table(p_values(calibration), folder / P_VALUES)
         write_own(folder / REPORT, render_calibration(calibration))
-        write_json(folder / CALIBRATION, as_json(calibration))
+        write_json(folder / CALIBRATION, as_json(calibration), own=True)
 
 
 RATE_SCHEMA = pa.schema(

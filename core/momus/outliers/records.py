@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from momus.errors import StoreError, UsageError
 from momus.numeric.types import Ints
 from momus.outputs import make_folder, open_temporary, replacing_own, writing
-from momus.ownership import check_output
+from momus.ownership import check_own, check_place
 from momus.reading.originals import Originals
 from momus.runs.row_folder import ROOM
 
@@ -94,9 +94,10 @@ def writers(
     for path in (keep, drop):
         if path.suffix not in SUFFIXES:
             raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
-        check_output(path, inputs)
+        check_place(path, inputs)
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
+        check_own(path)
     if os.path.realpath(keep) == os.path.realpath(drop):
         raise UsageError(f"{keep} is named twice", hint="name one file for each of --kept and --dropped")
     return _opened(keep, drop)

@@ -194,8 +194,6 @@ def _begin(target: Path, record: dict[str, Any], known: Mapping[str, int], resum
             write_own(target, b"")
         write_json(record_path, record, own=True)
         return set()
-    if record_of(target).exists():
-        check_own(target)
     if not resume:
         raise StoreError(f"{target} already exists", hint="continue it with --resume, or replace it with --overwrite")
     try:
@@ -227,6 +225,8 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
                     f"{place} is not a document of this run ({ids[-1]!r})", hint="remove the line, or pass --overwrite"
                 )
             complete += len(line)
+    if record_of(target).exists():  # its run came to an end
+        check_own(target)
     with appending(target, complete):  # which cuts the rest off
         pass
     if len(set(ids)) < len(ids):
