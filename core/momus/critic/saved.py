@@ -29,7 +29,7 @@ from momus.estimator import Estimator, construct
 from momus.files import file_digest
 from momus.locking import Lock
 from momus.outputs import delete, make_folder, move, replacing, write_bytes, writing
-from momus.ownership import CRITIC, check_folder
+from momus.ownership import CRITIC, check_folder, refuse_irregular
 from momus.redact import redacted_value
 from momus.schema import build, read_json, refuse_special
 from momus.version import CRITIC_FORMAT, __version__
@@ -137,6 +137,8 @@ def _check_whole(folder: Path) -> None:
     """
     if not any(os.path.lexists(folder / name) for name in (JSON_NAME, ARRAYS_NAME)):
         return
+    refuse_irregular(folder / JSON_NAME)
+    refuse_irregular(folder / ARRAYS_NAME)
     try:
         content = read_critic_json(folder)
         whole = (folder / JSON_NAME).read_bytes() == _json_bytes(content)
