@@ -72,7 +72,7 @@ FOLDERS = {"study new --out", "critics new --out"}
 PARTS = {"filter --scores"}
 """Folders of rows: files that Momus did not write stay among them, see `test_data_kept.py`."""
 READ = {
-    *("config", "rules", "reuse", "against", "trust", "pilot", "prompts", "body"),
+    *("config", "rules", "reuse", "against", "trust", "pilot", "prompts", "body", "fit"),
 }
 """Options for paths that are read."""
 
@@ -212,10 +212,12 @@ def test_notes_in_a_publication_that_was_interrupted_stay(here):
 
 def options(command, *names):
     """(command and option, name of the option) of all options for paths."""
-    for name, inner in getattr(command, "commands", {}).items():
-        yield from options(inner, *names, name)
+    if hasattr(command, "list_commands"):
+        context = command.context_class(command)
+        for name in command.list_commands(context):
+            yield from options(command.get_command(context, name), *names, name)
     for parameter in command.params:
-        if parameter.param_type_name == "option" and parameter.type.name in ("path", "file", "directory"):
+        if parameter.param_type_name == "option" and "Path" in repr(parameter.type_descriptor):
             longest = max(parameter.opts, key=len)
             yield " ".join((*names, longest)), longest.removeprefix("--")
 
