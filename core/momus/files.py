@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
+TABLE = "a table"
+"""What `write_table` writes, for `momus.ownership`."""
 
 
 def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
@@ -41,7 +43,7 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
     if twice is not None:
         raise UsageError(f"{path}: two columns are called {twice!r}", hint="give each column a name of its own")
     make_folder(path.parent)
-    with replacing_own(path) as temporary:
+    with replacing_own(path, TABLE) as temporary:
         if path.suffix == ".parquet":
             pq.write_table(table, temporary, compression="zstd")
         elif path.suffix == ".csv":
@@ -84,16 +86,16 @@ def write_sealed(path: Path, content: dict[str, Any]) -> None:
     write_json(path, {**content, SEAL: seal(content)})
 
 
-def write_json(path: Path, content: Any, indent: int | None = 1, *, own: bool = False) -> None:
+def write_json(path: Path, content: Any, indent: int | None = 1, *, own: str | None = None) -> None:
     """Write JSON atomically: a reader sees either the old file or the complete new one.
 
-    Without ``indent``, on one line, which is written many times as fast. With ``own``, to a place that a user names,
-    see `momus.outputs.replacing_own`.
+    Without ``indent``, on one line, which is written many times as fast. ``own`` is its kind, at a place that a
+    user names: see `momus.outputs.replacing_own`.
     """
     text = json.dumps(content, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
     # of names that are not UTF-8, Python makes unpaired surrogates: JSON holds them as escapes
     data = text.encode("utf-8", "backslashreplace")
-    if own:
-        write_own(path, data)
+    if own is not None:
+        write_own(path, data, own)
     else:
         write_bytes(path, data)

@@ -21,7 +21,7 @@ from typing import IO
 
 from momus.errors import StoreError
 from momus.locking import is_on_disk, try_lock
-from momus.ownership import PART, check_own, file_digest, record_of, refuse_irregular
+from momus.ownership import PART, check_own, record_line, record_of, refuse_irregular
 
 
 @contextmanager
@@ -72,10 +72,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_own(path: Path) -> Iterator[Path]:
-    """As `replacing`, for a place that a user names: only what Momus wrote there is replaced, and what is new recorded.
+def replacing_own(path: Path, kind: str) -> Iterator[Path]:
+    """As `replacing`, for a place that a user names: only a file of its kind that Momus wrote there is replaced.
 
-    The record is written before the file appears: after a kill, both are known.
+    What is new is recorded; ``kind`` is what it is, for messages ("a report"). The record is written before the file
+    appears: after a kill, both are known.
 
     Raises
     ------
@@ -83,30 +84,26 @@ def replacing_own(path: Path) -> Iterator[Path]:
         The path is a link, a folder, …, or holds what Momus did not write.
 
     >>> target = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with replacing_own(target) as temporary:
+    >>> with replacing_own(target, "a report") as temporary:
     ...     _ = temporary.write_text("done")
     >>> _ = target.write_text("done, and a note")
-    >>> check_own(target)
+    >>> check_own(target, "a report")
     Traceback (most recent call last):
-    momus.errors.StoreError: ...a.txt was not written by Momus, or was changed since
+    momus.errors.StoreError: ...a.txt is not a report as Momus wrote it
     """
-    check_own(path)
+    check_own(path, kind)
     with replacing(path) as temporary:
         yield temporary
-        check_own(path)  # as somebody may have left it meanwhile
-        earlier = [file_digest(path)] if path.exists() else []
-        digest = file_digest(temporary)
-        _record(path, digest, *earlier)
-    _record(path, digest)
+        check_own(path, kind)  # as somebody may have left it meanwhile
+        earlier = [record_line(path, kind)] if path.exists() else []
+        line = record_line(temporary, kind)
+        write_bytes(record_of(path), b"".join([line, *earlier]))
+    write_bytes(record_of(path), line)
 
 
-def record_own(path: Path) -> None:
+def record_own(path: Path, kind: str) -> None:
     """Record a file that Momus wrote line by line: all of it is of its making."""
-    _record(path, file_digest(path))
-
-
-def _record(path: Path, *digests: str) -> None:
-    write_bytes(record_of(path), "".join(f"{digest}\n" for digest in digests).encode("ascii"))
+    write_bytes(record_of(path), record_line(path, kind))
 
 
 def _beside(path: Path) -> Path:
@@ -184,11 +181,11 @@ def write_text(path: Path, text: str, hint: str = "name another file") -> Path:
     return path
 
 
-def write_own(path: Path, content: str | bytes, hint: str = "name another file") -> Path:
+def write_own(path: Path, content: str | bytes, kind: str, hint: str = "name another file") -> Path:
     """As `write_text`, for a place that a user names: see `replacing_own`."""
     with writing(path, hint):
         make_folder(path.parent)
-        with replacing_own(path) as temporary:
+        with replacing_own(path, kind) as temporary:
             temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     return path
 

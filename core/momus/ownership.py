@@ -1,10 +1,10 @@
 """Whose a path is: what may be written in its place, and what may not.
 
-An output is new, or byte for byte a file that Momus wrote there: whatever Momus writes to a place that a user names has
-its SHA-256 in a hidden file beside it (``.NAME.momus``, see `momus.outputs.replacing_own`). A copy of such a file, one
-that was edited, and one of another program are somebody's, and stay as they are. An output is never an input of the
-command, and never a part of a folder that Momus keeps, whatever options say. Folders are told by what their files hold,
-not by their names.
+An output is new, or byte for byte a file of its kind that Momus wrote there: whatever Momus writes to a place that a
+user names has its SHA-256 and its kind in a hidden file beside it (``.NAME.momus``, `momus.outputs.replacing_own`). A
+copy of such a file, one that was edited, and one of another program are somebody's, and stay as they are. An output is
+never an input of the command, and never a part of a folder that Momus keeps, whatever options say. Folders are told by
+what their files hold, not by their names.
 """
 
 from __future__ import annotations
@@ -101,11 +101,18 @@ def file_digest(path: Path) -> str:
 
 
 def record_of(path: Path) -> Path:
-    """The file beside an output that holds its SHA-256; while the output is being replaced, that of the new one too."""
+    """The file beside an output that holds its line; while the output is being replaced, that of the new one too."""
     return path.with_name(f".{path.name}{MARK}")
 
 
-def check_output(path: Path, inputs: Iterable[str | Path | None] = (), *, kept_by: Path | None = None) -> None:
+def record_line(path: Path, kind: str) -> bytes:
+    """The line of a file in its record: its SHA-256, and what it is."""
+    return f"{file_digest(path)}  {kind}\n".encode()
+
+
+def check_output(
+    path: Path, kind: str, inputs: Iterable[str | Path | None] = (), *, kept_by: Path | None = None
+) -> None:
     """Make sure that a file may be written: `check_place`, and `check_own`.
 
     Raises
@@ -113,14 +120,14 @@ def check_output(path: Path, inputs: Iterable[str | Path | None] = (), *, kept_b
     UsageError
         The output is an input of the command, or lies in a folder that is one.
     StoreError
-        The path holds something that Momus did not write, or is a part of a run, a study, ….
+        The path holds something else than Momus wrote there, or is a part of a run, a study, ….
     """
     check_place(path, inputs, kept_by=kept_by)
-    check_own(path)
+    check_own(path, kind)
 
 
-def check_own(path: Path) -> None:
-    """Make sure that there is no file yet, an empty one, or one that is byte for byte what Momus wrote there.
+def check_own(path: Path, kind: str) -> None:
+    """Make sure that there is no file yet, an empty one, or one of this kind that is byte for byte as Momus wrote it.
 
     Raises
     ------
@@ -128,16 +135,14 @@ def check_own(path: Path) -> None:
         There is something else.
     """
     refuse_irregular(path)
-    if not is_own(path):
-        raise StoreError(
-            f"{path} was not written by Momus, or was changed since", hint="move it, or name another file: it stays"
-        )
+    if not is_own(path, kind):
+        raise StoreError(f"{path} is not {kind} as Momus wrote it", hint="move it, or name another file: it stays")
 
 
-def is_own(path: Path) -> bool:
+def is_own(path: Path, kind: str) -> bool:
     """Whether nothing of anybody is lost with a file: there is none, it is empty, or Momus wrote every byte of it."""
     try:
-        return not path.exists() or not path.stat().st_size or holds(record_of(path), file_digest(path).encode("ascii"))
+        return not path.exists() or not path.stat().st_size or holds(record_of(path), record_line(path, kind))
     except OSError:
         return False
 

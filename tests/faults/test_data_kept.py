@@ -84,7 +84,7 @@ ANSWERS = ("rater-1.json", "rater-2.json")
 SCORE = ("score", "critic", "texts/gen.jsonl", "-o")
 FILTER = ("filter", "critic", "texts/gen.jsonl", "-r", "texts/real.jsonl", "--fdr", 0.5, "--overwrite", "--quiet")
 GENERATE = ("generate", "2-gram", "--fit", "texts/fit.jsonl", "-n", 2, "--overwrite", "-o")
-NOT_OURS = "was not written by Momus, or was changed since"
+NOT_OURS = "as Momus wrote it"
 LOST = {
     "rows over a run": ((*SCORE, "run", "--overwrite"), "holds a run"),
     "rows over a critic": ((*SCORE, "critic", "--overwrite"), "own input"),

@@ -147,7 +147,7 @@ def test_line_ends_of_unicode_in_names_are_read_back(finished):
 def test_a_report_replaces_reports_only(finished, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("<html>mine</html>", encoding="utf-8")
-    assert "not written by Momus" in str(refusal("show", finished, "--html", "--out", page))
+    assert "is not a report as Momus wrote it" in str(refusal("show", finished, "--html", "--out", page))
     assert page.read_text(encoding="utf-8") == "<html>mine</html>"
     page.unlink()
     for _ in range(2):

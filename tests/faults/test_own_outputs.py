@@ -170,6 +170,14 @@ def test_a_copy_of_what_momus_writes_is_somebodys(here):
         refused(Case(line, (), ()), copy)
 
 
+def test_an_output_of_another_command_is_not_replaced(here):
+    assert call(GENERATE) is None
+    refused(Case("score critic texts/gen.jsonl -o a.jsonl", (), ()), here / "a.jsonl")
+    refused(Case("prepare sections.jsonl -o a.jsonl --overwrite --least-sections 1", (), ()), here / "a.jsonl")
+    assert call("plan run --difference 0.5 -o page.html") is None
+    refused(Case("show run --html -o page.html", (), ()), here / "page.html")
+
+
 def test_suites_of_another_tool_in_junit_stay(here):
     gate = Case("gate run --max 9 --junit gate.xml", (), ())
     assert call(gate.command) is None

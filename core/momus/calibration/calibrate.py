@@ -106,8 +106,8 @@ def calibrate(
     device = resolve_device(device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder, lock = _folder(out, stack)
-        for name in RESULTS:  # now, and not after hours of work
-            check_own(folder / name)
+        for name, kind in RESULTS.items():  # now, and not after hours of work
+            check_own(folder / name, kind)
         files = {c.name: files_named(json_params(c)) for c in chosen}
         work = Work(fitting, held_out, other, chosen, plan, folder, device, files)
         crew = stack.enter_context(crew_of(work, jobs, lock))

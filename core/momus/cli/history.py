@@ -151,7 +151,7 @@ def gate(
     from momus.history.gate import gate_run
     from momus.history.gate_rate import GateRate
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
-    from momus.history.view import gate_blocks, on_terminal, write_junit
+    from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
     from momus.ownership import check_output, check_place, refuse_irregular
 
     exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
@@ -178,7 +178,7 @@ def gate(
         check_place(Path(chosen.sequential), [rules, junit])  # its seal shows whose it is, when it is read
         refuse_irregular(Path(chosen.sequential))
     if junit is not None:
-        check_output(junit, [rules])
+        check_output(junit, JUNIT, [rules])
     looked_at, rate = _run(run, registry), ""
     if looked_at.against and chosen.empty:
         chosen = chosen.updated(require=(NOT_BEYOND_ITSELF,))

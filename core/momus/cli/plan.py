@@ -63,6 +63,9 @@ def plan(
         _write(out, plans)
 
 
+PLAN = "a figure of `momus plan`"
+
+
 def _write(out: Path, plans: Sequence[Plan]) -> None:
     from momus.errors import UsageError
     from momus.outputs import write_own
@@ -72,8 +75,8 @@ def _write(out: Path, plans: Sequence[Plan]) -> None:
     figure = plan_figure(plans)
     if not figure:
         raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
-    check_output(out)
-    write_own(out, figure)
+    check_output(out, PLAN)
+    write_own(out, figure, PLAN)
     echo(f"Figure: {out}")
 
 

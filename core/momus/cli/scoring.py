@@ -187,6 +187,7 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
+    from momus.files import TABLE
     from momus.progress import Silent, default_reporter
 
     _name_classes(comma_separated(classes) or ())
@@ -202,7 +203,7 @@ def score(
             hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… -o ROWS",
         )
     if out is not None:
-        check_output(out)
+        check_output(out, TABLE)
     critic = _loaded(Path(paths[0]), device, trust or ())
     reporter = Silent() if quiet else default_reporter()
     corpus = options.read(paths[1], reporter=reporter)

@@ -101,8 +101,8 @@ class Baselines:
         )
         with writing(path, "name another --registry"):
             make_folder(self.folder)
-            check_output(path)
-            write_json(path, asdict(baseline), own=True)
+            check_output(path, "a baseline")
+            write_json(path, asdict(baseline), own="a baseline")
         return baseline
 
     def names(self) -> list[str]:

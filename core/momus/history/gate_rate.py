@@ -156,7 +156,7 @@ def calibrate_gate(
         raise UsageError("against takes one text by name", hint='against={"old": texts}')
     ((name, source),) = against.items()
     if out is not None:
-        check_output(Path(out) / FILE, [source] if isinstance(source, str | Path) else [])
+        check_output(Path(out) / FILE, "the rate of a gate", [source] if isinstance(source, str | Path) else [])
     clock, timed = time.perf_counter(), Timed(reporter or default_reporter())
     settings = Settings(seed=seed, permutations=999, against=name)
     texts = read_versions((name, source), {}, reading, timed.inner)
@@ -187,7 +187,7 @@ def calibrate_gate(
     )  # fmt: skip
     if out is not None:
         make_folder(Path(out))
-        write_json(Path(out) / FILE, asdict(rate), own=True)
+        write_json(Path(out) / FILE, asdict(rate), own="the rate of a gate")
     return rate
 
 

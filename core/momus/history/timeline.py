@@ -207,8 +207,8 @@ def write_history(timeline: Timeline, path: Path) -> Path:
     StoreError
         The file cannot be written, or is a link.
     """
-    check_output(path)
-    return write_own(path, render_history(timeline), "name another file with --out")
+    check_output(path, "a history")
+    return write_own(path, render_history(timeline), "a history", "name another file with --out")
 
 
 def beyond_sentence(timeline: Timeline) -> str:

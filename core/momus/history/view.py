@@ -35,6 +35,7 @@ ROUNDING = 1e-12
 """Changes below this are errors of floating-point sums."""
 LONG = 2000
 """Characters of a message that are kept."""
+JUNIT = "JUnit XML of a gate"
 
 
 def run_name(path: str) -> str:
@@ -301,7 +302,7 @@ def write_junit(result: GateResult, path: Path) -> None:
             ElementTree.SubElement(case, kind, {"message": line, "type": c.rule}).text = line
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
-    write_own(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+    write_own(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', JUNIT)
 
 
 def workflow_commands(result: GateResult) -> list[str]:

@@ -19,6 +19,7 @@ from momus.reading.originals import Originals
 from momus.runs.row_folder import ROOM
 
 SUFFIXES = (".jsonl", ".parquet")
+RECORDS = "a file of `momus filter`"
 
 
 class Lines:
@@ -97,7 +98,7 @@ def writers(
         check_place(path, inputs)
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
-        check_own(path)
+        check_own(path, RECORDS)
     if os.path.realpath(keep) == os.path.realpath(drop):
         raise UsageError(f"{keep} is named twice", hint="name one file for each of --kept and --dropped")
     return _opened(keep, drop)
@@ -108,7 +109,7 @@ def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter
     for path in (keep, drop):
         make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
-    with writing(keep.parent, ROOM), replacing_own(keep) as kept, replacing_own(drop) as dropped:
+    with writing(keep.parent, ROOM), replacing_own(keep, RECORDS) as kept, replacing_own(drop, RECORDS) as dropped:
         both = [(Lines if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
         try:
             yield both[0], both[1]

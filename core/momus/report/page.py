@@ -35,6 +35,7 @@ from momus.report.table import overview
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null
 from momus.runs.folder import REPORT
+from momus.runs.manifest import REPORT_KIND
 from momus.text.counting import percentage
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
@@ -55,7 +56,7 @@ def write_report(comparison: Comparison, path: Path) -> Path:
     StoreError
         The file cannot be written, or the path holds what Momus did not write.
     """
-    return write_own(path, render(comparison))
+    return write_own(path, render(comparison), REPORT_KIND)
 
 
 def render(comparison: Comparison) -> str:

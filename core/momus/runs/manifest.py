@@ -20,6 +20,7 @@ from momus.version import RUN_FORMAT, __version__
 MANIFEST = "manifest.json"
 DERIVED = ("report.html",)
 """Files that can be written again from the others, and that readers never read."""
+REPORT_KIND = "a report"
 ROWS = "rows"
 """Folder of the rows of texts that were scored in parts; each of its files is sealed by itself."""
 OF_CRITIC = re.compile(
@@ -90,7 +91,7 @@ def check_strangers(folder: Path) -> None:
     strange = [p for p in (*kept, *rows) if p.relative_to(folder).as_posix() not in known]
     there = [(folder / name, entry["sha256"]) for name, entry in known.items() if (folder / name).is_file()]
     strange += [path for path, digest in there if file_digest(path) != digest]
-    strange += [folder / name for name in DERIVED if not is_own(folder / name)]
+    strange += [folder / name for name in DERIVED if not is_own(folder / name, REPORT_KIND)]
     if strange:
         raise StoreError(
             f"{strange[0]} is not of the run in {folder}, or was changed since", hint="move it, or name another folder"

@@ -25,6 +25,7 @@ from momus_generating.models import Generated, Generator, Prompt, Request
 
 WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
 """How messages call the keys of a run's record, where they differ from the keys."""
+DOCUMENTS, RECORD = "a file of `momus generate`", "a record of `momus generate`"
 AGAIN = "remove what is wrong, or replace the file with --overwrite"
 
 
@@ -151,7 +152,7 @@ def _recorded(target: Path) -> Iterator[None]:
         yield
     finally:
         if target.exists() and os.path.samestat(here, target.stat()):
-            record_own(target)
+            record_own(target, DOCUMENTS)
 
 
 def _append(out: IO[bytes], target: Path, line: dict[str, Any]) -> None:
@@ -188,11 +189,11 @@ def _begin(target: Path, record: dict[str, Any], known: Mapping[str, int], resum
     """
     record_path = target.with_name(f"{target.name}.run.json")
     if overwrite or not target.exists():
-        check_own(target)
-        check_own(record_path)
+        check_own(target, DOCUMENTS)
+        check_own(record_path, RECORD)
         if target.exists():  # its mode stays
-            write_own(target, b"")
-        write_json(record_path, record, own=True)
+            write_own(target, b"", DOCUMENTS)
+        write_json(record_path, record, own=RECORD)
         return set()
     if not resume:
         raise StoreError(f"{target} already exists", hint="continue it with --resume, or replace it with --overwrite")
@@ -226,7 +227,7 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
                 )
             complete += len(line)
     if record_of(target).exists():  # its run came to an end
-        check_own(target)
+        check_own(target, DOCUMENTS)
     with appending(target, complete):  # which cuts the rest off
         pass
     if len(set(ids)) < len(ids):

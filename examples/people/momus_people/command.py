@@ -141,6 +141,9 @@ def _pilot(path: Path | None) -> dict[str, float] | None:
         ) from error
 
 
+RESULT = "a result of a study"
+
+
 @study.command(name="read")
 def read(
     folder: Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study, with its key.")],
@@ -173,13 +176,13 @@ def read(
     from momus_people.view import result_view
 
     if out is not None:
-        check_output(out, answers)
+        check_output(out, RESULT, answers)
     drawn = read_study(folder)
     result = analysed(
         drawn, read_answers(drawn, answers), max_failed=max_failed, exclude=tuple(exclude or ()), seed=seed
     )
     if out is not None:
-        write_json(out, result.to_json(), own=True)
+        write_json(out, result.to_json(), own=RESULT)
     if as_json:
         print_json(result.to_json())
     else:

@@ -27,6 +27,7 @@ from momus_preparing.filters import Filters, Reason, Titled, clean, lemmatizer, 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
 
+PREPARED = "a file of `momus prepare`"
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """How files are compressed, by the last suffix of their names."""
 
@@ -103,14 +104,14 @@ def prepare(
     chosen = filters or Filters()
     if out.exists() and not overwrite:
         raise UsageError(f"{out} exists already", hint="choose another name, or pass --overwrite")
-    check_output(out)
+    check_output(out, PREPARED)
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder", hint="create it first")
     tally = Prepared()
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
         title_counts = _first_pass(documents, chosen, tally, spool)
         spool.seek(0)
-        with replacing_own(out) as partial:
+        with replacing_own(out, PREPARED) as partial:
             _second_pass(spool, partial, COMPRESSIONS.get(out.suffix), chosen, title_counts, tally)
             if not tally.kept:
                 raise nothing_kept(tally)

@@ -214,7 +214,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
 
     def save(self, path: str | Path) -> Path:
         """Write `history` as CSV; what Momus did not write there is not replaced."""
-        return write_own(Path(path), self.frame().to_csv(index=False))
+        return write_own(Path(path), self.frame().to_csv(index=False), "a history of a training")
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Score the real text once.

@@ -39,6 +39,7 @@ ABOUT: dict[str, dict[str, str | None]] = {
     "png": {"Software": CREATOR},
 }
 """Metadata: who made a figure, and no time, so that the same data give the same bytes."""
+FIGURE = "a figure of a run"
 DOTS_PER_INCH = 300
 NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
@@ -163,8 +164,8 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
     numbers = folder / f"{paper.name}.csv"
     paths = [folder / f"{paper.name}.{kind}" for kind in formats]
     for path in (*paths, numbers):
-        check_output(path)
-    write_own(numbers, paper.numbers)
+        check_output(path, FIGURE)
+    write_own(numbers, paper.numbers, FIGURE)
     with paper_style(paper.name):
         figure = Figure(figsize=(width, paper.height), layout="constrained")
         paper.paint(figure.add_subplot())
@@ -172,7 +173,7 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
         figure.set_layout_engine("none")  # the layout is done; each format would repeat it
         for kind, path in zip(formats, paths, strict=True):
             about = {"Title": paper.title, **ABOUT[kind]}
-            with replacing_own(path) as temporary:
+            with replacing_own(path, FIGURE) as temporary:
                 figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
     return [*paths, numbers]
 
