@@ -1,18 +1,15 @@
-"""Write tables and JSON files, and digests of files."""
+"""Write tables and JSON files."""
 
 from __future__ import annotations
 
-import csv
-import hashlib
 import json
 import math
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.errors import UsageError
-from momus.outputs import make_folder, replacing, write_bytes
-from momus.ownership import Kind
+from momus.outputs import make_folder, replacing_own, write_bytes, write_own
+from momus.ownership import file_digest as file_digest
 from momus.schema import SEAL, seal
 
 if TYPE_CHECKING:
@@ -24,6 +21,8 @@ LARGE = 1 << 26
 """Files above 64 MiB (weights of models) are identified by length and time of change instead of content."""
 MOST_HEAD = 1 << 24
 """Bytes in which the first line of a table must end."""
+TABLE = "a table"
+"""What `write_table` writes, for `momus.ownership`."""
 
 
 def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
@@ -34,15 +33,21 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
     Raises
     ------
     UsageError
-        The extension is another one.
+        The extension is another one, or two columns have one name, which readers refuse or lose.
+    StoreError
+        The path holds what Momus did not write.
     """
     import pyarrow.csv as pa_csv
     import pyarrow.parquet as pq
 
     if path.suffix not in (".parquet", ".csv", ".jsonl"):
         raise UsageError(f"{path}: unknown extension {path.suffix!r}", hint="use .parquet, .csv or .jsonl")
+    names = table.column_names
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{path}: two columns are called {twice!r}", hint="give each column a name of its own")
     make_folder(path.parent)
-    with replacing(path) as temporary:
+    with replacing_own(path, TABLE) as temporary:
         if path.suffix == ".parquet":
             pq.write_table(table, temporary, compression="zstd")
         elif path.suffix == ".csv":
@@ -63,29 +68,6 @@ def _without_formulas(table: pa.Table) -> pa.Table:
     return table
 
 
-def table_kind(name: str, columns: Collection[str]) -> Kind:
-    """The kind of the tables that have these columns, among others."""
-    return Kind(name, lambda path: set(columns) <= set(columns_of(path)))
-
-
-def columns_of(path: Path) -> list[str]:
-    """Names of the columns of a table, of JSON Lines those of the first line; none for files that are no tables."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        if path.suffix == ".parquet":
-            return list(pq.read_schema(path).names)
-        with pa.input_stream(path, compression="detect") as file:
-            line = pa.PythonFile(file, "r").read(MOST_HEAD).partition(b"\n")[0].decode("utf-8")
-        if path.suffix == ".csv":
-            return next(csv.reader([line]), [])
-        record = json.loads(line)
-        return list(record) if isinstance(record, dict) else []
-    except (OSError, ValueError, TypeError, pa.ArrowException, csv.Error):
-        return []
-
-
 def plain(value: Any) -> Any:
     """Lists for tuples and arrays, and None for numbers that are not finite: what JSON can hold.
 
@@ -101,12 +83,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of the content of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def content_digest(path: Path) -> str:
@@ -125,11 +101,16 @@ def write_sealed(path: Path, content: dict[str, Any]) -> None:
     write_json(path, {**content, SEAL: seal(content)})
 
 
-def write_json(path: Path, content: Any, indent: int | None = 1) -> None:
+def write_json(path: Path, content: Any, indent: int | None = 1, *, own: str | None = None) -> None:
     """Write JSON atomically: a reader sees either the old file or the complete new one.
 
-    Without ``indent``, on one line, which is written many times as fast.
+    Without ``indent``, on one line, which is written many times as fast. ``own`` is its kind, at a place that a
+    user names: see `momus.outputs.replacing_own`.
     """
     text = json.dumps(content, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
     # of names that are not UTF-8, Python makes unpaired surrogates: JSON holds them as escapes
-    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+    data = text.encode("utf-8", "backslashreplace")
+    if own is not None:
+        write_own(path, data, own)
+    else:
+        write_bytes(path, data)

@@ -1,7 +1,7 @@
 """The one way to write: how a file, a folder or a deletion gets to the disk.
 
 No other module opens a file for writing, renames or deletes (a test over the syntax tree says so). What a user names
-goes through `momus.ownership` first, before any work; `replacing` then writes beside it.
+goes through `momus.ownership` first, before any work; `replacing_own` then writes beside it, and records what it wrote.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO
 
 from momus.errors import StoreError
 from momus.locking import is_on_disk, try_lock
-from momus.ownership import PART, refuse_irregular
+from momus.ownership import PART, check_own, record_line, record_of, refuse_irregular
 
 
 @contextmanager
@@ -69,6 +69,41 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         if sys.platform != "win32":
             os.close(handle)
+
+
+@contextmanager
+def replacing_own(path: Path, kind: str) -> Iterator[Path]:
+    """As `replacing`, for a place that a user names: only a file of its kind that Momus wrote there is replaced.
+
+    What is new is recorded; ``kind`` is what it is, for messages ("a report"). The record is written before the file
+    appears: after a kill, both are known.
+
+    Raises
+    ------
+    StoreError
+        The path is a link, a folder, …, or holds what Momus did not write.
+
+    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with replacing_own(target, "a report") as temporary:
+    ...     _ = temporary.write_text("done")
+    >>> _ = target.write_text("done, and a note")
+    >>> check_own(target, "a report")
+    Traceback (most recent call last):
+    momus.errors.StoreError: ...a.txt is not a report as Momus wrote it
+    """
+    check_own(path, kind)
+    with replacing(path) as temporary:
+        yield temporary
+        check_own(path, kind)  # as somebody may have left it meanwhile
+        earlier = [record_line(path, kind)] if path.exists() else []
+        line = record_line(temporary, kind)
+        write_bytes(record_of(path), b"".join([line, *earlier]))
+    write_bytes(record_of(path), line)
+
+
+def record_own(path: Path, kind: str) -> None:
+    """Record a file that Momus wrote line by line: all of it is of its making."""
+    write_bytes(record_of(path), record_line(path, kind))
 
 
 def _beside(path: Path) -> Path:
@@ -146,16 +181,13 @@ def write_text(path: Path, text: str, hint: str = "name another file") -> Path:
     return path
 
 
-def edit_text(path: Path, text: str) -> None:
-    """Write another text into a file that somebody else may have written, with its line ends and byte order mark."""
-    try:
-        before = path.read_bytes()
-    except FileNotFoundError:
-        before = b""
-    if before.count(b"\r\n") * 2 > before.count(b"\n"):
-        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
-    bom = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
-    write_bytes(path, bom + text.removeprefix("\ufeff").encode("utf-8"))
+def write_own(path: Path, content: str | bytes, kind: str, hint: str = "name another file") -> Path:
+    """As `write_text`, for a place that a user names: see `replacing_own`."""
+    with writing(path, hint):
+        make_folder(path.parent)
+        with replacing_own(path, kind) as temporary:
+            temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    return path
 
 
 @contextmanager

@@ -1,16 +1,20 @@
 """Whose a path is: what may be written in its place, and what may not.
 
-An output is new, or of the kind that is to be written; it is never an input of the command, and never a part of a
-folder that Momus keeps, whatever options say. Folders are told by what their files hold, not by their names.
+An output is new, or byte for byte a file of its kind that Momus wrote there: whatever Momus writes to a place that a
+user names has its SHA-256 and its kind in a hidden file beside it (``.NAME.momus``, `momus.outputs.replacing_own`). A
+copy of such a file, one that was edited, and one of another program are somebody's, and stay as they are. An output is
+never an input of the command, and never a part of a folder that Momus keeps, whatever options say. Folders are told by
+what their files hold, not by their names.
 """
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -20,27 +24,11 @@ from momus.errors import StoreError, UsageError
 PART = ".part"
 """Ending of temporary files and folders."""
 MARK = ".momus"
-"""File that names the kind of a folder whose other files are not there yet."""
+"""File that names the kind of a folder whose other files are not there yet; ending of the records of files."""
 EDGE = 1 << 16
 """Bytes at both ends of a file that are searched for what tells its kind."""
 NAMED = re.compile(r"(?:[^=:/\\]*=)?(?:[A-Za-z][\w-]+:(?!//))?(.+)", re.DOTALL)
 """The path in NAME=PATH and READER:PATH."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file, by which one that exists may be replaced.
-
-    Attributes
-    ----------
-    name
-        For messages: "a report of Momus".
-    of
-        Whether a regular file is of this kind.
-    """
-
-    name: str
-    of: Callable[[Path], bool]
 
 
 @dataclass(frozen=True)
@@ -50,11 +38,6 @@ class FolderKind:
     name: str
     marks: dict[str, tuple[bytes, ...]]
     names: frozenset[str]
-
-
-def marked(name: str, *marks: bytes) -> Kind:
-    """The kind of files that hold all of these bytes near their ends."""
-    return Kind(name, lambda path: holds(path, *marks))
 
 
 RUN = FolderKind(
@@ -111,22 +94,57 @@ def kind_of(folder: Path) -> FolderKind | None:
     return next((k for k in FOLDERS if any(holds(folder / n, *marks) for n, marks in k.marks.items())), None)
 
 
+def file_digest(path: Path) -> str:
+    """SHA-256 of the content of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def record_of(path: Path) -> Path:
+    """The file beside an output that holds its line; while the output is being replaced, that of the new one too."""
+    return path.with_name(f".{path.name}{MARK}")
+
+
+def record_line(path: Path, kind: str) -> bytes:
+    """The line of a file in its record: its SHA-256, and what it is."""
+    return f"{file_digest(path)}  {kind}\n".encode()
+
+
 def check_output(
-    path: Path, kind: Kind, inputs: Iterable[str | Path | None] = (), *, kept_by: Path | None = None
+    path: Path, kind: str, inputs: Iterable[str | Path | None] = (), *, kept_by: Path | None = None
 ) -> None:
-    """Make sure that a file may be written: `check_place`, and there is nothing yet, or a file of the kind.
+    """Make sure that a file may be written: `check_place`, and `check_own`.
 
     Raises
     ------
     UsageError
         The output is an input of the command, or lies in a folder that is one.
     StoreError
-        The path holds something else, or is a part of a run, a study, ….
+        The path holds something else than Momus wrote there, or is a part of a run, a study, ….
     """
     check_place(path, inputs, kept_by=kept_by)
+    check_own(path, kind)
+
+
+def check_own(path: Path, kind: str) -> None:
+    """Make sure that there is no file yet, an empty one, or one of this kind that is byte for byte as Momus wrote it.
+
+    Raises
+    ------
+    StoreError
+        There is something else.
+    """
     refuse_irregular(path)
-    if path.exists() and path.stat().st_size and not kind.of(path):
-        raise StoreError(f"{path} exists and is not {kind.name}", hint="name another file; this one is not overwritten")
+    if not is_own(path, kind):
+        raise StoreError(f"{path} is not {kind} as Momus wrote it", hint="move it, or name another file: it stays")
+
+
+def is_own(path: Path, kind: str) -> bool:
+    """Whether nothing of anybody is lost with a file: there is none, it is empty, or Momus wrote every byte of it."""
+    try:
+        return not path.exists() or not path.stat().st_size or holds(record_of(path), record_line(path, kind))
+    except OSError:
+        return False
 
 
 def check_place(

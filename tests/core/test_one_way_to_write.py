@@ -35,7 +35,7 @@ GIVEN = {
     "core/momus/text/tokens.py": "to a temporary file without a name",
 }
 """Modules that call `LIBRARIES` outside of a ``with replacing(…)``, and where their output goes."""
-SAFE = {"replacing", "new_folder"}
+SAFE = {"replacing", "replacing_own", "new_folder"}
 """Contexts that give a temporary path."""
 
 

@@ -84,6 +84,7 @@ ANSWERS = ("rater-1.json", "rater-2.json")
 SCORE = ("score", "critic", "texts/gen.jsonl", "-o")
 FILTER = ("filter", "critic", "texts/gen.jsonl", "-r", "texts/real.jsonl", "--fdr", 0.5, "--overwrite", "--quiet")
 GENERATE = ("generate", "2-gram", "--fit", "texts/fit.jsonl", "-n", 2, "--overwrite", "-o")
+NOT_OURS = "as Momus wrote it"
 LOST = {
     "rows over a run": ((*SCORE, "run", "--overwrite"), "holds a run"),
     "rows over a critic": ((*SCORE, "critic", "--overwrite"), "own input"),
@@ -92,7 +93,7 @@ LOST = {
         "its input rows-m/critics/length, which lies in it",
     ),
     "rows over texts": ((*SCORE, "texts", "--overwrite"), "which lies in it"),
-    "a table over another": ((*SCORE, "thesis.csv"), "not a table of scores"),
+    "a table over another": ((*SCORE, "thesis.csv"), NOT_OURS),
     "a run over the rows it reads": (
         ("compare", "-r", "rows-real", "-g", "m=rows-m", "-o", "rows-m", "--overwrite", *FEW[:4]),
         "own input",
@@ -115,22 +116,22 @@ LOST = {
     "a study over a study": (("study", "new", "run", *TEXTS[2:], "-o", "study"), "not an empty folder"),
     "JUnit over a run": (("gate", "run", "--max", 9, "--junit", "run/run.json"), "part of the run"),
     "looks over a run": (("gate", "run", "--max", 9, "--sequential", "run/pairs.jsonl"), "part of the run"),
-    "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), "not a report of Momus"),
+    "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), NOT_OURS),
     "a report over a run": (("show", "run", "--html", "-o", "run/run.json"), "part of the run"),
-    "a report over a table": (("show", "run", "--html", "-o", "thesis.csv"), "not a report of Momus"),
+    "a report over a table": (("show", "run", "--html", "-o", "thesis.csv"), NOT_OURS),
     "a card in a run": (("show", "run", "--card", "--into", "run/run.json"), "part of the run"),
     "a card in a table": (("show", "run", "--card", "--into", "thesis.csv"), "not a card"),
-    "a plan over a page": (("plan", "run", "--difference", 0.5, "-o", "thesis.html"), "not a figure"),
-    "documents over others": ((*GENERATE, "texts/gen.jsonl"), "not a file of `momus generate`"),
-    "documents over a table": ((*GENERATE, "thesis.csv"), "not a file of `momus generate`"),
+    "a plan over a page": (("plan", "run", "--difference", 0.5, "-o", "thesis.html"), NOT_OURS),
+    "documents over others": ((*GENERATE, "texts/gen.jsonl"), NOT_OURS),
+    "documents over a table": ((*GENERATE, "thesis.csv"), NOT_OURS),
     "prepared documents over others": (
         ("prepare", "texts/fit.jsonl", "-o", "texts/gen.jsonl", "--overwrite"),
-        "not a file",
+        NOT_OURS,
     ),
     "kept documents over the text": ((*FILTER, "--kept", "texts/gen.jsonl", "--dropped", "dropped.jsonl"), "own input"),
     "kept documents over a page": (
         (*FILTER, "--kept", "kept.jsonl", "--dropped", "thesis.jsonl"),
-        "not what this command wrote",
+        NOT_OURS,
     ),
     "kept documents in the folder that is read": (
         ("filter", "critic", "texts", *FILTER[3:], "--kept", "texts/kept.jsonl", "--dropped", "dropped.jsonl"),
@@ -142,11 +143,11 @@ LOST = {
     ),
     "kept documents over records of others": (
         (*FILTER, "--kept", "theirs.jsonl", "--dropped", "dropped.jsonl"),
-        "not what this command wrote",
+        NOT_OURS,
     ),
     "dropped documents over records of others": (
         (*FILTER, "--kept", "kept.jsonl", "--dropped", "theirs.jsonl"),
-        "not what this command wrote",
+        NOT_OURS,
     ),
     "scores in the folder of the critic": (
         (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl", "--scores", "critic/critics"),
@@ -326,7 +327,7 @@ def test_a_full_disk_leaves_what_was_there(here):
         "README.md": ("show", "run", "--card", "--into", "README.md"),
         "result.json": ("study", "read", "study", *ANSWERS, "-o", "result.json"),
         "kept.jsonl": (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
-        "new": ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new"),
+        "new": ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new", "--overwrite"),
         "other": ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
     }
     for words in again.values():
@@ -359,7 +360,7 @@ def run_library(text, out):
 
 @pytest.mark.slow
 def test_a_repeated_command_is_not_refused(here):
-    """What a command wrote is of its kind: without this, the cases above could pass by refusing everything."""
+    """What a command wrote is its own: without this, the cases above could pass by refusing everything."""
     (here / "README.md").write_text("# Mine\n", encoding="utf-8")
     for words in (
         (*SCORE, "rows.csv"),
@@ -378,7 +379,7 @@ def test_a_repeated_command_is_not_refused(here):
         ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
         ("gate", "run", "--max", 9, "--junit", "gate.xml", "--sequential", "looks.json"),
         ("show", "run", "--card", "--into", "README.md"),
-        ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new"),
+        ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new", "--overwrite"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", "rates"),
         ("study", "read", "study", *ANSWERS, "-o", "result.json"),
     ):

@@ -214,6 +214,12 @@ def readable(folder):
     return True
 
 
+def recorded(name):
+    """The output that a hidden file is the record of; of others, their own name."""
+    folder, file = os.path.split(name)
+    return os.path.join(folder, file[1:-6]) if file.startswith(".") and file[1:].endswith(".momus") else name
+
+
 COUNTS: Counter[str] = Counter()
 
 
@@ -262,7 +268,8 @@ class Folders(RuleBasedStateMachine):
         roots = {os.path.relpath(os.path.realpath(a), self.root.resolve()): a for a in (*asked, *beside)}
         folders = {r for r in roots if self.kinds.get(r, kind) == kind or os.path.isdir(r)}
         for name in sorted(changed):
-            under = [r for r in roots if name == r or name.startswith(f"{r}/") or r == "."]
+            of = recorded(name)
+            under = [r for r in roots if of == r or of.startswith(f"{r}/") or r == "."]
             assert under, f"{line}: changed {name}, which nobody asked for"
             assert name not in self.theirs, f"{line}: changed {name}, which is somebody's"
             if name in self.files and name in roots and self.files[name][2]:  # an empty file is nobody's loss
@@ -303,9 +310,9 @@ class Folders(RuleBasedStateMachine):
             self.read.pop(n, None)
         self.files, self.refused = seen(), set()
 
-    @rule(text=TEXT, out=FOLDER)
-    def fit(self, text, out):
-        self.step(f"fit length -f {text} -o {out}", "critic", out)
+    @rule(text=TEXT, out=FOLDER, mode=st.sampled_from(("", "--overwrite")))
+    def fit(self, text, out, mode):
+        self.step(f"fit length -f {text} -o {out} {mode}", "critic", out)
 
     @rule(critic=CRITIC, text=TEXT, out=TABLE)
     def score(self, critic, text, out):

@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 import momus
 from momus.cli.app import app
+from momus.critic.registry import critic_class
+from momus.critic.saved import reserved
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
 from momus.reading import read_corpus
 from momus.runs.folder import VERDICTS, read_comparison
@@ -77,7 +79,51 @@ def test_a_critic_is_not_written_among_other_files(texts, critic, tmp_path):
         refusal("fit", "length", "--fit", texts / "fit.jsonl", "--out", foreign)
     )
     assert [p.name for p in foreign.iterdir()] == ["thesis.tex"]
-    assert run("fit", "length", "--fit", texts / "fit.jsonl", "--out", critic).exit_code == 0  # replaces a critic
+
+
+def test_a_critic_is_replaced_if_asked_for_and_if_it_is_as_momus_wrote_it(texts, critic):
+    fit = ("fit", "unigram", "--fit", texts / "fit.jsonl", "--out", critic)
+    before = {p.name: p.read_bytes() for p in critic.iterdir()}
+    assert "holds a fitted critic already" in str(refusal(*fit))
+    content = json.loads(before["critic.json"])
+    changed = (
+        ("critic.json", b'{"critic": "length", "class": "mine"}'),
+        ("critic.json", json.dumps(content).encode()),
+        ("critic.json", before["critic.json"] + b"\n"),
+        ("arrays.safetensors", before["arrays.safetensors"] + b"\n"),
+    )
+    for name, edited in changed:
+        (critic / name).write_bytes(edited)
+        assert "did not write, or that was changed since" in str(refusal(*fit, "--overwrite"))
+        assert (critic / name).read_bytes() == edited
+        (critic / name).write_bytes(before[name])
+    (critic / "notes.txt").write_text("mine", encoding="utf-8")
+    assert run(*fit, "--overwrite").exit_code == 0
+    assert momus.load_critic(critic).name == "unigram"
+    assert sorted(p.name for p in critic.iterdir()) == ["arrays.safetensors", "critic.json", "notes.txt"]
+
+
+def test_arrays_of_others_are_no_critic(texts, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "arrays.safetensors").write_bytes(b"mine")
+    for overwrite in ((), ("--overwrite",)):
+        fit = ("fit", "length", "--fit", texts / "fit.jsonl", "--out", tmp_path / "model", *overwrite)
+        assert "files that do not belong to a fitted critic" in str(refusal(*fit))
+    with pytest.raises(StoreError, match="did not write"):
+        critic_class("length")().fit(["a b", "c"]).save(tmp_path / "model")
+    assert [(p.name, p.read_bytes()) for p in (tmp_path / "model").iterdir()] == [("arrays.safetensors", b"mine")]
+
+
+def test_a_critic_is_fitted_by_one_process_at_a_time(texts, tmp_path):
+    folder = tmp_path / "critic"
+    fit = ("fit", "length", "--fit", texts / "fit.jsonl", "--out", folder)
+    with reserved(folder):
+        for overwrite in ((), ("--overwrite",)):
+            assert "in use by process" in str(refusal(*fit, *overwrite))
+        assert [p.name for p in folder.iterdir()] == [".lock"]
+    assert not folder.exists(), "nothing came into it"
+    assert isinstance(refusal("fit", "length", "--fit", tmp_path / "none.jsonl", "--out", folder), MomusError)
+    assert not folder.exists()
 
 
 LINE_ENDS = "a\u2028b\u0085c\x0bd"
@@ -101,7 +147,7 @@ def test_line_ends_of_unicode_in_names_are_read_back(finished):
 def test_a_report_replaces_reports_only(finished, tmp_path):
     page = tmp_path / "page.html"
     page.write_text("<html>mine</html>", encoding="utf-8")
-    assert "not a report" in str(refusal("show", finished, "--html", "--out", page))
+    assert "is not a report as Momus wrote it" in str(refusal("show", finished, "--html", "--out", page))
     assert page.read_text(encoding="utf-8") == "<html>mine</html>"
     page.unlink()
     for _ in range(2):
@@ -130,7 +176,8 @@ def test_two_runs_do_not_write_one_file(tmp_path):
     with locked(out), pytest.raises(StoreError, match="in use by process"):
         write_documents(out, Writer(), PROMPTS, Decoding())
     assert write_documents(out, Writer(), PROMPTS, Decoding()).written == 4
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl.run.json"]
+    names = [".out.jsonl.momus", ".out.jsonl.run.json.momus", "out.jsonl", "out.jsonl.run.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == names
 
 
 @pytest.mark.parametrize("replaced", [False, True])

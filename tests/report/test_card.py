@@ -7,7 +7,7 @@ import pytest
 
 import momus
 from momus.cli.app import app
-from momus.errors import UsageError
+from momus.errors import StoreError, UsageError
 from momus.report.exports import BEGIN, END, HEADING
 
 HOSTILE = "a|b <script> `x` -->"
@@ -37,7 +37,7 @@ def comparison(run):
 def test_the_section_has_the_numbers_of_the_verdicts(comparison):
     card = comparison.to_card("near")
     assert card.startswith(f"{BEGIN}\n\n{HEADING}\n")
-    assert card.endswith(f"{END}\n")
+    assert re.search(END.format("[0-9a-f]{16}") + "\n$", card)
     for verdict in (v for v in comparison.verdicts if v.headline and v.generated == "near"):
         (row,) = [line for line in card.splitlines() if line.startswith(f"| {verdict.axis} ")]
         cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -85,6 +85,55 @@ def test_the_section_of_a_card_is_replaced(run, tmp_path, capsys):
     with pytest.raises(UsageError, match="do not enclose one section"):
         app(command, standalone_mode=False)
     assert card.read_text() == first + first
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        (b"[![build](https://example.org/badge.svg)](https://example.org)\n\n# Mine\n", b"\nafter\n"),
+        (b"# Mine\r\n\r\none\ntwo\r\n", b"\r\nafter\nmore\r\n"),
+        (b"# Mine\rlone\rends\r", b"\rafter\r"),
+        (b"\xef\xbb\xbf\xef\xbb\xbf# Mine  \n\n\n\n", b"\n\xef\xbb\xbf\n \t"),
+        (b"[link] at the beginning, no line end", b" after"),
+        (b"", b""),
+    ],
+    ids=["badge", "mixed", "lone", "marks", "unended", "empty"],
+)
+def test_every_byte_outside_of_the_section_stays(around, run, tmp_path):
+    card, command = tmp_path / "README.md", ["show", str(run), "--card", "--text", "near", "--into"]
+    before, after = around
+    card.write_bytes(before)
+    app([*command, str(card)], standalone_mode=False)
+    assert card.read_bytes().startswith(before)
+    begun = card.read_bytes().index(BEGIN.encode())
+    card.write_bytes(card.read_bytes().rstrip(b"\r\n") + after)
+    above = card.read_bytes()[:begun]
+    for text in (HOSTILE, "near"):
+        app([*command[:4], text, "--into", str(card)], standalone_mode=False)
+        assert card.read_bytes().startswith(above + BEGIN.encode())
+        assert card.read_bytes().endswith(b" -->" + after)
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda text: text.replace("axis", "my axis", 1), lambda text: text.replace("\n\n", "\n", 1)]
+)
+def test_a_section_that_was_edited_stays(edit, run, tmp_path):
+    card, command = tmp_path / "README.md", ["show", str(run), "--card", "--text", "near", "--into"]
+    app([*command, str(card)], standalone_mode=False)
+    edited = edit(card.read_text())
+    card.write_text(edited)
+    with pytest.raises(StoreError, match="was edited"):
+        app([*command, str(card)], standalone_mode=False)
+    assert card.read_text() == edited
+
+
+@pytest.mark.parametrize("content", ["# Mine".encode("utf-16"), b"# caf\xe9", b'{"a": [1]}', b"\n[1, 2]"])
+def test_what_is_no_markdown_in_utf8_is_no_card(content, run, tmp_path):
+    card = tmp_path / "README.md"
+    card.write_bytes(content)
+    with pytest.raises(StoreError, match="is not a card"):
+        app(["show", str(run), "--card", "--text", "near", "--into", str(card)], standalone_mode=False)
+    assert card.read_bytes() == content
 
 
 def test_without_a_card_the_section_is_printed(run, comparison, capsys):

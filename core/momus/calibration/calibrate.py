@@ -13,7 +13,7 @@ import numpy as np
 
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
-from momus.calibration.store import Calibration, write_calibration
+from momus.calibration.store import RESULTS, Calibration, write_calibration
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
 from momus.checks.notes import reading_notes
 from momus.controls import DEFECTS
@@ -28,10 +28,10 @@ from momus.estimator import json_params
 from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
-from momus.ownership import CALIBRATION, MARK, check_folder, check_place, refuse_irregular
+from momus.ownership import CALIBRATION, MARK, check_folder, check_own, check_place
 from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.runs.folder import LOCK, REPORT
+from momus.runs.folder import LOCK
 from momus.runs.named_files import files_named
 from momus.runs.texts import FIT_SHARE, check_splittable
 from momus.text.corpus import Corpus
@@ -107,7 +107,8 @@ def calibrate(
     device = resolve_device(device) if any(isinstance(c, DeviceMixin) for c in chosen) else "cpu"
     with ExitStack() as stack:
         folder, lock = _folder(out, stack)
-        refuse_irregular(folder / REPORT)  # now, and not after hours of work
+        for name, kind in RESULTS.items():  # now, and not after hours of work
+            check_own(folder / name, kind)
         files = {c.name: files_named(json_params(c)) for c in chosen}
         sources = {c.name: source_digest(c) for c in chosen}
         work = Work(fitting, held_out, other, chosen, plan, folder, device, files, sources)

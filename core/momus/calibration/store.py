@@ -13,8 +13,8 @@ import pyarrow as pa
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.rates import curves, detectable, family_wise, on_axis, rows
-from momus.files import write_json, write_sealed, write_table
-from momus.outputs import make_folder, write_text, writing
+from momus.files import TABLE, write_json, write_sealed, write_table
+from momus.outputs import make_folder, write_own, writing
 from momus.runs.folder import REPORT
 from momus.schema import read_json
 
@@ -51,6 +51,8 @@ class Calibration:
 
 
 CALIBRATION, RATES, P_VALUES = "calibration.json", "rates.parquet", "p_values.parquet"
+RESULTS = {CALIBRATION: "a calibration", RATES: TABLE, P_VALUES: TABLE, REPORT: "a report of a calibration"}
+"""Files that are written anew when all cells are measured, and their kinds."""
 
 
 def write_calibration(calibration: Calibration, folder: Path) -> None:
@@ -67,8 +69,8 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
         rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)
         write_table(rates, folder / RATES)
         write_table(p_values(calibration), folder / P_VALUES)
-        write_text(folder / REPORT, render_calibration(calibration))
-        write_json(folder / CALIBRATION, as_json(calibration))
+        write_own(folder / REPORT, render_calibration(calibration), RESULTS[REPORT])
+        write_json(folder / CALIBRATION, as_json(calibration), own=RESULTS[CALIBRATION])
 
 
 RATE_SCHEMA = pa.schema(

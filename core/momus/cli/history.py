@@ -123,11 +123,11 @@ def gate(
 
     Next: `momus diff` shows what changed.
     """
-    from momus.history.gate import LOOKS, gate_run
+    from momus.history.gate import gate_run
     from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
     from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
-    from momus.ownership import check_output
+    from momus.ownership import check_output, check_place, refuse_irregular
 
     chosen = read_rules(rules).updated(
         baseline=baseline,
@@ -140,7 +140,8 @@ def gate(
         sequential=str(sequential or ""),
     )
     if chosen.sequential:
-        check_output(Path(chosen.sequential), LOOKS, [rules, junit])
+        check_place(Path(chosen.sequential), [rules, junit])  # its seal shows whose it is, when it is read
+        refuse_irregular(Path(chosen.sequential))
     if junit is not None:
         check_output(junit, JUNIT, [rules])
     looked_at = KeptRun.read(run)

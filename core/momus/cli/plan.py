@@ -63,17 +63,20 @@ def plan(
         _write(out, plans)
 
 
+PLAN = "a figure of `momus plan`"
+
+
 def _write(out: Path, plans: Sequence[Plan]) -> None:
     from momus.errors import UsageError
-    from momus.outputs import write_text
-    from momus.ownership import check_output, marked
-    from momus.report.figures.files import POWER, plan_figure
+    from momus.outputs import write_own
+    from momus.ownership import check_output
+    from momus.report.figures.files import plan_figure
 
     figure = plan_figure(plans)
     if not figure:
         raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
-    check_output(out, marked("a figure of `momus plan`", POWER.encode("ascii")))
-    write_text(out, figure)
+    check_output(out, PLAN)
+    write_own(out, figure, PLAN)
     echo(f"Figure: {out}")
 
 

@@ -23,14 +23,11 @@ from momus.cli.parts import Share, score_into_folder, tell_left_out
 from momus.cli.printing import echo, exclusive
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
-from momus.ownership import CRITIC, check_folder, check_output, check_place
+from momus.ownership import check_output, check_place
 from momus.text.counting import counted
 
 TABLES = (".parquet", ".csv", ".jsonl")
 """Endings of files of rows; anything else is a folder."""
-
-COLUMNS = ("corpus", "id", "critic", "nll", "states", "reason")
-"""Columns of every table of scores."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +65,7 @@ def fit(
         int | None, typer.Option(min=2, help="Fit on a random sample of so many documents; for other critics.")
     ] = None,
     sample_seed: Annotated[int, typer.Option(min=0, help="With --sample: another number draws another sample.")] = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace fitted critics in --out.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Fit critics on real text, and save them.
@@ -85,7 +83,10 @@ def fit(
     Next: `momus score sections-critic samples.jsonl`. You need not fit critics
     before a comparison: `momus compare` fits and saves its own.
     """
+    from contextlib import ExitStack
+
     from momus.critic.registry import make_critics, named
+    from momus.critic.saved import reserved
     from momus.numeric.devices import resolve_device
     from momus.progress import Silent, default_reporter, reporting
 
@@ -93,10 +94,10 @@ def fit(
     exclusive({"--jobs": jobs is not None, "--sample": sample is not None})
     models = make_critics([named(critic) for critic in critics], config_tables(config))
     folders = [out if len(models) == 1 else out / model.name for model in models]
-    for folder in folders:
-        check_folder(folder, CRITIC)
     options, reporter, corpus = reading.options(), Silent() if quiet else default_reporter(), None
-    with reporting(reporter):
+    with ExitStack() as stack, reporting(reporter):
+        for folder in folders:
+            stack.enter_context(reserved(folder, overwrite=overwrite))
         for model, folder in zip(models, folders, strict=True):
             if isinstance(model, DeviceMixin):
                 model.to(resolve_device(device))
@@ -186,7 +187,7 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
-    from momus.files import table_kind
+    from momus.files import TABLE
     from momus.progress import Silent, default_reporter
 
     _name_classes(comma_separated(classes) or ())
@@ -202,7 +203,7 @@ def score(
             hint="several critics or texts are scored into a folder: momus score CRITIC… TEXT… -o ROWS",
         )
     if out is not None:
-        check_output(out, table_kind("a table of scores", COLUMNS))
+        check_output(out, TABLE)
     critic = _loaded(Path(paths[0]), device, trust or ())
     reporter = Silent() if quiet else default_reporter()
     corpus = options.read(paths[1], reporter=reporter)
@@ -263,14 +264,14 @@ def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
 
 
 def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, as_is: bool) -> None:
-    """Write one row per document, with its group and the fields that are kept."""
+    """Write one row per document, with the fields that are kept; those that a column is named like are "field NAME"."""
     from momus.files import write_table
 
     rows = scores.table()
-    if scores.groups:
-        rows = rows.append_column("group", corpus.table["group"])
     for name in keep:
-        column = f"field {name}" if name in rows.column_names else name
+        column = name
+        while column in (*rows.column_names, *(other for other in keep if other != name)):
+            column = f"field {column}"
         rows = rows.append_column(column, [corpus.field(name)])
     write_table(rows, out, as_is=as_is)
 

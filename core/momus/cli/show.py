@@ -63,10 +63,11 @@ def show(
 
 def _write_report(folder: Path, out: Path | None) -> None:
     from momus.ownership import check_output
-    from momus.report.page import REPORT_PAGE, write_report
+    from momus.report.page import write_report
     from momus.runs.folder import REPORT, read_comparison
+    from momus.runs.manifest import REPORT_KIND
 
-    check_output(out or folder / REPORT, REPORT_PAGE, kept_by=None if out else folder)
+    check_output(out or folder / REPORT, REPORT_KIND, kept_by=None if out else folder)
     echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
 
 

@@ -132,7 +132,13 @@ class Critic(Estimator, ABC, Generic[Z]):
         return score(self, scored_units(self, as_corpus(texts)), batch_size=batch_size, progress=progress)
 
     def save(self, folder: str | Path) -> None:
-        """Write ``critic.json`` and ``arrays.safetensors`` into a folder."""
+        """Write ``critic.json`` and ``arrays.safetensors`` into a folder; a critic that was saved there is replaced.
+
+        Raises
+        ------
+        StoreError
+            The critic cannot be stored, or the folder holds such files that Momus did not write.
+        """
         from momus.critic.saved import save_critic
 
         check_fitted(self)

@@ -1,5 +1,8 @@
 """Fitted critics on disk: readable ``critic.json``, and ``arrays.safetensors`` for the arrays.
 
+A critic is replaced by one rename, that of ``critic.json``: the new arrays are beside the old ones before it, and take
+their place after it. Whenever a process is killed, the folder holds one whole critic.
+
 ``critic.json`` carries SHA-256 digests of itself and of the arrays, so that a damaged folder is refused. Digests do not
 show who wrote a folder: the state is checked as well, and a critic that would do more than compute is loaded only if
 the folder is trusted (see `momus.critic.effects`).
@@ -10,21 +13,24 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
-from scipy import sparse
 
 from momus.critic.effects import check_trusted, effects_of
 from momus.critic.fitted import check_estimator, check_origin
 from momus.critic.guard import blamed
+from momus.critic.packing import AGAIN, Arrays, pack, unpack
 from momus.errors import MomusError, StoreError
-from momus.estimator import ComponentsMixin, Estimator, construct, fitted_state
+from momus.estimator import Estimator, construct
 from momus.files import file_digest
-from momus.outputs import new_folder, replacing, write_bytes
+from momus.locking import Lock
+from momus.outputs import delete, make_folder, move, replacing, write_bytes, writing
+from momus.ownership import CRITIC, check_folder, refuse_irregular
 from momus.redact import redacted_value
 from momus.schema import build, read_json, refuse_special
 from momus.version import CRITIC_FORMAT, __version__
@@ -33,8 +39,11 @@ if TYPE_CHECKING:
     from momus.critic.base import Critic
 
 JSON_NAME, ARRAYS_NAME = "critic.json", "arrays.safetensors"
+STAGED = f".{ARRAYS_NAME}"
+"""Arrays of the critic that is about to take the place of another."""
+LOCK, SAVING = ".lock", ".saving.lock"
+"""Locks of a folder: while a critic is fitted for it, and while one is written to it."""
 DIGESTS = "sha256"
-AGAIN = "fit and save the critic again, with this version of momus"
 
 
 class _Digests(TypedDict):
@@ -59,14 +68,15 @@ _T = TypeVar("_T", bound=Estimator)
 
 
 def save_critic(critic: Critic[Any], folder: Path) -> None:
-    """Write a fitted critic, replacing any critic in the folder.
+    """Write a fitted critic; one that Momus wrote there is replaced at once.
 
     Passwords and keys in addresses are not written.
 
     Raises
     ------
     StoreError
-        A parameter or fitted attribute has a type that cannot be stored.
+        A parameter or fitted attribute has a type that cannot be stored, the folder holds files of these names that
+        Momus did not write or that were changed since, or it cannot be written.
     """
     arrays: Arrays = {}
     with blamed(critic, "save"):
@@ -86,22 +96,98 @@ def save_critic(critic: Critic[Any], folder: Path) -> None:
                 hint="use only numbers, strings, lists, dicts, arrays and Estimators as parameters and fitted "
                 "attributes",
             ) from error
-    if folder.exists():
+    make_folder(folder)
+    lock = Lock(folder / SAVING, str(folder)).wait()
+    try:
         _write(folder, content, arrays)
-    else:  # at once
-        with new_folder(folder) as temporary:
-            _write(temporary, content, arrays)
+    finally:
+        lock.release()
 
 
 def _write(folder: Path, content: dict[str, Any], arrays: Arrays) -> None:
     from safetensors.numpy import save_file
 
+    _check_whole(folder)
     contiguous = {k: np.ascontiguousarray(v) for k, v in arrays.items()}
-    with replacing(folder / ARRAYS_NAME) as temporary:
+    with replacing(folder / STAGED) as temporary:
         save_file(contiguous, temporary)
-    content[DIGESTS] = {"arrays": file_digest(folder / ARRAYS_NAME), "content": _content_digest(content)}
-    text = json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-    write_bytes(folder / JSON_NAME, text.encode("utf-8", "surrogatepass"))
+    content[DIGESTS] = {"arrays": file_digest(folder / STAGED), "content": _content_digest(content)}
+    write_bytes(folder / JSON_NAME, _json_bytes(content))  # from now on, the folder holds the new critic
+    _settle(folder, content)
+
+
+def _settle(folder: Path, content: dict[str, Any]) -> None:
+    """Give the arrays of the critic their name, unless a reader has: its process may have been killed before it could.
+
+    In a folder that is read-only, they stay as they are.
+    """
+    with suppress(OSError):
+        if file_digest(folder / STAGED) == content[DIGESTS]["arrays"]:
+            move(folder / STAGED, folder / ARRAYS_NAME)
+
+
+def _json_bytes(content: dict[str, Any]) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass")
+
+
+def _check_whole(folder: Path) -> None:
+    """Make sure that nothing of anybody is lost with the critic in a folder: there is none, or it is as it was saved.
+
+    Raises
+    ------
+    StoreError
+        It is not: somebody else wrote it, or it was changed.
+    """
+    if not any(os.path.lexists(folder / name) for name in (JSON_NAME, ARRAYS_NAME)):
+        return
+    refuse_irregular(folder / JSON_NAME)
+    refuse_irregular(folder / ARRAYS_NAME)
+    try:
+        content = read_critic_json(folder)
+        whole = (folder / JSON_NAME).read_bytes() == _json_bytes(content)
+        _read_arrays(folder, content)
+    except StoreError:
+        whole = False
+    if not whole:
+        raise StoreError(
+            f"{folder} holds a critic that Momus did not write, or that was changed since",
+            hint="move it, or name another folder",
+        )
+
+
+@contextmanager
+def reserved(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
+    """Be the only process that fits a critic for a folder, which is made, and is deleted if nothing comes into it.
+
+    Parameters
+    ----------
+    overwrite
+        Whether a critic that Momus wrote there may be replaced.
+
+    Raises
+    ------
+    StoreError
+        The folder holds a critic and is not to be replaced, or anything else; or another process uses it.
+    """
+    _check_free(folder, overwrite)
+    with writing(folder, "name another folder"):
+        make_folder(folder)
+    lock = Lock(folder / LOCK, str(folder)).acquire()
+    try:
+        _check_free(folder, overwrite)  # as another process may have finished meanwhile
+        yield
+    finally:
+        lock.release()
+        delete(folder)
+
+
+def _check_free(folder: Path, overwrite: bool) -> None:
+    if check_folder(folder, CRITIC, leftovers=[LOCK, SAVING, STAGED]):
+        if not overwrite:
+            raise StoreError(
+                f"{folder} holds a fitted critic already", hint="allow to overwrite it, or name another folder"
+            )
+        _check_whole(folder)
 
 
 def _content_digest(content: dict[str, Any]) -> str:
@@ -134,6 +220,8 @@ def read_critic_json(folder: Path) -> dict[str, Any]:
     build(_Content, content, str(path), AGAIN)
     if content[DIGESTS]["content"] != _content_digest(content):
         raise _changed(path)
+    if (folder / STAGED).is_file():
+        _settle(folder, content)
     return content
 
 
@@ -222,85 +310,3 @@ def _read_arrays(folder: Path, content: dict[str, Any]) -> Arrays:
         raise StoreError(f"{folder}: no {ARRAYS_NAME} in this folder", hint=AGAIN) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise StoreError(f"{path}: not readable ({error})", hint=AGAIN) from error
-
-
-Arrays = dict[str, np.ndarray[Any, Any]]
-_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-
-
-def pack(estimator: Estimator, prefix: str, arrays: Arrays) -> dict[str, Any]:
-    """Turn the fitted state into JSON values, moving its arrays into ``arrays`` under dotted keys."""
-    return {name: _pack_value(value, f"{prefix}{name}", arrays) for name, value in fitted_state(estimator).items()}
-
-
-def _pack_value(value: Any, key: str, arrays: Arrays) -> Any:
-    """A JSON value; what JSON cannot hold becomes a tagged object (``@array``, ``@csr``, ``@part``, ``@float``)."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        arrays[key] = value
-        return {"@array": key}
-    if sparse.issparse(value):
-        csr = sparse.csr_array(value)
-        arrays.update({f"{key}.data": csr.data, f"{key}.indices": csr.indices, f"{key}.indptr": csr.indptr})
-        return {"@csr": key, "shape": list(csr.shape)}
-    if isinstance(value, Estimator):
-        return {"@part": pack(value, f"{key}.", arrays)}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"@float": repr(value)}
-    return value
-
-
-def unpack(estimator: Estimator, state: dict[str, Any], arrays: Arrays, prefix: str = "") -> None:
-    """Set the fitted attributes that `pack` wrote; arrays that are used are removed from ``arrays``.
-
-    Raises
-    ------
-    StoreError
-        A name is no fitted attribute, a tagged object is malformed, or an array is missing.
-    """
-    for name, value in state.items():
-        if not name.endswith("_") or name.startswith("_") or not name.isidentifier():
-            raise StoreError(f"{name!r} is not a fitted attribute", hint=AGAIN)
-        if hasattr(type(estimator), name) and callable(getattr(type(estimator), name)):
-            raise StoreError(f"{name!r} is a method, not a fitted attribute", hint=AGAIN)
-        setattr(estimator, name, _unpack_value(estimator, name, value, arrays, f"{prefix}{name}"))
-
-
-def _unpack_value(estimator: Estimator, name: str, value: Any, arrays: Arrays, key: str) -> Any:
-    """The value that `_pack_value` wrote under this key."""
-    if not isinstance(value, dict) or not any(k.startswith("@") for k in value):
-        return value
-    if value == {"@array": key}:
-        return _taken(arrays, key)
-    if value.get("@csr") == key and value.keys() == {"@csr", "shape"}:
-        return _matrix(arrays, key, value["shape"])
-    if value.keys() == {"@part"} and isinstance(value["@part"], dict):
-        if not isinstance(estimator, ComponentsMixin):
-            raise StoreError(f"{type(estimator).__name__} has no component {name!r}", hint=AGAIN)
-        inner = estimator.component(name)
-        unpack(inner, value["@part"], arrays, f"{key}.")
-        return inner
-    if value.keys() == {"@float"} and value["@float"] in _FLOATS:
-        return _FLOATS[value["@float"]]
-    raise StoreError(f"fitted attribute {key!r} is malformed", hint=AGAIN)
-
-
-def _taken(arrays: Arrays, key: str) -> np.ndarray[Any, Any]:
-    if key not in arrays:
-        raise StoreError(f"array {key!r} is missing", hint=AGAIN)
-    return arrays.pop(key)
-
-
-def _matrix(arrays: Arrays, key: str, shape: Any) -> sparse.csr_array:
-    """A sparse matrix whose indices lie within its shape."""
-    parts = tuple(_taken(arrays, f"{key}.{name}") for name in ("data", "indices", "indptr"))
-    sizes = isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and 0 <= n < 2**40 for n in shape)
-    try:
-        if not sizes or any(p.dtype.kind != "i" for p in parts[1:]):
-            raise ValueError("its shape or its indices are no integers")
-        matrix = sparse.csr_array(parts, shape=tuple(shape))
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise StoreError(f"matrix {key!r} is malformed ({error})", hint=AGAIN) from error
-    return matrix

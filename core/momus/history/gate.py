@@ -25,12 +25,10 @@ from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_IT
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
 from momus.outputs import make_folder, writing
-from momus.ownership import marked
 from momus.schema import read_json
 
 FORMAT = "momus-gate-looks-2"
 """Format of the file that keeps the looks of a gate."""
-LOOKS = marked("the state of a gate", b"momus-gate-looks-")
 
 
 @dataclass(frozen=True)
@@ -213,12 +211,12 @@ def read_looks(path: Path, alpha: float, identity: str) -> Looks:
     Raises
     ------
     StoreError
-        The file is damaged.
+        The file is damaged, was edited, or is no state of a gate.
     UsageError
         The state was begun at another level.
     """
     try:
-        content = read_json(path, _State, "delete it to begin anew", sealed=True)
+        content = read_json(path, _State, "name another file to begin anew", sealed=True)
     except FileNotFoundError:
         return Looks(alpha)
     last = content["last"]

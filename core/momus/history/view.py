@@ -13,8 +13,7 @@ from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.history.outliers import OutlierChange
-from momus.outputs import appending, write_text, writing
-from momus.ownership import check_output, marked
+from momus.outputs import appending, write_own, writing
 from momus.report.blocks import Block, markdown_blocks, terminal_blocks
 from momus.report.format import number
 from momus.report.safe import clean
@@ -35,7 +34,7 @@ ROUNDING = 1e-12
 """Changes below this are errors of floating-point sums."""
 LONG = 2000
 """Characters of a message that are kept."""
-JUNIT = marked("JUnit XML of a gate", b'name="momus gate"')
+JUNIT = "JUnit XML of a gate"
 
 
 def run_name(path: str) -> str:
@@ -296,7 +295,7 @@ def write_junit(result: GateResult, path: Path) -> None:
     Raises
     ------
     StoreError
-        The file cannot be written.
+        The file cannot be written, or is somebody's.
     """
     elements = {"failed": "failure", "not decided": "error", "not checked": "skipped"}
     statuses = [c.status for c in result.checks]
@@ -312,8 +311,7 @@ def write_junit(result: GateResult, path: Path) -> None:
             ElementTree.SubElement(case, elements[c.status], {"message": line, "type": c.rule}).text = line
     ElementTree.indent(suites)
     text = ElementTree.tostring(suites, encoding="unicode")
-    check_output(path, JUNIT)
-    write_text(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+    write_own(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n', JUNIT)
 
 
 def workflow_commands(result: GateResult) -> list[str]:

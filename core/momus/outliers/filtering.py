@@ -157,7 +157,7 @@ def filter_text(
                 f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
             )
     inputs = [*paths, *real, *critics]
-    writing = writers(keep, drop, scores, [*inputs, scores], overwrite)
+    writing = writers(keep, drop, [*inputs, scores], overwrite)
     check_place(scores, [*inputs, keep, drop], option="--scores")
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust

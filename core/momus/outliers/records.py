@@ -12,17 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.errors import StoreError, UsageError
-from momus.files import file_digest, write_json
 from momus.numeric.types import Ints
-from momus.outputs import make_folder, open_temporary, replacing, writing
-from momus.ownership import Kind, check_output, check_place
+from momus.outputs import make_folder, open_temporary, replacing_own, writing
+from momus.ownership import check_own, check_place
 from momus.reading.originals import Originals
 from momus.runs.row_folder import ROOM
-from momus.schema import read_json
 
 SUFFIXES = (".jsonl", ".parquet")
-WRITTEN = "written.json"
-"""File in a folder of scores: the SHA-256 of each file of records that was written from them."""
+RECORDS = "a file of `momus filter`"
 
 
 class Lines:
@@ -84,53 +81,38 @@ RecordWriter = Lines | RowsOfParquet
 
 
 def writers(
-    keep: Path, drop: Path, scores: Path, inputs: Sequence[str | Path], overwrite: bool
+    keep: Path, drop: Path, inputs: Sequence[str | Path], overwrite: bool
 ) -> AbstractContextManager[tuple[RecordWriter, RecordWriter]]:
     """Check two outputs, and give what writes them; they appear when both are whole.
-
-    Records are copies, which nothing in them tells from those of others: a file is replaced if the folder of scores
-    knows its SHA-256.
 
     Raises
     ------
     UsageError
         The outputs are one file or inputs, or have another ending.
     StoreError
-        An output exists and is not to be replaced, or was not written from these scores, or was changed since.
+        An output exists and is not to be replaced, was not written by Momus, or was changed since.
     """
-    written = _written(scores)
-    records = Kind(f"what this command wrote from {scores}", lambda path: file_digest(path) in written)
     for path in (keep, drop):
         if path.suffix not in SUFFIXES:
             raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
         check_place(path, inputs)
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
-        check_output(path, records)
+        check_own(path, RECORDS)
     if os.path.realpath(keep) == os.path.realpath(drop):
         raise UsageError(f"{keep} is named twice", hint="name one file for each of --kept and --dropped")
-    return _opened(keep, drop, scores)
-
-
-def _written(scores: Path) -> list[str]:
-    try:
-        return read_json(scores / WRITTEN, list[str], "delete the file")
-    except FileNotFoundError:
-        return []
+    return _opened(keep, drop)
 
 
 @contextmanager
-def _opened(keep: Path, drop: Path, scores: Path) -> Iterator[tuple[RecordWriter, RecordWriter]]:
+def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter]]:
     for path in (keep, drop):
         make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
-    with writing(keep.parent, ROOM), replacing(keep) as kept, replacing(drop) as dropped:
+    with writing(keep.parent, ROOM), replacing_own(keep, RECORDS) as kept, replacing_own(drop, RECORDS) as dropped:
         both = [(Lines if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
         try:
             yield both[0], both[1]
         finally:
             for writer in both:
                 writer.close()
-        # before they appear: after a kill, they are known all the same
-        digests = dict.fromkeys([*_written(scores), file_digest(kept), file_digest(dropped)])
-        write_json(scores / WRITTEN, list(digests))

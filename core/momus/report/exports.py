@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.errors import UsageError
-from momus.outputs import edit_text
-from momus.ownership import Kind, check_output
+from momus.errors import StoreError, UsageError
+from momus.outputs import write_bytes, writing
+from momus.ownership import check_place, refuse_irregular
 from momus.report.against import first_sentences as against_sentences
 from momus.report.against_view import against_markdown
 from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
@@ -24,11 +27,13 @@ if TYPE_CHECKING:
     from momus.joint.versions import Against
     from momus.runs.result import Comparison
 
-BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end -->"
-"""What a card has around the section, so that it can be replaced."""
+BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end {} -->"
+"""What a card has around the section, so that it can be replaced; the end holds the digest of what is between them."""
 HEADING = "## What critics say of this data"
 HEADS = ("axis", "gap in human bands", "95 % interval", "p (adjusted)", "n", "finding")
-_SECTION = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
+_SECTION = re.compile(rb"<!-- momus: begin -->(.*?)<!-- momus: end ?([0-9a-f]*) -->", re.DOTALL)
+_BOMS = (b"\xff\xfe", b"\xfe\xff")
+"""Beginnings of files in UTF-16 and UTF-32."""
 
 
 def comparison_markdown(comparison: Comparison) -> str:
@@ -90,37 +95,66 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
         "\n".join(f"* {markdown(line)}" for line in _basis(comparison, name)),
         markdown("Critics test some axes only: a text that passes them all may still differ from human text."),
     ]
-    return "\n\n".join([BEGIN, *(b for b in blocks if b), END]) + "\n"
+    inner = "\n\n".join(["", *(b for b in blocks if b), ""])
+    return f"{BEGIN}{inner}{END.format(_section_digest(inner.encode('utf-8')))}\n"
 
 
-CARD = Kind(
-    "a card in Markdown",
-    lambda path: path.suffix in ("", ".md", ".markdown", ".mdx", ".txt") and path.read_bytes()[:1] not in (b"{", b"["),
-)
+def _section_digest(inner: bytes) -> str:
+    """The first 16 digits of the SHA-256 of a section, whatever its line ends: Git changes them."""
+    return hashlib.sha256(inner.replace(b"\r\n", b"\n")).hexdigest()[:16]
 
 
 def write_card(path: Path, section: str) -> bool:
     """Put the section into a card, in place of an earlier one or at the end; returns whether there was an earlier one.
+
+    All bytes outside of the section stay; it gets the line ends that most lines have.
 
     Raises
     ------
     UsageError
         The card has more than one such section.
     StoreError
-        The path is no card: a part of a run, JSON, a device, ….
+        The path is no card (a part of a run, JSON, a device, …), or the section in it was edited.
     """
-    check_output(path, CARD)
-    card = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-    sections = len(_SECTION.findall(card))
-    if sections > 1 or card.count(BEGIN) != sections:
+    check_place(path, [])
+    refuse_irregular(path)
+    with writing(path, "name another file"):
+        card = path.read_bytes() if path.exists() else b""
+    _check_card(path, card)
+    found = list(_SECTION.finditer(card))
+    if len(found) > 1 or card.count(BEGIN.encode("ascii")) != len(found):
         raise UsageError(
-            f"{path}: the marks {BEGIN} and {END} do not enclose one section", hint="keep one pair of them, or none"
+            f"{path}: the marks {BEGIN} and {END.format('…')} do not enclose one section",
+            hint="keep one pair of them, or none",
         )
-    if sections:
-        edit_text(path, _SECTION.sub(lambda _: section.strip(), card))
+    if found and _section_digest(found[0][1]) != found[0][2].decode("ascii"):
+        raise StoreError(
+            f"{path}: the section between {BEGIN} and its end was edited, or an older version of Momus wrote it",
+            hint="move what you wrote out of it and remove the section, or name another file",
+        )
+    line_end = b"\r\n" if card.count(b"\r\n") * 2 > card.count(b"\n") else b"\n"
+    new = section.encode("utf-8").replace(b"\n", line_end)
+    if found:
+        parts = [card[: found[0].start()], new.removesuffix(line_end), card[found[0].end() :]]
     else:
-        edit_text(path, f"{card.rstrip()}\n\n{section}" if card.strip() else section)
-    return bool(sections)
+        above = b"" if not card.strip() else line_end * 2 if not card.endswith((b"\n", b"\r")) else line_end
+        parts = [card, above, new]
+    with writing(path, "name another file"):
+        write_bytes(path, b"".join(parts))
+    return bool(found)
+
+
+def _check_card(path: Path, card: bytes) -> None:
+    """Raise `StoreError` unless a file can hold Markdown: UTF-8 under a name of texts, and no JSON."""
+    is_card = path.suffix in ("", ".md", ".markdown", ".mdx", ".txt") and not card.startswith(_BOMS)
+    with suppress(ValueError, RecursionError):
+        is_card = is_card and not isinstance(json.loads(card), dict | list)
+    try:
+        card.decode("utf-8")
+    except UnicodeDecodeError:
+        is_card = False
+    if not is_card:
+        raise StoreError(f"{path} is not a card in Markdown (UTF-8)", hint="name another file; this one stays")
 
 
 def _chosen(answer: Answer, corpus: str | None) -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from momus.joint.ranks import ALL_AXES
-from momus.outputs import write_text
-from momus.ownership import Kind, holds
+from momus.outputs import write_own
 from momus.report.against import first_sentences as against_sentences
 from momus.report.against import legend as against_legend
 from momus.report.against_view import against_page
@@ -36,6 +35,7 @@ from momus.report.table import overview
 from momus.report.trust_line import trust_items
 from momus.report.words import band, effective, families, floors, gap, method, null
 from momus.runs.folder import REPORT
+from momus.runs.manifest import REPORT_KIND
 from momus.text.counting import percentage
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
@@ -44,10 +44,8 @@ if TYPE_CHECKING:
     from momus.runs.result import Comparison
 
 
-TITLES = (b"<title>Momus: real and generated text compared", b"<title>Momus: versions of a model compared")
 WIDTH = 84
 """Pixels that the largest gap of a table is away from 0."""
-REPORT_PAGE = Kind("a report of Momus", lambda path: any(holds(path, title) for title in TITLES))
 
 
 def write_report(comparison: Comparison, path: Path) -> Path:
@@ -56,9 +54,9 @@ def write_report(comparison: Comparison, path: Path) -> Path:
     Raises
     ------
     StoreError
-        The file cannot be written, or is a link.
+        The file cannot be written, or the path holds what Momus did not write.
     """
-    return write_text(path, render(comparison))
+    return write_own(path, render(comparison), REPORT_KIND)
 
 
 def render(comparison: Comparison) -> str:

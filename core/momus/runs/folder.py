@@ -25,7 +25,7 @@ from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
-from momus.runs.generation import NEXT, READY, Generation, complete
+from momus.runs.generation import NEXT, Generation, complete, is_pending
 from momus.runs.kept_rows import HEADLINE, read_axis, write_axis
 from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
 from momus.runs.record import RunRecord, contradiction
@@ -90,6 +90,7 @@ class RunFolder:
                     f"{self.path} holds {held}",
                     hint=f"{how}, replace it with --overwrite, or name another folder with --out",
                 )
+            self._complete()
             check_strangers(self.path)
         with writing(self.path, "name another --out"):
             make_folder(self.path)
@@ -200,7 +201,7 @@ class RunFolder:
     def _complete(self) -> None:
         """Finish a publication that was interrupted, or wait for the process that is at it."""
         for _ in range(WAIT):
-            if not (self.path / READY).is_dir():
+            if not is_pending(self.path):
                 return
             try:
                 self.lock.acquire()

@@ -7,13 +7,13 @@ their published names first (`complete`), and can be interrupted and repeated at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from momus.errors import StoreError
 from momus.outputs import copy_folder, delete, delete_folder, make_folder, move, write_bytes
-from momus.ownership import MARK, RUN, kind_of
-from momus.runs.manifest import MANIFEST, ROWS, read_entries, write_manifest
+from momus.ownership import MARK, RUN, holds, record_of
+from momus.runs.manifest import DERIVED, MANIFEST, ROWS, check_generation, read_entries, write_manifest
 
 NEXT, READY, EARLIER = ".next", ".ready", ".earlier.json"
 
@@ -39,10 +39,18 @@ class Generation:
         keep
             Whether to resume: what an interrupted generation holds is kept, else the critics of the published run are
             copied.
+
+        Raises
+        ------
+        StoreError
+            The places of the generation hold files that no run wrote there.
         """
         complete(self.folder)
-        if self.path.exists() and any(self.path.iterdir()) and not (self.path / MARK).exists():
-            raise StoreError(f"{self.path} is not a run that Momus began", hint="move it, or name another folder")
+        delete(self.folder / READY)
+        for place in (self.path, self.folder / READY):
+            if place.exists() and any(place.iterdir()) and not (place / MARK).exists():
+                raise StoreError(f"{place} is not a run that Momus began", hint="move it, or name another folder")
+        check_generation(self.path)
         if self.path.exists() and not keep:
             delete_folder(self.path)
         if not (self.path / MARK).exists():
@@ -62,8 +70,13 @@ class Generation:
         complete(self.folder)
 
 
+def is_pending(folder: Path) -> bool:
+    """Whether a publication was begun and not finished."""
+    return holds(folder / READY / MARK, RUN.name.encode("ascii"))
+
+
 def complete(folder: Path) -> None:
-    """Finish a publication that was interrupted; nothing to do in any other folder.
+    """Finish a publication that was interrupted; nothing to do in any other folder. Files of others stay.
 
     Raises
     ------
@@ -71,12 +84,13 @@ def complete(folder: Path) -> None:
         A file cannot be moved.
     """
     ready = folder / READY
-    if not ready.is_dir() or kind_of(folder) is not RUN:
+    if not is_pending(folder):
         return
     try:
         if (ready / MANIFEST).exists():  # it is moved last
             _move(ready, folder)
-        delete_folder(ready)
+        below = sorted((p for p in ready.rglob("*") if p.is_dir()), reverse=True)
+        delete(*below, ready / EARLIER, ready / MARK, ready)  # of folders, the empty ones
     except OSError as error:
         raise StoreError(
             f"{folder}: a finished run cannot be published ({error.strerror})",
@@ -93,12 +107,12 @@ def _move(ready: Path, folder: Path) -> None:
         if (folder / ROWS).exists():
             delete_folder(folder / ROWS)
         move(ready / ROWS, folder / ROWS)
-    for path in sorted(_files(ready)):
-        target = folder / path.relative_to(ready)
-        if path.relative_to(ready).as_posix() not in (MANIFEST, EARLIER, MARK):
-            make_folder(target.parent)
-            move(path, target)
     new = read_entries(ready / MANIFEST)
+    derived = [path for name in DERIVED for path in (record_of(Path(name)), Path(name))]
+    for name in (*sorted(new), *map(str, derived)):
+        if (ready / name).exists():  # else it was moved before the interruption
+            make_folder((folder / name).parent)
+            move(ready / name, folder / name)
     delete(*(folder / name for name in set(_earlier(ready)) - set(new)))
     delete(*(p for p in (*sorted((folder / "critics").glob("*")), folder / ROWS) if p.is_dir()))
     move(ready / MANIFEST, folder / MANIFEST)
@@ -110,7 +124,3 @@ def _earlier(ready: Path) -> Iterable[str]:
         return read_entries(ready / EARLIER)
     except StoreError:
         return ()
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (p for p in folder.rglob("*") if p.is_file() or p.is_symlink())

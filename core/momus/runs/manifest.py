@@ -5,13 +5,14 @@ A folder whose files do not match its manifest was damaged, edited, or replaced 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict
 
 from momus.errors import StoreError
 from momus.files import file_digest, write_json
-from momus.ownership import RUN
+from momus.ownership import MARK, PART, RUN, is_own
 from momus.runs.row_folder import is_row_file
 from momus.schema import build, read_json
 from momus.version import RUN_FORMAT, __version__
@@ -19,9 +20,14 @@ from momus.version import RUN_FORMAT, __version__
 MANIFEST = "manifest.json"
 DERIVED = ("report.html",)
 """Files that can be written again from the others, and that readers never read."""
+REPORT_KIND = "a report"
 ROWS = "rows"
 """Folder of the rows of texts that were scored in parts; each of its files is sealed by itself."""
-AGAIN = "run `momus compare` again, with --overwrite for the same folder"
+OF_CRITIC = re.compile(
+    r"critics/[^/]+/((result|critic|manifest)\.json|(scores|headline|real)\.parquet|arrays\.safetensors)"
+)
+"""Paths of the files of the critics, within a run folder."""
+AGAIN = "run `momus compare` again, with another folder"
 
 
 class Entry(TypedDict):
@@ -70,22 +76,44 @@ def check_manifest(folder: Path) -> None:
 
 
 def check_strangers(folder: Path) -> None:
-    """Make sure that a run can be replaced: under the names that runs keep, it holds no file that it did not write.
+    """Make sure that a run can be replaced: under the names that runs keep, all files are as it wrote them.
 
     Raises
     ------
     StoreError
-        It does; without a manifest that can be read, nobody knows.
+        One is not; without a manifest that can be read, nobody knows.
     """
-    try:
-        known = read_entries(folder / MANIFEST)
-    except StoreError:
-        return
+    if not any((folder / name).exists() for name in ("run.json", MANIFEST)):
+        return  # it was begun, see `check_generation`
+    known = read_entries(folder / MANIFEST)
     rows = (p for p in (folder / ROWS).rglob("*") if p.is_file() and not is_row_file(p.relative_to(folder / ROWS)))
     kept = [p for p in _files(folder) if p.relative_to(folder).parts[0] in RUN.names]
     strange = [p for p in (*kept, *rows) if p.relative_to(folder).as_posix() not in known]
+    there = [(folder / name, entry["sha256"]) for name, entry in known.items() if (folder / name).is_file()]
+    strange += [path for path, digest in there if file_digest(path) != digest]
+    strange += [folder / name for name in DERIVED if not is_own(folder / name, REPORT_KIND)]
     if strange:
-        raise StoreError(f"{strange[0]} is not of the run in {folder}", hint="move it, or name another folder")
+        raise StoreError(
+            f"{strange[0]} is not of the run in {folder}, or was changed since", hint="move it, or name another folder"
+        )
+
+
+def check_generation(folder: Path) -> None:
+    """Make sure that a generation can be deleted: all its files have names that a run gives.
+
+    Raises
+    ------
+    StoreError
+        One has not.
+    """
+    for path in (p for p in folder.rglob("*") if not p.is_dir() or p.is_symlink()):
+        within = path.relative_to(folder)
+        ours = OF_CRITIC.fullmatch(within.as_posix()) or (
+            is_row_file(Path(*within.parts[1:])) if within.parts[0] == ROWS else within.as_posix() in RUN.names
+        )
+        hidden = path.name.startswith(".") and path.name.endswith((PART, MARK, ".lock"))
+        if not ours and not hidden:
+            raise StoreError(f"{path} is not of the run that was begun", hint="move it, or name another folder")
 
 
 def read_entries(path: Path) -> dict[str, Entry]:

@@ -308,9 +308,10 @@ class Comparison:
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
         from momus.ownership import check_output
-        from momus.report.page import REPORT_PAGE, write_report
+        from momus.report.page import write_report
+        from momus.runs.manifest import REPORT_KIND
 
-        check_output(Path(path), REPORT_PAGE, kept_by=self.folder)
+        check_output(Path(path), REPORT_KIND, kept_by=self.folder)
         return write_report(self, Path(path))
 
     def log_to(

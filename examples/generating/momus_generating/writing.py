@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import IO, Any, TypedDict
 
 from momus.errors import ReadingError, StoreError, UsageError
-from momus.files import table_kind, write_json
+from momus.files import write_json
 from momus.locking import Lock, is_on_disk
-from momus.outputs import appending, make_folder, write_bytes
-from momus.ownership import Kind, check_output, check_place, marked, refuse_irregular
+from momus.outputs import appending, delete, make_folder, record_own, write_own
+from momus.ownership import check_own, check_place, record_of, refuse_irregular
 from momus.progress import Reporter, Silent
 from momus.schema import build, parse_json, read_json
 from momus.text.counting import counted
@@ -25,15 +25,8 @@ from momus_generating.models import Generated, Generator, Prompt, Request
 
 WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
 """How messages call the keys of a run's record, where they differ from the keys."""
+DOCUMENTS, RECORD = "a file of `momus generate`", "a record of `momus generate`"
 AGAIN = "remove what is wrong, or replace the file with --overwrite"
-
-
-RECORD = marked("the record of `momus generate`", b'"decoding"', b'"prompts"', b'"keep_prompt"')
-LINES = table_kind("documents", ("id", "text", "model", "decoding", "seed"))
-DOCUMENTS = Kind(
-    "a file of `momus generate`",  # of which the first line may be incomplete, beside its record
-    lambda path: LINES.of(path) or RECORD.of(path.with_name(f"{path.name}.run.json")),
-)
 
 
 class _Line(TypedDict):
@@ -113,7 +106,11 @@ def write_documents(
         done = _begin(target, record, dict(zip(names, seeds, strict=True)), resume, overwrite)
         outcome = Outcome(before=len(done))
         todo = [r for name, r in zip(names, requests, strict=True) if name not in done]
-        with (reporter or Silent()).stage("writing documents", len(names)) as advance, appending(target) as out:
+        with (
+            (reporter or Silent()).stage("writing documents", len(names)) as advance,
+            appending(target) as out,
+            _recorded(target),
+        ):
             advance(len(done))
             for document in model.generate(todo, decoding):
                 name = names[document.request.number]
@@ -144,6 +141,18 @@ def locked(target: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def _recorded(target: Path) -> Iterator[None]:
+    """Record what the file holds at the end; one without a record is being written, or its process was killed."""
+    delete(record_of(target))
+    here = target.stat()
+    try:
+        yield
+    finally:
+        if target.exists() and os.path.samestat(here, target.stat()):
+            record_own(target, DOCUMENTS)
 
 
 def _append(out: IO[bytes], target: Path, line: dict[str, Any]) -> None:
@@ -180,14 +189,11 @@ def _begin(target: Path, record: dict[str, Any], known: Mapping[str, int], resum
     """
     record_path = target.with_name(f"{target.name}.run.json")
     if overwrite or not target.exists():
-        check_output(target, DOCUMENTS)
-        check_output(record_path, RECORD)
-        try:
-            if target.exists():  # its mode stays
-                write_bytes(target, b"")
-            write_json(record_path, record)
-        except OSError as error:
-            raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
+        check_own(target, DOCUMENTS)
+        check_own(record_path, RECORD)
+        if target.exists():  # its mode stays
+            write_own(target, b"", DOCUMENTS)
+        write_json(record_path, record, own=RECORD)
         return set()
     if not resume:
         raise StoreError(f"{target} already exists", hint="continue it with --resume, or replace it with --overwrite")
@@ -220,6 +226,8 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
                     f"{place} is not a document of this run ({ids[-1]!r})", hint="remove the line, or pass --overwrite"
                 )
             complete += len(line)
+    if record_of(target).exists():  # its run came to an end
+        check_own(target, DOCUMENTS)
     with appending(target, complete):  # which cuts the rest off
         pass
     if len(set(ids)) < len(ids):

@@ -141,6 +141,9 @@ def _pilot(path: Path | None) -> dict[str, float] | None:
         ) from error
 
 
+RESULT = "a result of a study"
+
+
 @study.command(name="read")
 def read(
     folder: Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study, with its key.")],
@@ -166,22 +169,20 @@ def read(
     Next: plan a larger study with `momus study new --pilot study.json`.
     """
     from momus.files import write_json
-    from momus.outputs import writing
-    from momus.ownership import check_output, marked
+    from momus.ownership import check_output
     from momus_people.answers import read_answers
     from momus_people.result import analysed
     from momus_people.store import read_study
     from momus_people.view import result_view
 
     if out is not None:
-        check_output(out, marked("the result of a study", b'"study"', b'"contrasts"', b'"sds"'), answers)
+        check_output(out, RESULT, answers)
     drawn = read_study(folder)
     result = analysed(
         drawn, read_answers(drawn, answers), max_failed=max_failed, exclude=tuple(exclude or ()), seed=seed
     )
     if out is not None:
-        with writing(f"--out {out}", "name another file"):
-            write_json(out, result.to_json())
+        write_json(out, result.to_json(), own=RESULT)
     if as_json:
         print_json(result.to_json())
     else:

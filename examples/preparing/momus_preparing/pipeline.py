@@ -13,8 +13,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from momus.errors import UsageError
-from momus.files import table_kind
-from momus.outputs import replacing
+from momus.outputs import replacing_own
 from momus.ownership import check_output
 from momus.progress import stage
 from momus.reading.location import Location, remote_name
@@ -28,6 +27,7 @@ from momus_preparing.filters import Filters, Reason, Titled, clean, lemmatizer, 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
 
+PREPARED = "a file of `momus prepare`"
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 """How files are compressed, by the last suffix of their names."""
 
@@ -98,18 +98,20 @@ def prepare(
     ------
     UsageError
         The file exists already, its folder does not exist, or no document passes; nothing is written then.
+    StoreError
+        The file was not written by Momus, or was changed since.
     """
     chosen = filters or Filters()
     if out.exists() and not overwrite:
         raise UsageError(f"{out} exists already", hint="choose another name, or pass --overwrite")
-    check_output(out, table_kind("a file of prepared documents", ("id", "section_names", "sections")))
+    check_output(out, PREPARED)
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder", hint="create it first")
     tally = Prepared()
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
         title_counts = _first_pass(documents, chosen, tally, spool)
         spool.seek(0)
-        with replacing(out) as partial:
+        with replacing_own(out, PREPARED) as partial:
             _second_pass(spool, partial, COMPRESSIONS.get(out.suffix), chosen, title_counts, tally)
             if not tally.kept:
                 raise nothing_kept(tally)

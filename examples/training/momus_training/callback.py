@@ -14,7 +14,7 @@ from momus.critic.hooks import check_fitted, overlap
 from momus.critic.scores import Scores
 from momus.errors import MomusError, UsageError
 from momus.inference.sequential import Look
-from momus.outputs import write_text
+from momus.outputs import write_own
 from momus.plugins import TRACKERS, load_plugin, registered
 from momus.report.tracking import Tracker
 from momus.text.corpus import Corpus
@@ -213,8 +213,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         return pd.DataFrame(self.history, columns=["step", "epoch", *COLUMNS, *ALWAYS, *COUNTS])
 
     def save(self, path: str | Path) -> Path:
-        """Write `history` as CSV."""
-        return write_text(Path(path), self.frame().to_csv(index=False))
+        """Write `history` as CSV; what Momus did not write there is not replaced."""
+        return write_own(Path(path), self.frame().to_csv(index=False), "a history of a training")
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Score the real text once.

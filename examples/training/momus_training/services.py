@@ -10,9 +10,8 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from momus.outputs import write_bytes
-from momus.ownership import check_output
-from momus.report.page import REPORT_PAGE
+from momus.outputs import write_own
+from momus.runs.manifest import REPORT_KIND
 from momus_training.tracked import COLUMNS, ComparisonTracker, Tracked
 
 STEP = "momus/step"
@@ -158,8 +157,7 @@ class TensorboardTracker(ComparisonTracker):
         _write(folder, [*_scalars(tracked.numbers), *texts], step or 0, **options)
         if tracked.report is not None:
             name = "report.html" if step is None else f"report-{step}.html"
-            check_output(folder / name, REPORT_PAGE)
-            write_bytes(folder / name, tracked.report.read_bytes())
+            write_own(folder / name, tracked.report.read_bytes(), REPORT_KIND)
         return f"folder {folder}"
 
     def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:

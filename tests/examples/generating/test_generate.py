@@ -113,6 +113,10 @@ def test_another_run_is_not_resumed(causal_lm, tmp_path):
         assert "was started with another" in str(result.exception)
     out.write_text("no json\n" + out.read_text(encoding="utf-8"), encoding="utf-8")
     assert "line 1" in str(run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--resume").exception)
+    edited = out.read_bytes()
+    assert "as Momus wrote it" in str(run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--overwrite").exception)
+    assert out.read_bytes() == edited
+    out.write_text(edited.decode("utf-8").removeprefix("no json\n"), encoding="utf-8")
     assert run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--overwrite").exit_code == 0
 
 

@@ -17,8 +17,8 @@ from momus.evidence import Axis, Chart, Role, Series
 from momus.joint.planning import Plan, power_at
 from momus.joint.ranks import ALL_AXES
 from momus.numeric.types import Floats
-from momus.outputs import make_folder, replacing, write_text, writing
-from momus.ownership import Kind, check_output, marked
+from momus.outputs import make_folder, replacing_own, write_own, writing
+from momus.ownership import check_output
 from momus.report.answer import answer_of
 from momus.report.cards import overlay
 from momus.report.figures.axes import WIDTHS, draw_axis, draw_rows, paper_style
@@ -38,8 +38,8 @@ ABOUT: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": CREATOR},
     "png": {"Software": CREATOR},
 }
-"""Metadata: who made a figure, by which it is known again, and no time, so that the same data give the same bytes."""
-FIGURE = marked("a figure of Momus", CREATOR.encode("ascii"))
+"""Metadata: who made a figure, and no time, so that the same data give the same bytes."""
+FIGURE = "a figure of a run"
 DOTS_PER_INCH = 300
 NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
@@ -110,7 +110,7 @@ def write_figures(
     comparison
         Just computed, or read from a run folder.
     folder
-        Made if it does not exist; files of the same names are replaced.
+        Made if it does not exist; earlier figures are replaced.
     formats
         Some of ``pdf``, ``svg`` and ``png``.
     width
@@ -162,12 +162,10 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
     from matplotlib.figure import Figure
 
     numbers = folder / f"{paper.name}.csv"
-    columns = paper.numbers.partition("\n")[0].encode("utf-8")
-    check_output(numbers, Kind("a table of this figure", lambda path: path.read_bytes().startswith(columns)))
     paths = [folder / f"{paper.name}.{kind}" for kind in formats]
-    for path in paths:
+    for path in (*paths, numbers):
         check_output(path, FIGURE)
-    write_text(numbers, paper.numbers)
+    write_own(numbers, paper.numbers, FIGURE)
     with paper_style(paper.name):
         figure = Figure(figsize=(width, paper.height), layout="constrained")
         paper.paint(figure.add_subplot())
@@ -175,7 +173,7 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
         figure.set_layout_engine("none")  # the layout is done; each format would repeat it
         for kind, path in zip(formats, paths, strict=True):
             about = {"Title": paper.title, **ABOUT[kind]}
-            with replacing(path) as temporary:
+            with replacing_own(path, FIGURE) as temporary:
                 figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
     return [*paths, numbers]
 
