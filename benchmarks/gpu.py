@@ -1,6 +1,6 @@
 """Speed of the code that runs on a GPU, and its agreement with the CPU, as a table in Markdown.
 
-Run:  bash benchmarks/gpu.sh [cpu]
+Run:  bash benchmarks/gpu.sh [cpu | cuda [STAGE …]]
 
 On a CPU the same code runs at small sizes, to check that it works. Stages that fail are named at the end, exit code 1.
 """
@@ -191,12 +191,14 @@ def main() -> None:
     """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda")
-    device = parser.parse_args().device
+    parser.add_argument("stages", nargs="*", metavar="STAGE", choices=[s.__name__ for s in STAGES], default=[])
+    options = parser.parse_args()
+    device = options.device
     small = device == "cpu"
     name = f"CPU, {torch.get_num_threads()} threads" if small else torch.cuda.get_device_name(device)
     print(f"{name}; torch {torch.__version__}; numpy {np.__version__}\n\n{HEAD}", flush=True)
     failed, start = [], time.perf_counter()
-    for stage in STAGES:
+    for stage in [s for s in STAGES if not options.stages or s.__name__ in options.stages]:
         try:
             rows = stage(device, small)
         except Exception:  # the other stages are measured all the same

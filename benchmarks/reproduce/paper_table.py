@@ -64,6 +64,9 @@ def reproduce(
             "--exact", help="Use the paper's own encoder where Momus would replace it by one that works offline."
         ),
     ] = False,
+    alternative: Annotated[
+        str | None, typer.Option(help="Another reading of the paper that the table has, e.g. absolute for deng-6.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Run folder to write, with the report; default: none.")
     ] = None,
@@ -111,6 +114,9 @@ def reproduce(
         return
     chosen = find_table(table)
     if settings:
+        if alternative is not None:
+            values = chosen.parameters(alternative)
+            raise UsageError("--settings prints what the paper names", hint=f"for the alternative, give {values}")
         echo(chosen.settings_text(), nl=False)
         return
     if overwrite and out is None:
@@ -124,6 +130,7 @@ def reproduce(
         critics=comma_separated(critics),
         config=config_tables(config),
         exact=exact,
+        alternative=alternative,
         seed=seed,
         reading=reading.options(["real", "fit", *paths]),
         reporter=Silent() if quiet else default_reporter(lines=True),

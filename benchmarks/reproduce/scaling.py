@@ -175,6 +175,16 @@ def show(name: str, stream: RunningText, tally: Tally) -> None:
     print(f"  ξ over random tie orders: ± {spread:.4f}", flush=True)
 
 
+def spread(words: int, seeds: int) -> None:
+    """Print how much the exponents of Simon's process differ between seeds: few early words decide its vocabulary."""
+    laws: tuple[ScalingLaw, ...] = (Heaps(), Ebeling(), Taylor(), LongRange())
+    streams = (numbered(simon(words, 0.1, seed=seed)) for seed in range(seeds))
+    slopes = np.array([[law.line(stream).slope for law in laws] for stream in streams])
+    print(f"\nSimon process, {seeds} seeds: mean, sd, least, greatest")
+    for law, column in zip(laws, slopes.T, strict=True):
+        print(f"  {law.name:<12}{column.mean():9.4f}{column.std(ddof=1):9.4f}{column.min():9.4f}{column.max():9.4f}")
+
+
 def figures(folder: Path, real: RunningText, shuffled: RunningText) -> None:
     """Draw each law for a text and its shuffle, as the report does."""
     from momus.evidence import Chart
@@ -193,6 +203,7 @@ def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--words", type=int, default=1_000_000, help="length of the simulated processes")
+    parser.add_argument("--seeds", type=int, default=12, help="seeds of Simon's process, whose exponents vary most")
     parser.add_argument("--figures", type=Path, help="folder for SVG figures")
     arguments = parser.parse_args()
     start = time.perf_counter()
@@ -200,6 +211,8 @@ def main() -> None:
     tally = Tally()
     for name, make in made.items():
         show(name, make(), tally)
+    if arguments.seeds > 1:
+        spread(arguments.words, arguments.seeds)
     if arguments.figures:
         figures(arguments.figures, made["WikiText-2"](), made["1-gram shuffle"]())
     print(

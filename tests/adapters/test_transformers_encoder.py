@@ -128,6 +128,8 @@ def test_a_text_is_cut_not_read_whole(encoder):
         ({"model": ""}, "no model"),
         ({"model": "/nowhere/at/all"}, "cannot be loaded"),
         ({"model": "x", "wings": 2}, "no parameter 'wings'"),
+        ({"model": "x", "precision": "half"}, "precision is 'half'"),
+        ({"model": "x", "max_tokens": "256"}, "max_tokens is '256'"),
     ],
 )
 def test_errors_say_what_to_do(options, said, corpus):

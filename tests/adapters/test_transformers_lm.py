@@ -7,11 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+import transformers
 from scipy import stats
 
 from momus.errors import MomusError
 from momus.sequences import Sequences, StepModel, TextScorer
-from momus_adapters.language_models.transformers import TransformersLM, batches, pieces
+from momus_adapters.language_models.transformers import TransformersLM, key_value_size
+from momus_adapters.language_models.windows import batches, pieces
 from momus_generating import Decoding, Generator, Prompt, Request, Sampler, sample
 
 TEXTS = ["the cat sat on the mat", "a dog", "", "rain fell on the town all day and all night and then it stopped", "x"]
@@ -121,6 +123,45 @@ def test_drawn_texts_do_not_depend_on_the_batch(causal_lm, decoding):
         lm.batch = size
         found.append([g.text for g in Sampler(lm).generate(requests, decoding)])
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("gpt2", {"n_embd": 24, "n_head": 2, "n_layer": 3}),
+        ("llama", {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2}),
+        ("qwen3", {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 16}),
+    ],
+)
+def test_the_size_of_keys_and_values_is_that_of_the_cache(kind, options):
+    config = transformers.AutoConfig.for_model(kind, vocab_size=50, **options)
+    network = transformers.AutoModelForCausalLM.from_config(config).eval()
+    cache = network(input_ids=torch.tensor([[1, 2, 3]]), use_cache=True).past_key_values
+    assert key_value_size(config) == sum(x.numel() for layer in cache.layers for x in (layer.keys, layer.values)) / 3
+
+
+def test_batches_are_cut_by_tokens_and_free_memory(causal_lm, monkeypatch):
+    """A batch by memory alone: with its keys, values and logits, it takes no more than half of what is free."""
+    lm = TransformersLM(causal_lm)
+    assert lm.batch == 0
+    assert [lm.at_once(n) for n in (64, 128, 1 << 20)] == [256, 128, 128], "16,384 tokens, of at most a window each"
+    assert lm.at_once(64, beams=4) == 64
+    assert TransformersLM(causal_lm, batch=7).at_once(64, beams=4) == 7, "a size that is given is kept"
+    most = lm.budget
+    monkeypatch.setattr("momus_adapters.language_models.transformers.free_memory", lambda device: 1 << 20)
+    assert lm.at_once(64) * (64 * key_value_size(lm.network.config) * 4 + lm.size * 48) <= 1 << 19
+    assert 1 < lm.at_once(64) < 256
+    assert 1 <= lm.budget < most
+    monkeypatch.setattr("momus_adapters.language_models.transformers.free_memory", lambda device: 1)
+    assert (lm.at_once(64), lm.budget) == (1, 1)
+
+
+def test_the_sampler_counts_the_tokens_of_prompts(lm, monkeypatch):
+    asked, prompt = [], "the cat sat on the mat"
+    monkeypatch.setattr(lm, "at_once", lambda *sizes: asked.append(sizes) or 2)
+    requests = [Request(i, Prompt(f"p{i}", text), i) for i, text in enumerate(["", prompt, "a dog"])]
+    assert len(list(Sampler(lm).generate(requests, Decoding("beam-sampling", beams=3, longest=5)))) == 3
+    assert asked == [(5 + int(lm.encode([prompt]).lengths[0]), 3)]
 
 
 def test_sliding_contexts_keep_the_last_half_window(causal_lm):

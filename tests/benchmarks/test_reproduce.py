@@ -129,6 +129,8 @@ def test_the_list_has_every_table_and_the_settings_are_toml():
         (["deng-2", "--critics", "topics"], "it has sections"),
         (["deng-2", "--overwrite"], "--out"),
         (["lebrun-2", "--settings"], "no settings"),
+        (["deng-6", "--settings", "--alternative", "absolute"], "absolute"),
+        (["deng-2", "--alternative", "absolute"], "no alternative"),
         (["--real", "b.jsonl"], "no table was named"),
     ],
 )

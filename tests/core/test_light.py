@@ -148,7 +148,7 @@ def test_core_critics_compare_without_optional_packages(tmp_path):
     ("arguments", "message"),
     [
         (["compare", "-c", "topics", "-r", "a.jsonl", "-g", "b=b.jsonl"], "[torch]'"),
-        (["critics", "check", "code-mixing"], "[torch,pyro]'"),
+        (["critics", "check", "code-mixing"], "[torch]'"),
     ],
 )
 def test_commands_name_the_extra(tmp_path, arguments, message):

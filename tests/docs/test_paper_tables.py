@@ -27,6 +27,11 @@ def test_critics_are_made_with_the_settings(table):
         for name, value in config[critic.name].items():
             assert getattr(critic, name) == value
     make_critics(table.critics, {c: {**config[c], **v} for c, v in table.substitutes.items()})
+    for name, changes in table.alternatives.items():
+        other = table.parameters(name)
+        make_critics(table.critics, other)
+        assert {c: {k: other[c][k] for k in values} for c, values in changes.items()} == changes
+        assert other != config
     make_critics(table.critics, {c: {**config[c], **v} for c, v in table.shipped_parameters.items()})
 
 
@@ -59,4 +64,22 @@ def test_the_page_names_every_table_and_no_other():
 def test_every_row_of_the_page_names_its_id():
     rows = [line for line in PAGE.splitlines() if re.match(r"\| (Table|Figure|Appendix)", line)]
     assert len(rows) > 15
-    assert [r for r in rows if not ID.search(r.split("|")[1])] == []
+    link = re.compile(r"\]\([a-z]|not covered: ")
+    assert [r for r in rows if not ID.search(r.split("|")[1]) and not link.search(r)] == []
+
+
+NUMBERS = re.compile(r"\b([Tt]able|[Ff]igure)s? (\d+(?:(?:, | and | to )\d+)*)")
+
+
+@pytest.mark.parametrize(
+    ("paper", "tables", "figures"), [("Deng", 16, 16), ("Meister", 7, 9), ("Takahashi", 7, 7), ("LeBrun", 9, 13)]
+)
+def test_the_page_names_every_table_and_figure_of_the_papers(paper, tables, figures):
+    part = re.search(rf"^\*\*{paper}.*?(?=^\*\*|^## )", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
+    named = set()
+    for kind, numbers in NUMBERS.findall("\n".join(line for line in part.splitlines() if line.startswith("| "))):
+        spans = [span.split(" to ") for span in re.split(", | and ", numbers)]
+        named |= {(kind.lower(), n) for span in spans for n in range(int(span[0]), int(span[-1]) + 1)}
+    expected = {("table", n) for n in range(1, tables + 1)} | {("figure", n) for n in range(1, figures + 1)}
+    assert expected - named == set()
+    assert named - expected == set()

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momus.errors import UsageError
+from momus.numeric.devices import free_memory
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Ints
 from momus.sequences import Sequences, SequenceScores, StepModel
+from momus_adapters.language_models.windows import Piece, batches, pieces
 from momus_adapters.transformers.encoder import load, quiet
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-TOKENS = 16_384  # maximum tokens per batch
+TOKENS = 16_384  # maximum tokens per scored batch
+# maximum tokens of a batch whose keys and values are kept while it is generated
+CACHED = {"cpu": 1 << 14, "other": 1 << 18}
 # maximum size of a batch's logits; on a CPU, more would only miss the cache
 LOGITS = {"cpu": 1 << 22, "other": 1 << 27}
+# bytes per logit: of scoring, in half and single precision with intermediate results; of sampling, in double precision
+SCORING, SAMPLING = 16, 48
 
 
 class CausalNetwork(StepModel):
@@ -46,19 +51,46 @@ class CausalNetwork(StepModel):
         Ids of the symbols.
     window
         Maximum number of ids that the network reads at once.
+    batch
+        Sequences that are generated at once; 0: as many as `at_once` allows.
+    cached
+        Bytes of the keys and values of a token.
     """
 
     def __init__(
-        self, network: Any, *, name: str, size: int, begin: int, end: int, window: int, device: str, batch: int
+        self,
+        network: Any,
+        *,
+        name: str,
+        size: int,
+        begin: int,
+        end: int,
+        window: int,
+        device: str,
+        batch: int = 0,
+        cached: int = 0,
     ) -> None:
         self.network, self.name, self.size, self.begin, self.end = network, name, size, begin, end
-        self.window, self.device, self.batch = window, device, batch
+        self.window, self.device, self.batch, self.cached = window, device, batch, cached
         self._takes_positions = "position_ids" in inspect.signature(network.forward).parameters
 
     @property
     def budget(self) -> int:
-        """Maximum number of tokens per scored batch, padding included."""
-        return max(1, min(TOKENS, LOGITS.get(self.device, LOGITS["other"]) // self.size))
+        """Maximum number of tokens per scored batch, padding included, whose logits take half of the free memory."""
+        logits = LOGITS.get(self.device, LOGITS["other"])
+        if (free := free_memory(self.device)) is not None:
+            logits = min(logits, free // 2 // SCORING)
+        return max(1, min(TOKENS, logits // self.size))
+
+    def at_once(self, tokens: int, beams: int = 1) -> int:
+        """Sequences of at most ``tokens`` tokens per batch: ``batch``, or by tokens and half of a GPU's free memory."""
+        if self.batch:
+            return self.batch
+        tokens = min(tokens, self.window)
+        rows = CACHED.get(self.device, CACHED["other"]) // tokens
+        if (free := free_memory(self.device)) is not None:
+            rows = min(rows, free // 2 // (tokens * self.cached + self.size * SAMPLING))
+        return max(1, rows // beams)
 
     def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
         """log p of each token and of the end symbol, in nats.
@@ -153,6 +185,15 @@ class CausalNetwork(StepModel):
         return state
 
 
+def key_value_size(config: Any) -> int:
+    """Numbers in the keys and values of a token: two vectors per layer and head; 0 for networks without attention."""
+    heads = getattr(config, "num_attention_heads", 0)
+    if not heads:
+        return 0
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    return 2 * int(config.num_hidden_layers * (getattr(config, "num_key_value_heads", None) or heads) * width)
+
+
 @dataclass
 class _State:
     cache: Any
@@ -168,53 +209,6 @@ def _log_p(logits: Tensor, targets: Tensor, temperature: float) -> Tensor:
     return scaled.gather(2, targets[:, :, None])[:, :, 0] - torch.logsumexp(scaled, dim=2)
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One window of a sequence: ``start … stop`` is read, ``scored … stop`` is scored."""
-
-    sequence: int
-    start: int
-    scored: int
-    stop: int
-
-
-def pieces(lengths: Ints, window: int) -> list[Piece]:
-    """Cut sequences into windows: every token is scored once, after the first window given at least half a window.
-
-    >>> import numpy as np
-    >>> [(p.start, p.scored, p.stop) for p in pieces(np.array([10]), 4)]
-    [(0, 0, 4), (2, 4, 6), (4, 6, 8), (6, 8, 10)]
-    """
-    out: list[Piece] = []
-    half = window // 2
-    for i, n in enumerate(lengths.tolist()):
-        stop, scored = min(n, window), 0
-        while True:
-            out.append(Piece(i, max(0, stop - window) if scored else 0, scored, stop))
-            if stop == n:
-                break
-            scored, stop = stop, min(n, stop + window - half)
-    return out
-
-
-def batches(todo: Sequence[Piece], tokens: int) -> Iterator[list[Piece]]:
-    """Batches of pieces, the longest first, of at most ``tokens`` tokens with padding (or a single piece).
-
-    >>> import numpy as np
-    >>> [len(b) for b in batches(pieces(np.array([5, 3, 3, 2]), 8), 6)]
-    [1, 2, 1]
-    """
-    order = sorted(todo, key=lambda p: (p.start - p.stop, p.sequence, p.start))
-    batch: list[Piece] = []
-    for piece in order:
-        if batch and (len(batch) + 1) * (batch[0].stop - batch[0].start) > tokens:  # the first piece is the longest
-            yield batch
-            batch = []
-        batch.append(piece)
-    if batch:
-        yield batch
-
-
 class TransformersLM(CausalNetwork):
     """A causal language model as scorer and generator of texts; see `CausalNetwork`.
 
@@ -228,7 +222,7 @@ class TransformersLM(CausalNetwork):
         ``auto`` (bfloat16 on a GPU, float32 on a CPU), ``float32``, ``bfloat16`` or ``float16``. Half precision changes
         log p of a token by about 0.01 nats, and occasionally makes a sampled text depend on the batch.
     batch
-        Number of documents generated at once; batches for scoring depend on document lengths.
+        Number of documents generated at once; 0: by their tokens and the free memory. Batches for scoring always are.
     window
         Tokens of context, begin symbol included; 0 uses the model's maximum.
     begin, end
@@ -246,7 +240,7 @@ class TransformersLM(CausalNetwork):
         *,
         device: str = "cpu",
         precision: str = "auto",
-        batch: int = 16,
+        batch: int = 0,
         window: int = 0,
         begin: str = "",
         end: str = "",
@@ -268,8 +262,9 @@ class TransformersLM(CausalNetwork):
         if tokens < 4 or (most and tokens > most):
             allowed = f"4 to {most}" if most else "at least 4"
             raise UsageError(f"a window of {tokens} tokens for {model}", hint=f"give {allowed}")
+        network = network.to(device, kinds[precision]).eval()
         super().__init__(
-            network.to(device, kinds[precision]).eval(),
+            network,
             name=model,
             size=self.size,
             begin=first,
@@ -277,6 +272,7 @@ class TransformersLM(CausalNetwork):
             window=tokens,
             device=device,
             batch=batch,
+            cached=key_value_size(config) * network.dtype.itemsize,
         )
 
     def _symbol(self, token: str, default: int | None) -> int:

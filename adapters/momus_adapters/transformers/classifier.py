@@ -8,7 +8,7 @@ name of the model, not its weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,11 @@ from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Bools, Floats, Ints
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_adapters.chains.classes import ClassChain
-from momus_adapters.transformers.encoder import class_logits, encoder, outputs, tokenize
+from momus_adapters.transformers.encoder import Count, Precision, class_logits, encoder, outputs, tokenize
 
 
 def class_names(network: Any) -> list[str]:
@@ -52,10 +53,10 @@ class TransformersClassifier(Estimator):
     device = "cpu"
 
     model: str = ""
-    max_tokens: int = 256
-    batch: int = 32
-    temperature: float = 1.0
-    precision: str = "auto"
+    max_tokens: Count = 256
+    batch: Count = 32
+    temperature: Annotated[float, Range(0, 10**6, above=True)] = 1.0
+    precision: Precision = "auto"
 
     def _loaded(self) -> tuple[Any, Any]:
         """The network and its tokenizer."""
@@ -94,10 +95,10 @@ class TokenClasses(ClassChain, DeviceMixin):
     sequence = True
 
     model: str = ""
-    max_tokens: int = 256
-    batch: int = 32
-    smoothing: float = 1.0
-    precision: str = "auto"
+    max_tokens: Count = 256
+    batch: Count = 32
+    smoothing: Annotated[float, Range(0, 10**6)] = 1.0
+    precision: Precision = "auto"
 
     def fit(self, real: Corpus) -> Self:
         """Learn the Markov chain of classes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,12 @@ from momus.critic.tools import resource, token_batches
 from momus.errors import MissingExtraError, UsageError
 from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Floats, Ints
+from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.version import extra
 
+Count = Annotated[int, Range(1)]
+Precision = Annotated[str, OneOf("auto", "float32", "bfloat16", "float64")]
 SPECIAL = ("cls_token", "sep_token", "pad_token", "unk_token", "mask_token", "bos_token", "eos_token")
 
 
@@ -86,14 +89,22 @@ def encoder(kind: str, model: str, device: str, precision: str = "float32") -> t
     kind, model
         See `load`.
     precision
-        ``float64`` doubles the precision of the weights; any other leaves them as they are, see `autocast`.
+        See `weights_in`.
     """
     network, tokenizer = load(kind, model)
-    return (network.double() if precision == "float64" else network).eval().to(device), tokenizer
+    return weights_in(network, precision).eval().to(device), tokenizer
+
+
+def weights_in(network: Any, precision: str) -> Any:
+    """Convert weights to double precision for ``float64``, otherwise to single, whatever the type of the file.
+
+    Steps of training are smaller than the rounding of half precision; for speed, see `autocast`.
+    """
+    return network.double() if precision == "float64" else network.float()
 
 
 def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
-    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU; ``float64``: that of the weights.
+    """Context of mixed precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU.
 
     Raises
     ------
@@ -186,33 +197,39 @@ class TransformersEmbedder(Estimator):
     batch
         Texts of ``max_tokens`` tokens per batch; of shorter ones more.
     precision
-        ``auto``, ``float32`` or ``bfloat16``.
+        ``auto`` (bfloat16 on a GPU), ``float32``, ``bfloat16`` or ``float64``.
     """
 
     device = "cpu"
 
     model: str = ""
-    max_tokens: int = 128
-    batch: int = 64
-    precision: str = "auto"
+    max_tokens: Count = 128
+    batch: Count = 64
+    precision: Precision = "auto"
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Load the encoder; nothing is learned."""
-        resource(encoder, "AutoModel", self.model, self.device)
+        self._loaded()
         return self
+
+    def _loaded(self) -> tuple[Any, Any]:
+        """The network and its tokenizer."""
+        return resource(encoder, "AutoModel", self.model, self.device, self.precision)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Unit vectors, float array (N, V)."""
         import torch
 
-        loaded = resource(encoder, "AutoModel", self.model, self.device)
+        loaded = self._loaded()
         rows = tokenize(loaded[1], texts, self.max_tokens)
         out = np.zeros((len(rows), loaded[0].config.hidden_size))
         with stage("embedding", len(rows)) as advance:
             done, tokens = 0, self.batch * self.max_tokens
             for batch, mask, output in outputs(loaded, rows, tokens, self.device, self.precision):
                 # hidden is (B, T, V); the mask, as (B, T, 1), keeps padding out of the mean
-                hidden, weight = output.last_hidden_state.float(), mask.unsqueeze(-1).float()
+                hidden = output.last_hidden_state
+                hidden = hidden.to(torch.promote_types(hidden.dtype, torch.float32))
+                weight = mask.unsqueeze(-1).to(hidden.dtype)
                 mean = (hidden * weight).sum(dim=1) / weight.sum(dim=1)
                 out[batch] = torch.nn.functional.normalize(mean, dim=1).double().cpu().numpy()
                 advance(done := done + len(batch))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,25 @@ from numpy.typing import NDArray
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior, resource
 from momus.errors import FittingError
-from momus.estimator import parametrized
+from momus.estimator import check_params, parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
+from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus_adapters.transformers.encoder import SPECIAL, autocast, class_logits, load, padded, quiet, tokenize
+from momus_adapters.transformers.encoder import (
+    SPECIAL,
+    Count,
+    Precision,
+    autocast,
+    class_logits,
+    load,
+    padded,
+    quiet,
+    tokenize,
+    weights_in,
+)
 
 Rows = list[NDArray[np.int32]]
 Tuned = tuple[Any, Any]
@@ -46,7 +58,8 @@ class TransformersPosterior(CalibratedPosterior):
     patience
         Training stops after this many epochs without a better validation loss.
     precision
-        ``auto`` (bfloat16 on a GPU), ``float32``, ``bfloat16``.
+        ``auto`` (bfloat16 on a GPU), ``float32``, ``bfloat16`` or ``float64``. Weights are trained in single precision,
+        or in double.
     seed
         Seeds the head, the order of batches, dropout, and the choice of held-out documents.
     """
@@ -54,15 +67,15 @@ class TransformersPosterior(CalibratedPosterior):
     device = "cpu"
 
     model: str = ""
-    epochs: int = 3
-    rate: float = 2e-5
-    batch: int = 32
-    max_tokens: int = 256
-    layers: int = -1
-    balance: float = 0.0
-    validation: float = 0.1
-    patience: int = 1
-    precision: str = "auto"
+    epochs: Count = 3
+    rate: Annotated[float, Range(0, 1, above=True)] = 2e-5
+    batch: Count = 32
+    max_tokens: Count = 256
+    layers: Annotated[int, Range(-1)] = -1
+    balance: Annotated[float, Range(0, 1)] = 0.0
+    validation: Annotated[float, Range(0, 1, above=True)] = 0.1
+    patience: Count = 1
+    precision: Precision = "auto"
     seed: int = 0
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
@@ -71,9 +84,13 @@ class TransformersPosterior(CalibratedPosterior):
         Raises
         ------
         FittingError
-            There are too few labelled sections to hold any out.
+            There are too few labelled sections to hold any out, or the loss is not finite.
+        UsageError
+            The model cannot be loaded, or a parameter is out of range.
         """
         import torch
+
+        check_params(self)
 
         rng = np.random.default_rng(self.seed)
         document = owners_of(offsets_of(corpus.section_counts))  # the document of each section, (N,)
@@ -86,7 +103,7 @@ class TransformersPosterior(CalibratedPosterior):
             torch.manual_seed(self.seed)
             network, tokenizer = load("AutoModelForSequenceClassification", self.model, num_labels=states)
             rows = tokenize(tokenizer, corpus.section_texts.to_pylist(), self.max_tokens)
-            tuned = network.to(self.device), tokenizer
+            tuned = weights_in(network, self.precision).to(self.device), tokenizer
             counts = np.bincount(labels[train], minlength=states).astype(np.float64)
             weights = np.maximum(counts, 1.0) ** -self.balance
             self.log_weights_ = np.log(weights / weights.mean())
@@ -151,6 +168,12 @@ class TransformersPosterior(CalibratedPosterior):
                     optimizer.zero_grad(set_to_none=True)
                     advance(step := step + 1)
                 loss = self._loss(tuned, held, truth)
+                if not np.isfinite(loss):
+                    done = len(self.losses_) + 1
+                    raise FittingError(
+                        f"fine-tuning {self.model!r} diverged: the held-out loss is {loss} after pass {done}",
+                        hint=f'lower the rate, which is {self.rate:g}, or compute with precision = "float32"',
+                    )
                 self.losses_.append(loss)
                 if loss < best:
                     best = loss
@@ -200,7 +223,7 @@ def _rebuilt(posterior: TransformersPosterior, weights: NDArray[np.floating], de
         config = AutoConfig.for_model(posterior.config_["model_type"])
         config.update({k: v for k, v in posterior.config_.items() if k != "model_type"})
         config.num_labels = len(posterior.log_weights_)
-        network = AutoModelForSequenceClassification.from_config(config)
+        network = weights_in(AutoModelForSequenceClassification.from_config(config), posterior.precision)
         backend = Tokenizer.from_str(posterior.tokenizer_)
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **posterior.special_)
     state, start = network.state_dict(), 0

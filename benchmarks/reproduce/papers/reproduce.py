@@ -92,6 +92,7 @@ def reproduce(
     critics: Sequence[str] | None = None,
     config: Mapping[str, Mapping[str, Any]] | None = None,
     exact: bool = False,
+    alternative: str | None = None,
     seed: int = 0,
     reading: ReadingOptions | None = None,
     reporter: Reporter | None = None,
@@ -109,13 +110,15 @@ def reproduce(
         Parameters by critic that replace those of the paper.
     exact
         Keep the paper's parameters where the registry replaces them by some that work offline.
+    alternative
+        Name of another reading of the paper that the table has, see `PaperTable`.
     options
         Further options of `momus.engine.compare`, such as ``out`` or ``device``.
 
     Raises
     ------
     UsageError
-        The table is not run by one command, or it lacks texts.
+        The table is not run by one command, it lacks texts, or it has no such alternative.
     MomusError
         What `compare` raises.
     """
@@ -125,7 +128,7 @@ def reproduce(
         real, generated, fit = _shipped(table, generated, fit)
     if not generated and not table.references:
         raise UsageError(f"{table.id} compares generated text", hint="name it: --generated NAME=PATH")
-    parameters, changed = _parameters(table, chosen, config or {}, exact, shipped)
+    parameters, changed = _parameters(table, table.parameters(alternative), chosen, config or {}, exact, shipped)
     options |= {"critics": chosen, "config": parameters, "seed": seed, "reporter": reporter}
     if table.references:
         # references are made of the held-out real text, so the texts are read and split here and not by `compare`
@@ -174,7 +177,12 @@ def _shipped(
 
 
 def _parameters(
-    table: PaperTable, critics: Sequence[str], config: Mapping[str, Mapping[str, Any]], exact: bool, shipped: bool
+    table: PaperTable,
+    paper: Mapping[str, Mapping[str, Any]],
+    critics: Sequence[str],
+    config: Mapping[str, Mapping[str, Any]],
+    exact: bool,
+    shipped: bool,
 ) -> tuple[dict[str, dict[str, Any]], tuple[tuple[str, str, Any, Any], ...]]:
     """The parameters by critic, and those that are not the paper's."""
     foreign = [c for c in config if c not in critics]
@@ -183,7 +191,6 @@ def _parameters(
             f"--config has parameters of {', '.join(map(repr, foreign))}, which {table.id} does not run",
             hint=f"leave them out; it runs {', '.join(critics)}",
         )
-    paper = table.parameters()
     replaced = [{} if exact else table.substitutes, table.shipped_parameters if shipped else {}, config]
     used = {c: dict(paper.get(c, {})) for c in critics}
     for layer in replaced:

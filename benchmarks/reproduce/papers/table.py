@@ -69,6 +69,8 @@ class PaperTable:
         Texts made of the real text that the table has, too.
     substitutes
         Parameters by critic that replace those of the paper, because it used what cannot be had offline.
+    alternatives
+        By name, parameters by critic of another reading of the paper, such as what the authors' code does.
     texts, shipped_parameters
         The texts to run on where none are given, and parameters by critic for texts so small.
     note
@@ -90,6 +92,7 @@ class PaperTable:
     note: str = ""
     references: tuple[str, ...] = ()
     substitutes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    alternatives: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     texts: ShippedTexts | None = None
     shipped_parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     seconds: int | None = None
@@ -111,9 +114,23 @@ class PaperTable:
             raise UsageError(f"{self.id} has no settings of critics", hint=self.instead)
         return (FOLDER / "settings" / f"{self.settings}.toml").read_text(encoding="utf-8")
 
-    def parameters(self) -> dict[str, dict[str, Any]]:
-        """The paper's parameters of the critics of the columns."""
-        return {k: dict(v) for k, v in tomllib.loads(self.settings_text()).items() if k in self.critics}
+    def parameters(self, alternative: str | None = None) -> dict[str, dict[str, Any]]:
+        """The paper's parameters of the critics of the columns, or those of an alternative.
+
+        Raises
+        ------
+        UsageError
+            The table has no such alternative.
+
+        >>> find_table("deng-6").parameters("absolute")["coreference"]["discounting"]
+        'absolute'
+        """
+        if alternative is not None and alternative not in self.alternatives:
+            hint = f"choose one of {', '.join(self.alternatives)}" if self.alternatives else "leave it out"
+            raise UsageError(f"{self.id} has no alternative {alternative!r}", hint=hint)
+        other = self.alternatives.get(alternative or "", {})
+        settings = tomllib.loads(self.settings_text())
+        return {k: {**v, **other.get(k, {})} for k, v in settings.items() if k in self.critics}
 
 
 @cache

@@ -18,7 +18,7 @@ import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.errors import UsageError
-from momus.estimator import Estimator, construct
+from momus.estimator import Estimator, check_params, construct
 from momus.numeric.temperature import calibration_error, fit_temperature, softmax
 from momus.numeric.types import Floats, Ints
 from momus.plugins import ADAPTERS, load_plugin, registered
@@ -218,7 +218,7 @@ def make_adapter(role: str, name: str, parameters: Mapping[str, Any], builtin: S
     Raises
     ------
     UsageError
-        There is no such adapter, or it does not accept these parameters.
+        There is no such adapter, or it does not accept these parameters or their values.
     PluginError
         The adapter cannot be imported.
     """
@@ -227,7 +227,9 @@ def make_adapter(role: str, name: str, parameters: Mapping[str, Any], builtin: S
         raise UsageError(f"{role} is {name!r}", hint=f"choose one of {', '.join([*builtin, *known])}")
     factory = load_plugin(ADAPTERS, f"{role}.{name}")
     if isinstance(factory, type) and issubclass(factory, Estimator):
-        return construct(factory, dict(parameters), place=f"{role} {name!r}")
+        adapter = construct(factory, dict(parameters), place=f"{role} {name!r}")
+        check_params(adapter)
+        return adapter
     adapter = factory(**parameters)
     if not isinstance(adapter, Estimator):
         raise UsageError(f"{role} {name!r} returns a {type(adapter).__name__}, not a momus.estimator.Estimator")

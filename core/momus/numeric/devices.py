@@ -1,4 +1,4 @@
-"""Names of torch devices: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
+"""Torch devices: their names (``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``), and free memory."""
 
 from __future__ import annotations
 
@@ -39,3 +39,18 @@ def resolve_device(name: str) -> str:
         reason = str(error).splitlines()[0]
         raise UsageError(f"device {name!r} cannot be used: {reason}", hint="use --device auto or cpu") from error
     return name
+
+
+def free_memory(device: str) -> int | None:
+    """Bytes that new tensors may take on a GPU; None for other devices, whose memory is shared with other programs.
+
+    >>> free_memory("cpu") is None
+    True
+    """
+    if not device.startswith("cuda"):
+        return None
+    import torch
+
+    # what torch holds without using it is free too
+    free, _ = torch.cuda.mem_get_info(device)
+    return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))

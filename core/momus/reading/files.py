@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
-import zstandard
 
 from momus.limits import size_text
 from momus.reading.location import Location, trusted
 from momus.reading.remote import open_remote
 
 if TYPE_CHECKING:
+    import zstandard
     from _typeshed import WriteableBuffer
 
 HEAD = 1 << 20
@@ -69,10 +69,14 @@ class ZstdReader(_Stream):
     ------
     EOFError
         The data end within a frame (the reader of ``zstandard`` itself would stop without an error).
+    DamagedError
+        The data are damaged.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
+        import zstandard  # a machine whose texts are packed otherwise does without it
+
+        self._raw, self._fault = raw, zstandard.ZstdError
         self._decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 31)
         self._frame: zstandard.ZstdDecompressionObj | None = None
         self._rest = b""
@@ -87,7 +91,10 @@ class ZstdReader(_Stream):
                     raise EOFError("incomplete Zstandard frame")
                 return 0
             self._frame = self._frame or self._decompressor.decompressobj()
-            self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
+            try:
+                self._ready, self._rest = memoryview(self._frame.decompress(data)), b""
+            except self._fault as error:
+                raise DamagedError(error) from None
             if self._frame.eof:
                 self._rest, self._frame = self._frame.unused_data, None
         count, self._ready = _copied(self._ready, buffer)
@@ -236,7 +243,11 @@ def _decompress(location: Location, raw: io.BufferedReader) -> io.BufferedIOBase
     for (name, suffix), magic in COMPRESSIONS.items():
         if magic.match(start):
             counted = io.BufferedReader(_Counted(raw), CHUNK) if location.path is None else raw
-            content = _decompressor(name, cast(BinaryIO, counted))
+            try:
+                content = _decompressor(name, cast(BinaryIO, counted))
+            except ModuleNotFoundError as error:
+                fault = f"this is a {name} file, and the module {error.name!r} that reads it is not installed"
+                raise location.error(fault, f"pip install {error.name}, or decompress the file first", 0) from None
             return io.BufferedReader(_Bounded(location, cast(BinaryIO, counted), content), CHUNK)
         if start and location.name is not None and location.name.suffix.lower() == suffix:
             raise location.error(
@@ -264,7 +275,7 @@ def _read_up_to(stream: io.BufferedIOBase, size: int) -> bytes:
     return b"".join(chunks)
 
 
-DAMAGED = (gzip.BadGzipFile, zlib.error, zstandard.ZstdError, lzma.LZMAError, DamagedError)
+DAMAGED = (gzip.BadGzipFile, zlib.error, lzma.LZMAError, DamagedError)
 """Errors of compressed data that are damaged."""
 
 

@@ -93,6 +93,10 @@ class StepModel(ABC):
     device: str = "cpu"
     batch: int = 64
 
+    def at_once(self, tokens: int, beams: int = 1) -> int:
+        """Return how many sequences of at most ``tokens`` tokens, with ``beams`` hypotheses each, form a batch."""
+        return self.batch
+
     @abstractmethod
     def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
         """Return the state after the begin symbol and each prompt, and the logits of the next token, (B, V)."""
@@ -125,8 +129,9 @@ class StepModel(ABC):
         offsets = offsets_of(lengths)
         out = np.zeros(int(offsets[-1]))
         order = np.argsort(-sequences.lengths, kind="stable")
-        for a in range(0, len(order), self.batch):
-            rows = order[a : a + self.batch]
+        size = self.at_once(int(lengths.max(initial=1)))
+        for a in range(0, len(order), size):
+            rows = order[a : a + size]
             batch = sequences.take(rows)
             # targets, (B, longest + 1): the tokens, then end symbols; alive: the rows that have a target t
             padded = torch.from_numpy(batch.padded(self.end)).to(self.device)

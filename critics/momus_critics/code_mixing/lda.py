@@ -209,16 +209,25 @@ def _sample(tokens: Tokens, keys: Ints, phi: Floats, alpha: Floats, sampling: Sa
 def effective_sizes(draws: Floats) -> Floats:
     """Effective number of independent draws (n,) of a quantity (n, chains, sweeps) (Vehtari et al. 2021).
 
-    A quantity that is constant over all chains is known exactly: all its draws count.
+    Autocorrelations count in pairs of lags, as long as their sums are positive and fall (Geyer 1992). A quantity that
+    is constant over all chains is known exactly: all its draws count.
     """
-    from pyro.ops.stats import effective_sample_size
-
     n, chains, sweeps = draws.shape
     sizes = np.full(n, float(chains * sweeps))
     moving = np.ptp(draws.reshape(n, -1), axis=1) > 1e-12 * np.abs(draws).reshape(n, -1).max(axis=1)
-    if moving.any():
-        x = torch.from_numpy(np.ascontiguousarray(draws[moving].transpose(1, 2, 0)))
-        size = effective_sample_size(x, chain_dim=0, sample_dim=1).numpy()
+    if moving.any() and sweeps > 1:
+        x = draws[moving]
+        # autocovariances at the lags 0 … sweeps − 1, (n, chains, sweeps); zeros at the end keep it from the beginning
+        power = np.abs(np.fft.rfft(x - x.mean(axis=2, keepdims=True), 2 * sweeps, axis=2)) ** 2
+        covariances = np.fft.irfft(power, 2 * sweeps, axis=2)[:, :, :sweeps] / np.arange(sweeps, 0, -1)
+        within = total = x.var(axis=2).mean(axis=1)
+        if chains > 1:
+            within, total = within * sweeps / (sweeps - 1), total + x.mean(axis=2).var(axis=1, ddof=1)
+        correlations = 1 - (within[:, None] - covariances.mean(axis=1)) / total[:, None]
+        correlations[:, 0] = 1
+        pairs = correlations[:, : sweeps // 2 * 2].reshape(len(x), -1, 2).sum(axis=2)
+        falling = np.minimum.accumulate(pairs[:, 1:].clip(min=0), axis=1)
+        size = chains * sweeps / (2 * (pairs[:, 0] + falling.sum(axis=1)) - 1)
         sizes[moving] = np.clip(np.nan_to_num(size, nan=1.0), 1.0, chains * sweeps)
     return sizes
 

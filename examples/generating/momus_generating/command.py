@@ -45,7 +45,13 @@ def generate(
     seed: Annotated[
         int, typer.Option(min=0, max=MOST_SEED, help="Random seed; the seed of each document is derived from it.")
     ] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Documents per batch; for a server, concurrent requests.")] = 16,
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Documents per batch, by default as many as memory allows; for a server, concurrent requests, 16.",
+        ),
+    ] = None,
     device: Device = "auto",
     precision: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")] = "auto",
     window: Annotated[int, typer.Option(min=0, help="Tokens of context; 0: as many as the model takes.")] = 0,
@@ -102,11 +108,11 @@ def generate(
         raise UsageError(f"{model} does not take --{unused[0]}", hint="leave it out")
     options: dict[str, Any]
     if server:
-        options = {"concurrency": batch, "chat": chat}
+        options = {"concurrency": batch or 16, "chat": chat}
     elif ngram:
-        options = {"batch": batch}
+        options = {"batch": batch} if batch else {}
     else:
-        options = {"device": resolve_device(device), "precision": precision, "batch": batch, "window": window}
+        options = {"device": resolve_device(device), "precision": precision, "batch": batch or 0, "window": window}
         options |= {"begin": begin, "end": end}
     fmt = "lines" if fit is not None and fit.suffix == ".txt" else None
     fitting = None if fit is None else read_corpus(str(fit), name="fit", fmt=fmt)

@@ -80,8 +80,11 @@ class Sampler:
     def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
         """Write documents, in order; each depends on its prompt and its seed, not on the other requests."""
         model = self.model
-        for a in range(0, len(requests), model.batch):
-            batch = requests[a : a + model.batch]
+        texts = list({r.prompt.text for r in requests} - {""})
+        longest = decoding.longest + (int(model.encode(texts).lengths.max()) if texts else 0)
+        size = model.at_once(longest, decoding.beams)
+        for a in range(0, len(requests), size):
+            batch = requests[a : a + size]
             prompts = model.encode([r.prompt.text for r in batch]) if any(r.prompt.text for r in batch) else None
             drawn = sample(model, prompts, decoding, [r.seed for r in batch])
             texts = model.continuations(prompts, drawn.sequences)

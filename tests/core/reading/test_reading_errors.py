@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pickle
+import subprocess
 import sys
 from contextlib import suppress
 
@@ -329,3 +330,18 @@ def test_damaged_bytes_are_never_a_traceback(tmp_path):
         (tmp_path / name).write_bytes(content[: None if turn % 3 else random.integers(len(content))])
         with suppress(MomusError):
             read_corpus(tmp_path / name, skip_bad_lines=bool(turn % 2))
+
+
+def test_a_packed_file_without_the_module_that_reads_it_says_what_to_install(tmp_path, monkeypatch):
+    """The others are read without it."""
+    (tmp_path / "a.jsonl.zst").write_bytes(zstandard.compress(GOOD))
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(GOOD))
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(ReadingError, match=r"a\.jsonl\.zst: this is a Zstandard file(.|\n)*pip install zstandard"):
+        read_corpus(tmp_path / "a.jsonl.zst")
+    assert len(read_corpus(tmp_path / "a.jsonl.gz")) > 0
+
+
+def test_importing_the_readers_does_not_import_zstandard():
+    code = "import sys, momus.reading; sys.exit('zstandard' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
