@@ -19,7 +19,8 @@ from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
 from momus_critics.evidence import highest, rounded
-from momus_critics.passages.tfidf import make_embedder
+from momus_critics.fits.known import KnownEnough
+from momus_critics.passages.tfidf import WORD_TOKENS, make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 
 LEAST = 4
@@ -105,6 +106,10 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         """Make the unfitted embedder."""
         return make_embedder(self.embedder, self.options, {"dimensions": 64, "seed": self.seed})
 
+    def new_enough(self) -> KnownEnough:
+        """Make the unfitted limit of known words."""
+        return KnownEnough()
+
     def fit(self, real: Corpus) -> Self:
         """Learn the vectors, the directions along which sentences vary, and how fast they return to the centre."""
         prose = self.prose(real)
@@ -114,6 +119,7 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         embedder: Any = self.component("embedder_")
         embedder.device = self.device
         self.embedder_ = embedder.fit(texts)
+        self.enough_ = self.new_enough().fit(real.tokens(WORD_TOKENS)) if self.embedder == "lsa" else None
         centred, freedom = _centred(self._embed(texts), offsets)
         covariance = centred.T @ centred / max(freedom, 1.0)
         values, vectors = np.linalg.eigh(covariance)
@@ -131,6 +137,8 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         """Check a state read from a folder."""
         state = Fitted(self)
         state.component("embedder_")
+        if state.value("enough_") is not None:
+            state.component("enough_", KnownEnough)
         state.texts("common_")
         axes = state.array("axes_", (None, None))
         state.array("correlations_", (axes.shape[1],), low=-LARGEST, high=LARGEST)
@@ -140,9 +148,12 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         return np.asarray(self.embedder_.embed(texts), dtype=np.float64)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents of too few sentences."""
+        """Documents of too few sentences, or of too few words that the vectors know, if these are of words."""
         _, offsets = _sentences(self.prose(batch))
-        return [f"fewer than {LEAST} sentences" if n < LEAST else None for n in np.diff(offsets)]
+        short = [f"fewer than {LEAST} sentences" if n < LEAST else None for n in np.diff(offsets)]
+        if self.enough_ is None:
+            return short
+        return [a or b for a, b in zip(short, self.enough_.unscored(batch.tokens(WORD_TOKENS)), strict=True)]
 
     def project(self, batch: Corpus) -> Paths:
         """Place each sentence around the centre of its document."""

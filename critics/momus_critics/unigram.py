@@ -35,8 +35,9 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
 
     All words that do not occur in the real text together have the probability N1/N (Good 1953), where N1 of the N
     tokens are hapaxes; seen words share the rest by relative frequency. Each unseen word has an equal part of that mass
-    (`unseen_types`): as one word, all of them would be commoner than most known ones. Real and generated text are compared by the
-    total variation of their pmfs, ½·L1, and by sup |p1 − p2|, which Meister & Cotterell (2021, equation 11) call TVD.
+    (`unseen_types`): as one word, all of them would be commoner than most known ones. Real and generated text are
+    compared by the total variation of their pmfs, ½·L1, and by sup |p1 − p2|, which Meister & Cotterell (2021, equation
+    11) call TVD.
 
     >>> from momus import Corpus
     >>> critic = Unigram().fit(Corpus.from_texts(["a a b", "c a"]))

@@ -96,8 +96,12 @@ class WordPairs(Estimator):
         return weigh(texts, words_and_pairs, self.vocabulary_, self.idf_)
 
 
+WORD_TOKENS = get_tokenizer("words", True)
+"""How `LsaEmbedder` splits texts."""
+
+
 def _words(text: str) -> list[str]:
-    return get_tokenizer("words", True).split(text.casefold())
+    return WORD_TOKENS.split(text.casefold())
 
 
 @parametrized
