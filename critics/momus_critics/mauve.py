@@ -19,8 +19,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus.text.languages import WORDS, Scripts
 from momus_critics.evidence import percent, rounded
-from momus_critics.fits.known import KnownEnough
-from momus_critics.passages.tfidf import WORD_TOKENS, make_embedder
+from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25
 SHOWN, EXCERPT = 20, 80
@@ -119,8 +118,8 @@ class Mauve(
     reporting = Reporting(
         headline="mauve_gap",
         directions={
-            "latent_nll": ("in more usual regions", "in less usual regions"),
-            "latent_ppl": ("in more usual regions", "in less usual regions"),
+            "latent_nll": ("in larger regions of real text", "in smaller regions of real text"),
+            "latent_ppl": ("in larger regions of real text", "in smaller regions of real text"),
         },
         limits=(
             "It cannot see what its features do not encode: those of the default, word order and text after 400 words."
@@ -141,10 +140,6 @@ class Mauve(
         """The unfitted embedder."""
         return make_embedder(self.embedder, self.options, {"dimensions": 50})
 
-    def new_enough(self) -> KnownEnough:
-        """The unfitted limit of known words."""
-        return KnownEnough()
-
     def fit(self, real: Corpus) -> Self:
         """Cluster the features of real text by k-means, along their principal directions."""
         from sklearn.cluster import KMeans
@@ -152,7 +147,6 @@ class Mauve(
         embedder = self.new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(_texts(real))
-        self.enough_ = self.new_enough().fit(real.tokens(WORD_TOKENS)) if self.embedder == "lsa" else None
         x = self.embedder_.embed(_texts(real))
         # principal directions that hold at least 90 % of the variance, (V, rank), and coordinates along them, (n, rank)
         self.mean_ = x.mean(axis=0)
@@ -175,8 +169,6 @@ class Mauve(
         """Check a state read from a folder."""
         state = Fitted(self)
         state.component("embedder_")
-        if state.value("enough_") is not None:
-            state.component("enough_", KnownEnough)
         width = len(state.array("mean_", (None,)))
         rank = state.array("directions_", (width, None)).shape[1]
         regions = state.array("centres_", (self.clusterings, None, rank)).shape[1]
@@ -193,10 +185,6 @@ class Mauve(
         distance = (self.centres_**2).sum(axis=2)[:, None] - 2 * (z @ self.centres_.transpose(0, 2, 1))
         first = np.arange(len(self.centres_)) * self.centres_.shape[1]
         return np.asarray(distance.round(9).argmin(axis=2).T + first, dtype=np.int64)
-
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents with too few words that the features know, if these are of words."""
-        return super().unscored(batch) if self.enough_ is None else self.enough_.unscored(batch.tokens(WORD_TOKENS))
 
     def project(self, batch: Corpus) -> StateSequences:
         """The nearest cluster of each document in each clustering."""

@@ -27,7 +27,7 @@ from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
 from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
-from momus_critics.fits.known import KnownShares, KnownWords
+from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
 MIXED = 0.1
@@ -276,7 +276,7 @@ class CodeMixing(
             Statistic.share(
                 "mixed_share", "mixed", "share of mixed documents", ("less often mixed", "more often mixed")
             ),
-            *(() if adopted else (KnownWords().statistic(),)),
+            *(() if adopted else (KNOWN_WORDS,)),
         )
 
     def summarize(self, latents: MixtureDraws) -> Pooled:

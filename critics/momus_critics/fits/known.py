@@ -28,8 +28,15 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 STEPS, ROUNDS = 60, 100
 """Steps towards a posterior, and most rounds of the prior's EM, which takes a few steps in each."""
 
-LEAST_DOCUMENTS, TOO_FEW = 2, 0.01
-"""Documents that have a known word, and the share of real documents that may have too few; see `KnownEnough`."""
+
+KNOWN_WORDS = Statistic.share(
+    "known_words",
+    "known",
+    "content words that the fitted text has",
+    ("poorer in known words", "richer in known words"),
+    clause="{} of content words are known",
+)
+"""The share of known words, of rows ``known``: known words and words."""
 
 
 @dataclass(frozen=True)
@@ -117,50 +124,9 @@ class KnownWords(Estimator):
         entropy = 0.5 * np.log(2 * np.pi * np.e * latents.variance)
         return Decomposition(prior, likelihood, entropy, prior + likelihood + entropy)
 
-    def statistic(self) -> Statistic:
-        """The share of known words, of rows ``known``."""
-        return Statistic.share(
-            "known_words",
-            "known",
-            "content words that the fitted text has",
-            ("poorer in known words", "richer in known words"),
-            clause="{} of content words are known",
-        )
-
     def note(self) -> str:
         """The share of known words of a typical real document."""
         return f"a typical document knows {percentage(expit(self.mean_), 0)} of its content words"
-
-
-@parametrized
-class KnownEnough(Estimator):
-    """Which documents have too few known words to be placed by vectors of words, where unknown words have no part.
-
-    A word is known if two real documents have it. A document has too few if its share of them is below that of 99 % of
-    real documents, of which each is compared with the others alone.
-    """
-
-    def fit(self, table: TokenTable) -> Self:
-        """List the known words, and find the smallest share that is enough."""
-        size = max(len(table.vocabulary), 1)
-        seen = np.bincount(np.unique(table.documents * size + table.ids) % size, minlength=size)  # documents by word
-        self.words_ = [table.vocabulary[i] for i in np.flatnonzero(seen >= LEAST_DOCUMENTS).tolist()]
-        elsewhere = np.bincount(table.documents, seen[table.ids] > LEAST_DOCUMENTS, len(table))
-        shares = (elsewhere / np.maximum(table.lengths, 1))[table.lengths > 0]
-        self.least_ = float(np.quantile(shares, TOO_FEW, method="lower")) if len(shares) else 0.0
-        return self
-
-    def check_state(self) -> None:
-        """Check a state read from a folder."""
-        state = Fitted(self)
-        state.texts("words_")
-        state.number("least_", 0.0, 1.0)
-
-    def unscored(self, table: TokenTable) -> list[str | None]:
-        """Name the reason for documents that have too few known words."""
-        known = np.bincount(table.documents, table.codes(self.words_) >= 0, len(table))
-        few = known < self.least_ * table.lengths
-        return ["too few known words" if lacking else None for lacking in few.tolist()]
 
 
 def posterior(counts: Floats, mean: float, variance: float) -> tuple[Floats, Floats]:

@@ -96,12 +96,8 @@ class WordPairs(Estimator):
         return weigh(texts, words_and_pairs, self.vocabulary_, self.idf_)
 
 
-WORD_TOKENS = get_tokenizer("words", True)
-"""How `LsaEmbedder` splits texts."""
-
-
 def _words(text: str) -> list[str]:
-    return WORD_TOKENS.split(text.casefold())
+    return get_tokenizer("words", True).split(text.casefold())
 
 
 @parametrized

@@ -37,7 +37,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
-from momus_critics.fits.known import KnownShares, KnownWords
+from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.stopword_lists import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.bound import expected_log_likelihood
@@ -301,7 +301,7 @@ class Topics(
                 "distance from typical topics (squared Mahalanobis)",
                 ("more usual in topic combinations", "less usual in topic combinations"),
             ),
-            KnownWords().statistic(),
+            KNOWN_WORDS,
         )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
