@@ -118,8 +118,8 @@ class Mauve(
     reporting = Reporting(
         headline="mauve_gap",
         directions={
-            "latent_nll": ("in more usual regions", "in less usual regions"),
-            "latent_ppl": ("in more usual regions", "in less usual regions"),
+            "latent_nll": ("in larger regions of real text", "in smaller regions of real text"),
+            "latent_ppl": ("in larger regions of real text", "in smaller regions of real text"),
         },
         limits=(
             "It cannot see what its features do not encode: those of the default, word order and text after 400 words."

@@ -19,6 +19,7 @@ from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, mark_passage, percent
+from momus_critics.fits.known import unseen_types
 from momus_critics.keyness.testing import largest_gap, share_gaps
 from momus_critics.prose.examples import recurring
 from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
@@ -108,8 +109,9 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin, FittedTogetherMix
     """z is the set of names of a document; P_c(z) draws them from a Pitman–Yor process over documents.
 
     The number of names is geometric, with a mean in proportion to the number of words. A name that c documents of real
-    text have is drawn with the probability (c − d) / (N + θ), a new one with (θ + d V) / (N + θ), where real text has V
-    names and N pairs of a document and a name; d and θ maximise the probability of its partition (Pitman 1995). People
+    text have is drawn with the probability (c − d) / (N + θ), some new one with (θ + d V) / (N + θ), of which each has
+    an equal part (`momus_critics.fits.known.unseen_types`), where real text has V names and N pairs of a document and a
+    name; d and θ maximise the probability of its partition (Pitman 1995). People
     seldom name what others name; a generator that calls everybody Elena gives itself away over documents, which the
     largest difference in the share of one name measures.
 
@@ -176,10 +178,10 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin, FittedTogetherMix
         return LogPrior(nats + number, latents.lengths + 1)
 
     def _log_probabilities(self, names: Sequence[str]) -> Floats:
-        """log P of each name, or of a new one, (V,)."""
+        """log P of each name, (V,)."""
         known = dict(zip(self.names_, self.documents_.tolist(), strict=True))
         c = np.array([known.get(n, 0) for n in names], dtype=np.float64)
-        new = self.strength_ + self.discount_ * len(self.names_)
+        new = (self.strength_ + self.discount_ * len(self.names_)) / unseen_types(self.documents_)
         return np.asarray(
             np.log(np.where(c > 0, c - self.discount_, new)) - np.log(self.documents_.sum() + self.strength_)
         )

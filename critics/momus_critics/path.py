@@ -19,6 +19,7 @@ from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
 from momus_critics.evidence import highest, rounded
+from momus_critics.fits.known import KNOWN_WORDS
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -48,12 +49,16 @@ class Paths(Ragged):
     taken_up
         float64 (n, 2): how many of the uncommon words of each document's second half are in its first half, and their
         number.
+    known
+        float64 (n, 2): how many words of each document the vectors know, and their number; None if they are of an
+        adapter.
     """
 
     points: Floats
     offsets: Ints
     texts: tuple[str, ...]
     taken_up: Floats
+    known: Floats | None = None
 
 
 @parametrized
@@ -150,7 +155,8 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         texts, offsets = _sentences(prose)
         centred, _ = _centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
-        return Paths(centred @ self.axes_, offsets, tuple(texts), taken_up)
+        known = _known(prose, frozenset(self.embedder_.vocabulary_)) if self.embedder == "lsa" else None
+        return Paths(centred @ self.axes_, offsets, tuple(texts), taken_up, known)
 
     def log_prior(self, latents: Paths) -> LogPrior:
         """Sum of log P_c over sentences; a step for each."""
@@ -184,10 +190,14 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
             "spread": np.column_stack([squares + 1e-9, d * freedom + 1e-9]),
             "drift": _drift(latents, squares),
             "taken_up": latents.taken_up,
+            **({} if latents.known is None else {"known": latents.known}),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Steps beside those of shuffled sentences, spread, distance of the halves, and words taken up."""
+        """Steps beside those of shuffled sentences, spread, distance of the halves, words taken up and known.
+
+        Sentences of unknown words lie close together, so that a text of these stands still.
+        """
         return (
             Statistic.relative(
                 "jumps",
@@ -210,6 +220,7 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
                 "words of the second half that the first has",
                 ("taking up fewer words", "taking up more words"),
             ),
+            *((KNOWN_WORDS,) if self.embedder == "lsa" else ()),
         )
 
     def summarize(self, latents: Paths) -> Pooled:
@@ -271,6 +282,13 @@ def _taken_up(prose: Prose, counted: Bools) -> Floats:
     shared = np.bincount(documents[np.isin(second, keys[counted & ~late])], minlength=n)
     # a little keeps the shares of documents of common words finite
     return np.column_stack([shared + 1e-7, np.bincount(documents, minlength=n) + 1e-6])
+
+
+def _known(prose: Prose, vocabulary: frozenset[str]) -> Floats:
+    """How many words of each document are of a vocabulary, and their number: (n, 2)."""
+    owners, n = owners_of(prose.offsets), len(prose)
+    known = np.fromiter((w in vocabulary for w in prose.words), bool, len(prose.words))[prose.ids]
+    return np.column_stack([np.bincount(owners, x, n) for x in (known & prose.alphabetic, prose.alphabetic)])
 
 
 def _centred(vectors: Floats, offsets: Ints) -> tuple[Floats, float]:

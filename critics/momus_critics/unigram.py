@@ -20,6 +20,7 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
+from momus_critics.fits.known import unseen_types
 
 UNKNOWN = "<unknown>"
 SHOWN = 20
@@ -32,9 +33,11 @@ POINTS = 60
 class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStatesMixin):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
 
-    All words that do not occur in the real text share one state with probability N1/N (Good 1953), where N1 of the N
-    tokens are hapaxes; seen words share the rest by relative frequency. Real and generated text are compared by the
-    total variation of their pmfs, ½·L1, and by sup |p1 − p2|, which Meister & Cotterell (2021, equation 11) call TVD.
+    All words that do not occur in the real text together have the probability N1/N (Good 1953), where N1 of the N
+    tokens are hapaxes; seen words share the rest by relative frequency. Each unseen word has an equal part of that mass
+    (`unseen_types`): as one word, all of them would be commoner than most known ones. Real and generated text are
+    compared by the total variation of their pmfs, ½·L1, and by sup |p1 − p2|, which Meister & Cotterell (2021, equation
+    11) call TVD.
 
     >>> from momus import Corpus
     >>> critic = Unigram().fit(Corpus.from_texts(["a a b", "c a"]))
@@ -69,6 +72,7 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
         total = seen.sum()
         unseen = (np.sum(seen == 1) + 0.5) / (total + 1.0)
         self.log_probabilities_ = np.log(np.append(seen / total * (1 - unseen), unseen))
+        self.unseen_ = unseen_types(seen)
         return self
 
     def check_state(self) -> None:
@@ -77,6 +81,7 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
         words = state.texts("vocabulary_", least=1)
         values = state.probabilities("log_probabilities_", (len(words) + 1,), logarithms=True)
         state.require(bool((np.diff(values[:-1]) <= 0).all()), "log_probabilities_", "words in order of frequency")
+        state.number("unseen_", low=1.0)
 
     @property
     def state_names(self) -> Sequence[str]:
@@ -91,7 +96,12 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
 
     def log_prior(self, latents: TokenStates) -> LogPrior:
         """Sum of log probabilities over the words of each document."""
-        return LogPrior(float_sums(self.log_probabilities_[latents.states], latents.offsets), latents.lengths)
+        return LogPrior(float_sums(self._log_p(latents), latents.offsets), latents.lengths)
+
+    def _log_p(self, latents: TokenStates) -> Floats:
+        """log P_c of each word, (N,)."""
+        unseen = latents.states == len(self.vocabulary_)
+        return np.asarray(self.log_probabilities_[latents.states] - unseen * np.log(self.unseen_))
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
         """Numbers of common words and of all words, (n, 2); distances pool the aggregated posterior."""
@@ -182,7 +192,8 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
         words = words_of(document, self.tokenizer)
         z = self.project(document)
         types, first, where, counts = np.unique(words, return_index=True, return_inverse=True, return_counts=True)
-        expected = len(words) * np.exp(self.log_probabilities_[z.states])
+        nats = -self._log_p(z)
+        expected = len(words) * np.exp(-nats)
         # contribution of each token's word to the divergence from real text, c log(c / expected), (N,)
         surplus = counts[where] * np.log(counts[where] / expected)
         over = set(types[highest(surplus[first])].tolist())
@@ -194,5 +205,4 @@ class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStates
         prior = self.log_prior(z)
         value = -float(prior.values[0]) / len(words)
         note = "Marked: repeated words among the tenth of its words whose frequency is most above the fitted one."
-        nats = -self.log_probabilities_[z.states]
         return mark_passage(document, words, marks, value=value, unit="nats per word", values=nats, note=note)

@@ -184,6 +184,17 @@ def test_topics_are_languages_and_mixtures_are_found(critic):
     assert real.summary.arrays["simplex"].sum() == 100
 
 
+def test_a_language_that_real_text_lacks_is_unusual(critic):
+    """A tenth of the words of each foreign document is of one real language: by these alone, it would mix nothing."""
+    corpus, _ = languages(60, 6)
+    texts = [" ".join(w if i % 10 == 0 else f"il{w[3:]}" for i, w in enumerate(d.text.split())) for d in corpus]
+    real, foreign = critic.score(corpus), critic.score(Corpus.from_texts(texts))
+    assert (foreign.nll > real.nll + 3).all()
+    known = foreign.rows["known"].sum(axis=0)
+    assert known[0] / known[1] == pytest.approx(0.1)
+    assert np.allclose(foreign.parts[:, :3].sum(axis=1), foreign.parts[:, 3])
+
+
 def test_a_switch_is_shown_where_it_is(critic):
     corpus, _ = languages(50, 3, switch=True)
     gaps = [abs(critic.spans(corpus.take(np.array([i])))[0].stop - 30) for i in range(50)]

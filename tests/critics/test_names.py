@@ -8,6 +8,7 @@ from scipy.special import gammaln
 
 import momus
 from momus import Corpus
+from momus_critics.fits.known import unseen_types
 from momus_critics.names import Names, fit_pitman_yor, read_names
 
 from .measured import measured
@@ -74,7 +75,21 @@ def test_the_fit_recovers_its_parameters():
 def test_a_known_name_or_a_new_one_has_probability_one():
     critic = Names().fit(corpus(30, 0))
     p = np.exp(critic._log_probabilities([*critic.names_, "Zoltan"]))
-    assert p.sum() == pytest.approx(1)
+    assert p[:-1].sum() + unseen_types(critic.documents_) * p[-1] == pytest.approx(1)
+
+
+def test_text_of_new_names_alone_is_less_usual():
+    """As one name, all new ones would be commoner than most known ones."""
+
+    def named(n, start, shared):
+        texts = []
+        for i in range(start, start + n):
+            own = [f"{chr(65 + i // 26 % 26)}{chr(97 + i % 26)}{x}" for x in ("ela", "ora", "inu")]
+            texts.append(f"So {shared or own[2]} met {own[0]} and then {own[1]} left.")
+        return Corpus.from_texts(texts)
+
+    critic = Names().fit(named(60, 0, "Ann"))
+    assert critic.score(named(60, 200, "")).latent_ppl > critic.score(named(60, 100, "Ann")).latent_ppl
 
 
 def test_the_score_is_that_of_its_parts():

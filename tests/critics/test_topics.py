@@ -20,6 +20,12 @@ from momus_critics.topics.fitting import Options, fit, infer, point_is_enough
 from momus_critics.topics.laplace import climb, posterior_moments, refine
 
 EXACT = Options(3, dtype=torch.float64)
+TEXTS = {
+    "eips": "sectioned/eips.jsonl.gz",
+    "ercs": "sectioned/ercs.jsonl.gz",
+    "rust": "sectioned/rust-rfcs.jsonl.gz",
+    "novels": "litbank/novels.jsonl.gz",
+}
 
 
 def process(k, v, seed):
@@ -244,14 +250,17 @@ def test_mean_posterior_drops_the_trace():
     only_mean = Topics(n_topics=4, expectation="mean").fit(corpus(60, 0))
     z = full.project(corpus(5, 1))
     gap = full.log_prior(z).values - only_mean.log_prior(z).values
-    assert gap == pytest.approx(-0.5 * z.variance @ np.diag(np.linalg.inv(full.covariance_)))
+    traces = z.variance @ np.diag(np.linalg.inv(full.covariance_)) + z.known.variance / full.known_.variance_
+    assert gap == pytest.approx(-0.5 * traces)
 
 
 def test_density_is_that_of_the_normal_distribution():
     critic = Topics(n_topics=4).fit(corpus(60, 0))
     z = critic.project(corpus(5, 1))
-    certain = replace(z, variance=np.zeros_like(z.variance))
+    known = replace(z.known, variance=np.zeros_like(z.known.variance))
+    certain = replace(z, variance=np.zeros_like(z.variance), known=known)
     expected = stats.multivariate_normal(critic.mean_, critic.covariance_).logpdf(z.mean)
+    expected += stats.norm(critic.known_.mean_, np.sqrt(critic.known_.variance_)).logpdf(z.known.mean)
     assert critic.log_prior(certain).values == pytest.approx(expected)
 
 
@@ -271,3 +280,37 @@ def test_vocabulary_rules():
     assert build_vocabulary(table, replace(rules, most_documents=1.0, dropped=("dog",))) == ["the", "cat", "mouse"]
     assert build_vocabulary(table, replace(rules, most_words=1)) == ["dog"]
     assert count_words(table, ["dog", "cat"]).toarray().tolist() == [[0, 1], [2, 1], [1, 0]]
+
+
+def test_text_about_other_things_is_less_usual():
+    """The negative control of Deng et al. (2022, figure 5): what hardly has a known word lies near the mean of η."""
+    critic = Topics(n_topics=4).fit(corpus(120, 0))
+    real = corpus(60, 1)
+    # two of five words are known, the others of no text; and as many known words alone
+    other = Corpus.from_texts(
+        [" ".join(w if i % 5 < 2 else f"odd{w}" for i, w in enumerate(d.text.split())) for d in real]
+    )
+    few = Corpus.from_texts([" ".join(w for i, w in enumerate(d.text.split()) if i % 5 < 2) for d in real])
+    known, foreign, short = (critic.score(text) for text in (real, other, few))
+    away = [s.rows["distance"][:, 0] for s in (known, foreign, short)]
+    assert away[0].mean() > away[2].mean()  # the fewer words, the nearer to the mean
+    assert away[1].mean() > 2 * away[0].mean()
+    assert foreign.nll.mean() > known.nll.mean() + 3
+    found = momus.compare(real, {"odd": other}, fit=corpus(120, 0), critics=[Topics(n_topics=4)], permutations=199)
+    tested = {v.statistic: v for v in found.verdicts}
+    shares = tested["known_words"].real_value, tested["known_words"].generated_value
+    assert shares == pytest.approx((1.0, 0.4))
+    assert max(tested["known_words"].p, tested["distance"].p) < 0.05 < tested["distance"].difference
+
+
+@pytest.mark.slow
+def test_the_negative_control_on_proposals_and_novels(data):
+    """K = 20 topics of proposals: most usual are others of these, then those of another community, then novels."""
+    read = {name: [d.text for d in momus.read_corpus(data / path)] for name, path in TEXTS.items()}
+    proposals = [text for pair in zip(read["eips"], read["ercs"], strict=False) for text in pair]
+    cut = {"fit": proposals[150:], "real": proposals[:150], "rust": read["rust"][:150]}
+    texts = {name: [" ".join(text.split()[:250]) for text in side] for name, side in cut.items()}
+    texts["novels"] = [" ".join(text.split()[5000:5250]) for text in read["novels"]]
+    critic = Topics(n_topics=20, word_posterior="point").fit(Corpus.from_texts(texts.pop("fit")))
+    nats = {name: np.nanmean(critic.score(Corpus.from_texts(side)).nll) for name, side in texts.items()}
+    assert nats["real"] + 1 < nats["rust"] < nats["novels"] - 5

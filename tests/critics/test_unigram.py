@@ -47,6 +47,15 @@ def test_mass_of_new_words_is_about_the_share_of_new_words():
     assert np.exp(critic.log_probabilities_[-1]) == pytest.approx(new, rel=0.1)  # Good (1953)
 
 
+def test_an_unseen_word_is_rarer_than_a_word_of_the_fitted_text():
+    """Together, unseen words are as common as a frequent word: text of nothing else was “written in commoner words”."""
+    rare = " ".join(f"once{chr(97 + i)}" for i in range(20))
+    critic = Unigram().fit(Corpus.from_texts([f"a a a a b b b c c {rare}", "a a b"]))
+    scores = critic.score(Corpus.from_texts(["a b c oncea", "new words here only"]))
+    assert scores.nll[1] > scores.nll[0]
+    assert scores.nll[1] / 4 > critic.score(Corpus.from_texts(["oncea onceb"])).nll[0] / 2
+
+
 def test_scores_are_sums_over_words():
     critic = Unigram().fit(Corpus.from_texts(["a a b", "c a"]))
     p = {"a": 3 / 5 * 7 / 12, "b": 1 / 5 * 7 / 12, "c": 1 / 5 * 7 / 12}  # two of five words occur once: 2.5 of 6 is new

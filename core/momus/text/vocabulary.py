@@ -75,6 +75,12 @@ class VocabularyRules:
     without: tuple[str, ...] = ("xmath", "xcite")
     letters: bool = True
 
+    def admits(self, word: str) -> bool:
+        """Whether a word is a content word, however often it occurs."""
+        if word in self.dropped or any(string in word for string in self.without):
+            return False
+        return not self.letters or (not any(c.isdigit() for c in word) and sum(c.isalpha() for c in word) >= 2)
+
 
 def build_vocabulary(table: TokenTable, rules: VocabularyRules) -> list[str]:
     """List the words that meet the rules, most frequent first, ties in alphabetical order.
@@ -91,18 +97,9 @@ def build_vocabulary(table: TokenTable, rules: VocabularyRules) -> list[str]:
     pairs = np.unique(owners_of(table.offsets) * size + table.ids) if size else np.zeros(0, dtype=np.int64)
     documents = np.bincount(pairs % size, minlength=size) if size else counts
     frequent = np.flatnonzero((counts >= rules.least_count) & (documents <= rules.most_documents * max(len(table), 1)))
-    dropped = set(rules.dropped)
-    words = [(-int(counts[i]), w) for i in frequent if _allowed(w := table.vocabulary[i], rules) and w not in dropped]
+    words = [(-int(counts[i]), w) for i in frequent if rules.admits(w := table.vocabulary[i])]
     words.sort()
     return [w for _, w in (words[: rules.most_words] if rules.most_words else words)]
-
-
-def _allowed(word: str, rules: VocabularyRules) -> bool:
-    if any(string in word for string in rules.without):
-        return False
-    if not rules.letters:
-        return True
-    return not any(c.isdigit() for c in word) and sum(c.isalpha() for c in word) >= 2
 
 
 def count_words(table: TokenTable, vocabulary: list[str]) -> sparse.csr_array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Self
 
 import numpy as np
@@ -16,24 +16,24 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
 from momus.errors import FittingError
-from momus.estimator import parametrized, reset
-from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Step, Table, both
+from momus.estimator import ComponentsMixin, parametrized, reset
+from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
-from momus_critics.code_mixing import lda
+from momus_critics.code_mixing import evidence, lda
 from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
-from momus_critics.evidence import percent, rounded
+from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
 MIXED = 0.1
 """Mixing index above which a document counts as mixed."""
-BINS, GRID, SHOWN_WORDS = 25, 10, 25
-"""Bins of the mixing index, cells of the simplex along a side, and words of a span that are shown."""
+SHOWN_WORDS = 25
+"""Words of a span that are shown."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,32 @@ class MixtureDraws(SimplexDraws):
     ----------
     counts
         float64 (n, chains, sweeps, K): tokens of each topic.
+    known
+        Known words; None if the model was adopted, whose words of real text are unknown.
     """
 
     counts: Floats = field(default_factory=lambda: np.zeros((0, 1, 1, 1)))
+    known: KnownShares | None = None
 
 
 @parametrized
 class CodeMixing(
-    TokenCritic[MixtureDraws], PowersMixin, AggregatedPosteriorMixin, DecompositionMixin, DeviceMixin, NotesMixin
+    TokenCritic[MixtureDraws],
+    PowersMixin,
+    ComponentsMixin,
+    AggregatedPosteriorMixin,
+    DecompositionMixin,
+    DeviceMixin,
+    NotesMixin,
 ):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
     If K is the number of languages of the real text, each topic becomes a language, and documents that mix them have a
     low P_c(z). The model is fitted by Gibbs sampling with α optimised; the posterior of a document is sampled by
     several Gibbs chains with φ and α fixed. Latent NLL is E[−log Dir(z; α)], where the expectation over z given the
-    sampled assignments is exact (Deng et al. 2022, appendix C). As the NLL of a density, it can be negative.
+    sampled assignments is exact (Deng et al. 2022, appendix C). As the NLL of a density, it can be negative. A language
+    that real text lacks shares few words with it, mostly of one topic: so z includes how many words are known
+    (`momus_critics.fits.known`).
 
     Parameters
     ----------
@@ -98,7 +109,7 @@ class CodeMixing(
         limits="It cannot see grammar, nor where in a document it switches: only how much of it is in each language.",
     )
     evidence_kind = "estimate"
-    evidence_of = "the words of the vocabulary, in their order"
+    evidence_of = "which words are known, and those of the vocabulary, in their order"
     min_documents = 10
 
     n_topics: Annotated[int, Range(2, 100)] = 2
@@ -111,11 +122,18 @@ class CodeMixing(
     min_count: Annotated[int, Range(1, 10**9)] = 2
     seed: int = 0
 
+    def new_known(self) -> KnownWords:
+        """The unfitted prior of known words."""
+        return KnownWords()
+
+    @property
+    def _rules(self) -> VocabularyRules:
+        return VocabularyRules(self.min_count, most_documents=1.0, without=())
+
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit φ and α by Gibbs sampling."""
         table = real.tokens(self.tokenizer)
-        rules = VocabularyRules(self.min_count, most_documents=1.0, without=())
-        self.vocabulary_ = build_vocabulary(table, rules)
+        self.vocabulary_ = build_vocabulary(table, self._rules)
         if len(self.vocabulary_) < self.n_topics:
             raise FittingError(
                 f"critic 'code-mixing': {len(self.vocabulary_)} words of {real.name!r} occur at least "
@@ -129,6 +147,7 @@ class CodeMixing(
         starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
             model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
+        self.known_: KnownWords | None = self.new_known().fit(table, self.vocabulary_, self._rules)
         return self._set(model.alpha, model.phi, self.vocabulary_, model.curve)
 
     def adopt(self, alpha: Floats, phi: Floats, vocabulary: Sequence[str], origin: str) -> Self:
@@ -142,6 +161,7 @@ class CodeMixing(
             Shapes do not agree, α is not positive, or φ is negative or has an empty row.
         """
         reset(self)
+        self.known_ = None
         self._set(alpha, phi, vocabulary, ())
         self.fitted_hashes_ = np.zeros(0, dtype=np.uint64)
         self.fitted_on_ = {"corpus": origin, "documents": 0, "left_out": 0, "fingerprint": ""}
@@ -170,6 +190,8 @@ class CodeMixing(
         state.require(topics > 0, "alpha_", "at least one topic")
         state.probabilities("phi_", (topics, len(words)))
         state.array("curve_", (None,))
+        if state.value("known_") is not None:
+            state.component("known_", KnownWords)
 
     def known(self, corpus: Corpus) -> Tokens:
         """Tokens of a corpus that are in the vocabulary."""
@@ -193,9 +215,18 @@ class CodeMixing(
         shape = torch.from_numpy(self.alpha_ + counts.reshape(n, -1, k))
         keys = torch.from_numpy(document_keys(tokens.words, tokens.offsets, self.seed + 1))
         log_z = log_gammas(shape, keys[:, None, None], torch.arange(shape.shape[1])[:, None], torch.arange(k))
-        return MixtureDraws(torch.softmax(log_z, dim=-1).numpy(), counts)
+        table, words = batch.tokens(self.tokenizer), self.known_
+        known = None if words is None else words.project(table, self.vocabulary_, self._rules)
+        return MixtureDraws(torch.softmax(log_z, dim=-1).numpy(), counts, known)
 
     def log_prior(self, latents: MixtureDraws) -> LogPrior:
+        """E log P_c(z) in nats, of shares and of known words."""
+        prior = self._prior_of_shares(latents)
+        if self.known_ is None or latents.known is None:
+            return prior
+        return replace(prior, values=prior.values + self.known_.log_prior(latents.known))
+
+    def _prior_of_shares(self, latents: MixtureDraws) -> LogPrior:
         """E log Dir(z; α) in nats; E log z_k = ψ(α_k + n_k) − ψ(α_0 + N) given the counts."""
         shape = latents.counts + self.alpha_
         log_z = digamma(shape) - digamma(shape.sum(axis=-1, keepdims=True))
@@ -207,8 +238,11 @@ class CodeMixing(
 
     def decompose(self, batch: Corpus, latents: MixtureDraws) -> Decomposition:
         """The parts of log P(x), by Monte Carlo over the draws (`decomposition.parts`)."""
-        draws, prior = np.asarray(latents.draws, dtype=np.float64), self.log_prior(latents)
-        return parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
+        draws, prior = np.asarray(latents.draws, dtype=np.float64), self._prior_of_shares(latents)
+        of_shares = parts(self.known(batch), draws, latents.counts, self.alpha_, self.phi_, prior)
+        if self.known_ is None or latents.known is None:
+            return of_shares
+        return Decomposition(*(of_shares.columns + self.known_.decompose(latents.known).columns).T)
 
     def shares(self, latents: MixtureDraws) -> Floats:
         """E z given the counts, (n, K)."""
@@ -216,20 +250,22 @@ class CodeMixing(
         return np.asarray((shape / shape.sum(axis=-1, keepdims=True)).mean(axis=(1, 2)))
 
     def sufficient_statistics(self, latents: MixtureDraws) -> Mapping[str, Rows]:
-        """The mixing index 1 − max_k E z_k, and whether it exceeds 0.1."""
+        """The mixing index 1 − max_k E z_k, whether it exceeds 0.1, and known words."""
         index = 1 - self.shares(latents).max(axis=1)
         ones = np.ones(len(index))
-        return {
+        rows: dict[str, Rows] = {
             "mixing": np.column_stack([index, ones]),
             "mixed": np.column_stack([(index > MIXED).astype(np.float64), ones]),
         }
+        return rows if latents.known is None else {**rows, "known": latents.known.counts}
 
     def aggregated_posterior(self, latents: MixtureDraws) -> Rows:
         """E z of each document, (n, K)."""
         return self.shares(latents)
 
     def statistics(self) -> Sequence[Statistic]:
-        """Mean mixing index, and the share of mixed documents."""
+        """Mean mixing index, the share of mixed documents, and of known words."""
+        adopted = getattr(self, "known_", self) is None
         return (
             Statistic.ratio(
                 "mixing_index",
@@ -240,6 +276,7 @@ class CodeMixing(
             Statistic.share(
                 "mixed_share", "mixed", "share of mixed documents", ("less often mixed", "more often mixed")
             ),
+            *(() if adopted else (KNOWN_WORDS,)),
         )
 
     def summarize(self, latents: MixtureDraws) -> Pooled:
@@ -250,45 +287,23 @@ class CodeMixing(
         index = 1 - shares.max(axis=1) if n else np.zeros(0)
         arrays = {
             "shares": shares.sum(axis=0),
-            "mixing": np.histogram(index, BINS, (0.0, 1.0))[0].astype(np.float64),
+            "mixing": np.histogram(index, evidence.BINS, (0.0, 1.0))[0].astype(np.float64),
             "effective": np.array([sizes.sum(), float(len(sizes))]),
         }
         if k == 3:
-            cells = np.minimum((shares[:, :2] * GRID).astype(np.int64), GRID - 1)
-            counts = np.bincount(cells @ [GRID, 1], minlength=GRID * GRID).astype(np.float64)
-            arrays["simplex"] = counts.reshape(GRID, GRID)
+            cells = np.minimum((shares[:, :2] * evidence.GRID).astype(np.int64), evidence.GRID - 1)
+            counts = np.bincount(cells @ [evidence.GRID, 1], minlength=evidence.GRID**2).astype(np.float64)
+            arrays["simplex"] = counts.reshape(evidence.GRID, evidence.GRID)
         return Pooled(n, arrays)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distributions of the mixing index, topics with their words and shares, and the simplex if K = 3."""
-        words = self.topic_words()
-        centres = ((np.arange(BINS) + 0.5) / BINS).tolist()
-        curves = []
-        for role, summary in both(real, generated):
-            counts = summary.arrays["mixing"]
-            curves.append(Series(str(role), centres, rounded(counts / max(counts.sum(), 1)), role, "steps"))
-        a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
-        rows = [(f"{i + 1}: {w}", percent(a[i]), percent(b[i])) for i, w in enumerate(words)]
-        items: list[Evidence] = [
-            Chart(
-                "mixing-index",
-                "Mixing index of documents",
-                Axis("mixing index: 1 − the largest share"),
-                Axis("share of documents"),
-                curves,
-                note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
-                f"{_effective(real)} real, {_effective(generated)} generated.",
-            ),
-            Table("mixing-topics", "Topics and their shares", ("topic", "real %", "generated %"), rows),
-        ]
-        if "simplex" in real.arrays:
-            items += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]
-        return items
+        return evidence.show(self.topic_words(), real, generated)
 
     def topic_words(self, count: int = 10) -> list[str]:
         """Words that distinguish each topic from the others, by φ_kv log (φ_kv / max_j≠k φ_jv)."""
         check_fitted(self)
-        best = telling(self.phi_, count)
+        best = evidence.telling(self.phi_, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
     def notes(self) -> list[Note]:
@@ -331,37 +346,3 @@ def _counts(tokens: Tokens, size: int) -> sparse.csr_array:
     counts = sparse.csr_array(data, shape=(len(tokens.offsets) - 1, size), copy=True)
     counts.sum_duplicates()  # in place
     return counts
-
-
-def telling(phi: Floats, count: int) -> Ints:
-    """Most distinctive words of each topic, by φ_kv log (φ_kv / max_{j≠k} φ_jv): int64 (K, count)."""
-    k = len(phi)
-    others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
-    return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
-
-
-def _effective(summary: Pooled) -> str:
-    """Mean effective number of draws per document."""
-    total, n = summary.arrays["effective"]
-    return f"{total / n:.0f}" if n else "–"
-
-
-def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
-    counts = summary.arrays["simplex"]
-    share = 100 * counts / max(counts.sum(), 1)
-    steps = [f"{i / GRID:.1f}–{(i + 1) / GRID:.1f}" for i in range(GRID)]
-    # cells (i, j) that the simplex reaches: the shares of the first two topics sum to at most 1
-    inside = np.add.outer(np.arange(GRID), np.arange(GRID)) < GRID
-    values = [[float(v) if ok else None for v, ok in zip(*row, strict=True)] for row in zip(share, inside, strict=True)]
-    return Heatmap(
-        f"mixing-simplex-{role}",
-        f"Documents by their shares of three topics: {role}",
-        steps,
-        steps,
-        values,
-        "% of documents",
-        row_label=f"share of topic 1 ({' '.join(words[0].split()[:3])})",
-        column_label=f"share of topic 2 ({' '.join(words[1].split()[:3])})",
-        diverging=False,
-        note="Documents in a corner are in one topic; the remaining share is that of topic 3.",
-    )

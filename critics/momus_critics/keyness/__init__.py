@@ -66,7 +66,12 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
     reporting = Reporting(
         headline="higher_criticism",
         general=True,
-        directions={"latent_nll": ("more usual in wording", "less usual in wording")},
+        directions={
+            "latent_nll": (
+                "poorer in the rarer terms of the fitted text",
+                "richer in the rarer terms of the fitted text",
+            )
+        },
         limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
     )
     oddity_unit = "standard deviations beyond the expected Latent NLL"

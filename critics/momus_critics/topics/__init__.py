@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -29,7 +29,7 @@ from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, Tri
 from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
-from momus.estimator import parametrized
+from momus.estimator import ComponentsMixin, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
@@ -37,6 +37,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
 from momus.text.vocabulary import VocabularyRules, build_vocabulary, count_words
+from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.stopword_lists import stopwords
 from momus_critics.topics import evidence
 from momus_critics.topics.bound import expected_log_likelihood
@@ -46,10 +47,18 @@ from momus_critics.topics.laplace import refine
 TOP_WORDS = 12
 
 
+@dataclass(frozen=True)
+class TopicLatents(Gaussians):
+    """Posteriors of the log-odds of topics, (n, K − 1), and of known words."""
+
+    known: KnownShares
+
+
 @parametrized
 class Topics(
-    TokenCritic[Gaussians],
+    TokenCritic[TopicLatents],
     PowersMixin,
+    ComponentsMixin,
     ItemsMixin,
     AggregatedPosteriorMixin,
     DecompositionMixin,
@@ -58,14 +67,18 @@ class Topics(
     FittedTogetherMixin,
     TrialMixin,
 ):
-    """z is η, the log-odds of topics: P_c(z) = N(μ, Σ), words from φ (the CTM of Blei & Lafferty 2007).
+    """z is η, the log-odds of topics, and u, that of known words; words from φ (the CTM of Blei & Lafferty 2007).
+
+    P_c(z) = N(η; μ, Σ) N(u; m, s²). Words that the fitted text lacks belong to no topic, so η alone is most usual in
+    text about other things, of which hardly a word is known (`momus_critics.fits.known`).
 
     The model is fitted by variational EM, which underestimates Σ: μ and Σ are estimated again after it, with full
     covariances of the posteriors, if the documents bound Σ (the notes say so). The posterior of a document is
     N(λ, diag ν²), the maximum of the bound.
     Latent NLL is exact under it: ½ [(K − 1) log 2π + log |Σ| + (λ − μ)ᵀ Σ⁻¹ (λ − μ) + tr(Σ⁻¹ diag ν²)] (Deng et al.
-    2022, section 6). As the NLL of a density, it can be negative. The verdict is on the distance (λ − μ)ᵀ Σ⁻¹ (λ − μ)
-    alone: a document of many topics has a narrow q, so the trace falls when unrelated topics are mixed.
+    2022, section 6), and the same of u. As the NLL of a density, it can be negative. The verdict is on the distance
+    (λ − μ)ᵀ Σ⁻¹ (λ − μ) + (û − m)² / s² and on the share of known words: a document of many topics has a narrow q, so
+    the trace falls when unrelated topics are mixed.
 
     Parameters
     ----------
@@ -94,8 +107,8 @@ class Topics(
     name = "topics"
     axis = "which topics occur together"
     question = (
-        "Do topics co-occur as in real documents? z is the log-odds of topics in a document, P_c a normal distribution "
-        "with the correlations of real text."
+        "Do topics co-occur as in real documents? z is the log-odds of topics in a document, and of words that the "
+        "fitted text has; P_c is a normal distribution with the correlations of real text."
     )
     reporting = Reporting(
         headline="distance",
@@ -107,7 +120,7 @@ class Topics(
         limits="It cannot see the order of words or sentences: only which words occur together in a document.",
     )
     evidence_kind = "bound"
-    evidence_of = "the words of the vocabulary, in their order"
+    evidence_of = "which words are known, and those of the vocabulary, in their order"
     min_documents = 10
 
     n_topics: Annotated[int, Range(0, 2000)] = 0
@@ -123,6 +136,10 @@ class Topics(
     word_posterior: Annotated[str, OneOf("auto", "dirichlet", "point")] = "auto"
     shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
     seed: int = 0
+
+    def new_known(self) -> KnownWords:
+        """The unfitted prior of known words."""
+        return KnownWords()
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
@@ -146,6 +163,7 @@ class Topics(
         self.curve_ = np.array(model.curve)
         self.point_ = point
         self.documents_, self.tokens_ = int(counts.shape[0]), int(counts.sum())
+        self.known_ = self.new_known().fit(real.tokens(self.tokenizer), self.vocabulary_, self._rules)
         return self
 
     def tried(self) -> dict[str, Any]:
@@ -168,18 +186,22 @@ class Topics(
             state.flag(name)
         for name in ("documents_", "tokens_"):
             state.integer(name)
+        state.component("known_", KnownWords)
 
-    def _counts_of(self, real: Corpus) -> sparse.csr_array:
-        """Build the vocabulary, and count its words in the documents that have any: CSR (n, V)."""
-        table = real.tokens(self.tokenizer)
-        rules = VocabularyRules(
+    @property
+    def _rules(self) -> VocabularyRules:
+        return VocabularyRules(
             self.min_count,
             self.max_share,
             self.vocabulary_size,
             stopwords(self.language) if self.language else (),
             ("xmath", "xcite") if self.without is None else tuple(self.without),
         )
-        self.vocabulary_ = build_vocabulary(table, rules)
+
+    def _counts_of(self, real: Corpus) -> sparse.csr_array:
+        """Build the vocabulary, and count its words in the documents that have any: CSR (n, V)."""
+        table = real.tokens(self.tokenizer)
+        self.vocabulary_ = build_vocabulary(table, self._rules)
         if len(self.vocabulary_) < 10:
             raise FittingError(
                 f"critic 'topics': {len(self.vocabulary_)} words of {real.name!r} occur at least {self.min_count} "
@@ -212,52 +234,56 @@ class Topics(
         known = np.diff(count_words(batch.tokens(self.tokenizer), self.vocabulary_).indptr)
         return [None if n else "no known word" for n in known]
 
-    def project(self, batch: Corpus) -> Gaussians:
-        """Maximise the bound of each document over λ and ν²."""
-        counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
+    def project(self, batch: Corpus) -> TopicLatents:
+        """Maximise the bound of each document over λ and ν², and that of its known words."""
+        table = batch.tokens(self.tokenizer)
+        counts = count_words(table, self.vocabulary_)
         options = replace(self._options(len(self.phi_)), dtype=torch.float64)  # rounding must not decide where it stops
         lam, var, _ = infer(counts, self.weights_, self.mean_, self.covariance_, options)
-        return Gaussians(lam, var)
+        return TopicLatents(lam, var, self.known_.project(table, self.vocabulary_, self._rules))
 
-    def log_prior(self, latents: Gaussians) -> LogPrior:
-        """E log N(η; μ, Σ) under q, in nats."""
+    def log_prior(self, latents: TopicLatents) -> LogPrior:
+        """E log N(η; μ, Σ) N(u; m, s²) under q, in nats."""
         precision = np.linalg.inv(self.covariance_)
         away = latents.mean - self.mean_
         d = len(self.mean_)
         value = d * np.log(2 * np.pi) + np.linalg.slogdet(self.covariance_)[1]
         value = value + np.einsum("nd,de,ne->n", away, precision, away, optimize=True)
-        if self.expectation == "full":
+        full = self.expectation == "full"
+        if full:
             value = value + latents.variance @ np.diag(precision)
-        return LogPrior.of_vectors(np.asarray(-0.5 * value))
+        return LogPrior.of_vectors(np.asarray(-0.5 * value) + self.known_.log_prior(latents.known, full))
 
-    def decompose(self, batch: Corpus, latents: Gaussians) -> Decomposition | None:
+    def decompose(self, batch: Corpus, latents: TopicLatents) -> Decomposition | None:
         """The parts of the bound that q maximises; None for ``posterior="mean"``, a point without an entropy."""
         if self.expectation != "full":
             return None
         counts = count_words(batch.tokens(self.tokenizer), self.vocabulary_)
         middle, variance = (np.asarray(x, dtype=np.float64) for x in (latents.mean, latents.variance))
-        likelihood = expected_log_likelihood(counts, self.weights_, middle, variance)
+        known = self.known_.decompose(latents.known)
+        likelihood = expected_log_likelihood(counts, self.weights_, middle, variance) + known.log_likelihood
         prior = np.asarray(self.log_prior(latents).values, dtype=np.float64)
-        entropy = 0.5 * np.log(2 * np.pi * np.e * variance).sum(axis=1)
+        entropy = 0.5 * np.log(2 * np.pi * np.e * variance).sum(axis=1) + known.entropy
         return Decomposition(prior, likelihood, entropy, prior + likelihood + entropy)
 
-    def sufficient_statistics(self, latents: Gaussians) -> Mapping[str, Rows]:
-        """Entropy of the topic shares at λ, and the distance of λ from μ."""
+    def sufficient_statistics(self, latents: TopicLatents) -> Mapping[str, Rows]:
+        """Entropy of the topic shares at λ, the distance of λ and û from their means, and known words."""
         shares = softmax(_extended(latents.mean), axis=1)
         spread = -(shares * np.log(np.maximum(shares, 1e-30))).sum(axis=1)
         away, ones = latents.mean - self.mean_, np.ones(len(spread))
-        distance = (away @ np.linalg.inv(self.covariance_) * away).sum(axis=1)
+        distance = (away @ np.linalg.inv(self.covariance_) * away).sum(axis=1) + self.known_.distance(latents.known)
         return {
             "topic_entropy": np.column_stack([spread, ones]),
             "distance": np.column_stack([distance, ones]),
+            "known": latents.known.counts,
         }
 
-    def aggregated_posterior(self, latents: Gaussians) -> Rows:
+    def aggregated_posterior(self, latents: TopicLatents) -> Rows:
         """Topic shares at λ, (n, K)."""
         return np.asarray(softmax(_extended(latents.mean), axis=1))
 
     def statistics(self) -> Sequence[Statistic]:
-        """Entropy of the topic shares of a document (how many topics it mixes), and (λ − μ)ᵀ Σ⁻¹ (λ − μ).
+        """Entropy of a document's topic shares (how many it mixes), its distance from μ and m, and known words.
 
         Unlike Latent NLL, the distance does not depend on the width of q, which is narrow for documents of many topics.
         """
@@ -275,13 +301,14 @@ class Topics(
                 "distance from typical topics (squared Mahalanobis)",
                 ("more usual in topic combinations", "less usual in topic combinations"),
             ),
+            KNOWN_WORDS,
         )
 
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """Shares of the topics, by their most probable words."""
         return {"topics": Counted(sparse.csr_array(np.asarray(rows[AGGREGATED])), self.topic_words(8))}
 
-    def summarize(self, latents: Gaussians) -> Pooled:
+    def summarize(self, latents: TopicLatents) -> Pooled:
         """Sums over documents of centred log-odds, of their products and of topic shares."""
         full = _extended(latents.mean)
         centred = full - full.mean(axis=1, keepdims=True)
@@ -307,7 +334,7 @@ class Topics(
             Note(
                 f"{len(self.phi_)} topics, {len(self.vocabulary_):,} words; fitted on "
                 f"{counted(self.documents_, 'document')} with {counted(self.tokens_, 'token')} of them in "
-                f"{counted(len(self.curve_), 'step')} of EM; words: {kind}; Σ {how}."
+                f"{counted(len(self.curve_), 'step')} of EM; words: {kind}; Σ {how}; {self.known_.note()}."
             )
         ]
 

@@ -1,0 +1,73 @@
+"""Evidence on mixed languages: distributions of the mixing index, shares of topics, and the simplex."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from momus.critic import Pooled
+from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, Table, both
+from momus.numeric.types import Floats, Ints
+from momus_critics.evidence import percent, rounded
+
+BINS, GRID = 25, 10
+"""Bins of the mixing index, and cells of the simplex along a side."""
+
+
+def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
+    """Build the evidence from two summaries; ``words`` are the characteristic words of each topic."""
+    centres = ((np.arange(BINS) + 0.5) / BINS).tolist()
+    curves = []
+    for role, summary in both(real, generated):
+        counts = summary.arrays["mixing"]
+        curves.append(Series(str(role), centres, rounded(counts / max(counts.sum(), 1)), role, "steps"))
+    a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
+    rows = [(f"{i + 1}: {w}", percent(a[i]), percent(b[i])) for i, w in enumerate(words)]
+    items: list[Evidence] = [
+        Chart(
+            "mixing-index",
+            "Mixing index of documents",
+            Axis("mixing index: 1 − the largest share"),
+            Axis("share of documents"),
+            curves,
+            note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
+            f"{_effective(real)} real, {_effective(generated)} generated.",
+        ),
+        Table("mixing-topics", "Topics and their shares", ("topic", "real %", "generated %"), rows),
+    ]
+    if "simplex" in real.arrays:
+        items += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]
+    return items
+
+
+def _effective(summary: Pooled) -> str:
+    """Mean effective number of draws per document."""
+    total, n = summary.arrays["effective"]
+    return f"{total / n:.0f}" if n else "–"
+
+
+def _simplex(role: str, summary: Pooled, words: list[str]) -> Heatmap:
+    counts = summary.arrays["simplex"]
+    share = 100 * counts / max(counts.sum(), 1)
+    steps = [f"{i / GRID:.1f}–{(i + 1) / GRID:.1f}" for i in range(GRID)]
+    # cells (i, j) that the simplex reaches: the shares of the first two topics sum to at most 1
+    inside = np.add.outer(np.arange(GRID), np.arange(GRID)) < GRID
+    values = [[float(v) if ok else None for v, ok in zip(*row, strict=True)] for row in zip(share, inside, strict=True)]
+    return Heatmap(
+        f"mixing-simplex-{role}",
+        f"Documents by their shares of three topics: {role}",
+        steps,
+        steps,
+        values,
+        "% of documents",
+        row_label=f"share of topic 1 ({' '.join(words[0].split()[:3])})",
+        column_label=f"share of topic 2 ({' '.join(words[1].split()[:3])})",
+        diverging=False,
+        note="Documents in a corner are in one topic; the remaining share is that of topic 3.",
+    )
+
+
+def telling(phi: Floats, count: int) -> Ints:
+    """Most distinctive words of each topic, by φ_kv log (φ_kv / max_{j≠k} φ_jv): int64 (K, count)."""
+    k = len(phi)
+    others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
+    return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
