@@ -173,9 +173,8 @@ class Relabelled:
 
 def relabelled(statistic: Statistic, samples: Samples, budget: Budget, seed: int) -> Relabelled:
     """Test a statistic without an interval."""
-    try:
-        contrast = contrast_of(statistic, samples)
-    except ValueError:  # the statistic is not finite
+    contrast = contrast_of(statistic, samples)
+    if contrast.lacks:
         return Relabelled(math.nan)
     nulls = Nulls([contrast], (), "", budget, seed, workers=1, kept=0)
     (null,) = nulls.drawn()
