@@ -90,8 +90,6 @@ class RatioContrast(Contrast):
 
     def __init__(self, statistic: Statistic, samples: Samples) -> None:
         super().__init__(statistic, samples)
-        if self.lacks:
-            return
         self.ratio = Ratio(samples)
         self.here = float(self.observed.t[0])
         self.equal = self.equal or abs(float(self.observed.value[0])) <= self.observed.equal
@@ -125,8 +123,6 @@ class SignedContrast(Contrast):
 
     def __init__(self, statistic: Statistic, samples: Samples) -> None:
         super().__init__(statistic, samples)
-        if self.lacks:
-            return
         self.reason = untestable(statistic, samples)
         self.influences = Influences(statistic, samples)
         if self.influences.squared and not self.reason:
@@ -177,8 +173,11 @@ def contrast_of(statistic: Statistic, samples: Samples) -> Contrast:
     Studentised where its standard error is known and each text has two units; with random signs for distances of units
     that are not exchangeable.
     """
+    plain = Contrast(statistic, samples)
+    if plain.lacks:
+        return plain
     if statistic.kind == "distance" and not samples.design.exchangeable:
         return SignedContrast(statistic, samples)
     if is_ratio(statistic) and not sparse.issparse(samples.rows) and min(samples.design.units) > 1:
         return RatioContrast(statistic, samples)
-    return Contrast(statistic, samples)
+    return plain
