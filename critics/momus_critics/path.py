@@ -229,11 +229,11 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Correlation of sentences by their distance in the text."""
-        lags = list(range(1, LAGS + 1))
-        series = [
-            Series(role, lags, rounded(t.arrays["products"] / np.maximum(t.arrays["variances"], 1e-12)), role)
-            for role, t in both(real, generated)
-        ]
+        series = []
+        for role, t in both(real, generated):
+            known = np.flatnonzero(t.arrays["variances"] > 0)
+            correlations = rounded(t.arrays["products"][known] / t.arrays["variances"][known])
+            series.append(Series(role, (known + 1.0).tolist(), correlations, role))
         return [
             Chart(
                 "path-correlation",

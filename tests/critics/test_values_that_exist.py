@@ -1,4 +1,4 @@
-"""No row has a value that no document has, and equal texts do not differ: all shipped critics, texts that lack a thing."""
+"""No row has a value that no document has, and equal texts do not differ: all shipped critics."""
 
 import ast
 import inspect
@@ -27,7 +27,7 @@ SENTENCES = (
     "There were letters on the table, a lamp, and an old map of the river.",
     "Later {1} told {0} about it.",
 )
-SCORED = dict(permutations=39, resamples=9)
+SCORED = {"permutations": 39, "resamples": 9}
 
 
 def documents(name, seed, change=lambda text: text, n=24):

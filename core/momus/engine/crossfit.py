@@ -206,7 +206,8 @@ def _paths(critic: Critic[Any], scored: Sequence[Scores]) -> list[Path]:
         rows = [_ratio_rows(s, x) for x in scored]
         if all(r is not None for r in rows):
             paths.append(path_of(critic.name, critic.axis, s, scored, [r for r in rows if r is not None]))
-    return paths
+    # a version may have no value, such as a mean length of quotations where there are none
+    return [p for p in paths if np.isfinite(p.values).all()]
 
 
 def _ratio_rows(s: Statistic, scores: Scores) -> Any:
