@@ -174,4 +174,4 @@ def spread(pooled: Floats) -> Floats:
     array([1.])
     """
     first, second = (pooled[:, i] / pooled[:, 2] for i in (0, 1))
-    return np.sqrt(np.maximum(second - first**2, 1e-12))
+    return np.sqrt(np.maximum(second - first**2, 0.0))

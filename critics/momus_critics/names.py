@@ -196,9 +196,8 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin, FittedTogetherMix
         return {
             # a column of ones counts the documents, of which shares are taken
             "names": Counted(sparse.csr_array(sparse.hstack([ones, names.matrix])), ["", *latents.names]),
-            # a little of a name keeps the ratios of texts without names finite
-            "rate": np.column_stack([1000 * (number + 0.05), latents.words + 1.0]),
-            "known": np.column_stack([shared + 0.5e-6, number + 1e-6]),
+            "rate": np.column_stack([1000 * number, latents.words]),
+            "known": np.column_stack([shared, number]),
             "named": np.column_stack([number > 0, np.ones(len(latents))]),
         }
 
@@ -213,10 +212,19 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin, FittedTogetherMix
                 uneven="itself",
             ),
             Statistic.relative(
-                "name_rate", "rate", "different names", ("poorer in names", "richer in names"), unit="per 1,000 words"
+                "name_rate",
+                "rate",
+                "different names",
+                ("poorer in names", "richer in names"),
+                unit="per 1,000 words",
+                needs="a name",
             ),
             Statistic.share(
-                "known_share", "known", "names that the fitted text has", ("newer in its names", "plainer in its names")
+                "known_share",
+                "known",
+                "names that the fitted text has",
+                ("newer in its names", "plainer in its names"),
+                needs="a name",
             ),
             Statistic.having("named_share", "named", "a name"),
         )

@@ -14,6 +14,7 @@ from momus.critic.hooks import DeviceMixin
 from momus.estimator import ComponentsMixin, Estimator, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
+from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
@@ -23,6 +24,8 @@ from momus_critics.fits.known import KNOWN_WORDS
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 
+SEVERAL = "sentences that differ"
+"""What a document must have for its path to move."""
 LEAST = 4
 """Fewest sentences of a document that has a path."""
 LAGS = 10
@@ -174,7 +177,7 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
 
     def sufficient_statistics(self, latents: Paths) -> Mapping[str, Rows]:
         """Squared steps, squared distances from the centre and between the halves of a document, words taken up."""
-        x, n = latents.points, latents.lengths.astype(np.float64)
+        x, n = without_rounding(latents.points), latents.lengths.astype(np.float64)
         d = float(max(x.shape[1], 1))
         squares = float_sums((x**2).sum(axis=1), latents.offsets)
         freedom = np.maximum(n - 1, 0)
@@ -185,9 +188,8 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         steps[1:] = ((x[1:] - x[:-1]) ** 2).sum(axis=1)
         moved = float_sums(np.where(same, steps, 0.0), latents.offsets)
         return {
-            # a little keeps the ratios of documents that stand still finite
-            "jumps": np.column_stack([moved + 1e-9, 2 * variance * freedom + 1e-9]),
-            "spread": np.column_stack([squares + 1e-9, d * freedom + 1e-9]),
+            "jumps": np.column_stack([moved, 2 * variance * freedom]),
+            "spread": np.column_stack([squares, d * freedom]),
             "drift": _drift(latents, squares),
             "taken_up": latents.taken_up,
             **({} if latents.known is None else {"known": latents.known}),
@@ -204,21 +206,28 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
                 "jumps",
                 "steps beside those of shuffled sentences",
                 ("steadier from sentence to sentence", "jumpier"),
+                needs=SEVERAL,
             ),
             Statistic.relative(
-                "spread", "spread", "spread around the centre", ("standing still more", "wandering farther")
+                "spread",
+                "spread",
+                "spread around the centre",
+                ("standing still more", "wandering farther"),
+                needs=SEVERAL,
             ),
             Statistic.ratio(
                 "drift",
                 "drift",
                 "distance between the halves",
                 ("closer between its halves", "drifting farther"),
+                needs=SEVERAL,
             ),
             Statistic.share(
                 "taken_up",
                 "taken_up",
                 "words of the second half that the first has",
                 ("taking up fewer words", "taking up more words"),
+                needs="a rare word in its second half",
             ),
             *((KNOWN_WORDS,) if self.embedder == "lsa" else ()),
         )
@@ -231,11 +240,11 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Correlation of sentences by their distance in the text."""
-        lags = list(range(1, LAGS + 1))
-        series = [
-            Series(role, lags, rounded(t.arrays["products"] / np.maximum(t.arrays["variances"], 1e-12)), role)
-            for role, t in both(real, generated)
-        ]
+        series = []
+        for role, t in both(real, generated):
+            known = np.flatnonzero(t.arrays["variances"] > 0)
+            correlations = rounded(t.arrays["products"][known] / t.arrays["variances"][known])
+            series.append(Series(role, (known + 1.0).tolist(), correlations, role))
         return [
             Chart(
                 "path-correlation",
@@ -280,8 +289,7 @@ def _taken_up(prose: Prose, counted: Bools) -> Floats:
     second = np.unique(keys[counted & late])
     documents = second // max(len(prose.words), 1)
     shared = np.bincount(documents[np.isin(second, keys[counted & ~late])], minlength=n)
-    # a little keeps the shares of documents of common words finite
-    return np.column_stack([shared + 1e-7, np.bincount(documents, minlength=n) + 1e-6])
+    return np.column_stack([shared, np.bincount(documents, minlength=n)]).astype(np.float64)
 
 
 def _known(prose: Prose, vocabulary: frozenset[str]) -> Floats:
@@ -322,6 +330,6 @@ def _drift(latents: Paths, squares: Floats) -> Floats:
     # around the centre, the sums of the two halves are opposite
     first, second = -sums / one[:, None], sums / other[:, None]
     between = ((first - second) ** 2).sum(axis=1)
-    within = squares - one * (first**2).sum(axis=1) - other * (second**2).sum(axis=1)
+    within = without_rounding(squares - one * (first**2).sum(axis=1) - other * (second**2).sum(axis=1), squares)
     variance = within / np.maximum(n - 2, 1)
-    return np.column_stack([between - variance * (1 / one + 1 / other), variance + 1e-9])
+    return np.column_stack([between - variance * (1 / one + 1 / other), variance])

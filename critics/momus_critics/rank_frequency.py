@@ -138,6 +138,7 @@ class RankFrequency(CountingCritic[TokenStates]):
                 function=exponent,
                 label="Zipf exponent",
                 direction=("less dominated by common words", "more dominated by common words"),
+                needs="two different words",
             ),
         )
 

@@ -25,8 +25,8 @@ from momus_critics.evidence import Distribution, Mark, highest, mark_passage, ro
 from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
 from momus_critics.prose.reading import BREAK, ProseCritic
 
-LEAST_SPREAD = 1e-3
-"""Added to the spread, so that its logarithm is finite for documents whose sentences are all of one length."""
+UNEQUAL = "sentences of several lengths"
+"""What a document must have for a spread."""
 LAGS, SHOWN = 10, 40
 """Distances of the correlation, and sentences of the documents that are shown."""
 
@@ -50,7 +50,7 @@ def _rank(lengths: tuple[int, ...]) -> tuple[int, int]:
 
 def spread(pooled: Floats) -> Floats:
     """Standard deviation from sums of squares and degrees of freedom, (B, 2)."""
-    return np.asarray(np.sqrt(mean(pooled)) + LEAST_SPREAD)
+    return np.asarray(np.sqrt(mean(pooled)))
 
 
 class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
@@ -132,8 +132,7 @@ class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
         )
         return {
             "squares": squares,
-            # without any variance within documents, the correlation is 0
-            "neighbours": np.column_stack([products[:, 0], variances[:, 0] + 1e-9]),
+            "neighbours": np.column_stack([products[:, 0], variances[:, 0]]),
             "words": np.column_stack([words, sentences]),
             "paragraphs": np.column_stack([sentences, paragraphs]),
         }
@@ -149,12 +148,14 @@ class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
                 ("more uniform in rhythm", "more varied in rhythm"),
                 scale="log",
                 unit="log words",
+                needs=UNEQUAL,
             ),
             Statistic.ratio(
                 "neighbour_correlation",
                 "neighbours",
                 "correlation of neighbouring sentence lengths",
                 ("more changeable between sentences", "steadier between sentences"),
+                needs=UNEQUAL,
             ),
             Statistic.relative(
                 "sentence_length",

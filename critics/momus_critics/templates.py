@@ -222,8 +222,7 @@ class Templates(
         sizes = len(TAGS) ** OPENING
         return {
             "openings": Counted.of_tokens(openings[long], offsets, np.arange(sizes)),
-            # half a sentence keeps texts of short sentences alone defined
-            "common": np.column_stack([common + 0.5, np.bincount(latents.owners, long, n) + 1.0]),
+            "common": np.column_stack([common, np.bincount(latents.owners, long, n)]).astype(np.float64),
             "verbs": np.column_stack([np.asarray(verbs, dtype=np.float64), latents.lengths]),
         }
 
@@ -243,6 +242,7 @@ class Templates(
                 "common",
                 f"share of the {COMMON} commonest openings",
                 ("poorer in common openings", "richer in common openings"),
+                needs=f"a sentence of {OPENING} words",
             ),
             Statistic.share("verb_share", "verbs", "share of verbs", ("poorer in verbs", "richer in verbs")),
         )

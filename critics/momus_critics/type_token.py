@@ -30,6 +30,8 @@ BINNED = (
     "Bins of lengths hold at least 20 documents of each text; numbers of types are put on a common scale by the law of "
     "real text."
 )
+UNEQUAL = "another length than the others"
+"""What a document must have for a law of growth."""
 PACK = 1 << 32
 """Tokens and types of a document are counted as one integer, tokens · PACK + types."""
 
@@ -149,9 +151,16 @@ class TypeToken(CountingCritic[Growth]):
                 "exponent β of types against tokens",
                 (f"slower to add new {words}", f"faster to add new {words}"),
                 decides=False,
+                needs=UNEQUAL,
             ),
             Statistic.value(
-                "alpha", "growth", poisson.alphas, "factor α of types against tokens", scale="log", decides=False
+                "alpha",
+                "growth",
+                poisson.alphas,
+                "factor α of types against tokens",
+                scale="log",
+                decides=False,
+                needs=UNEQUAL,
             ),
         )
 

@@ -150,13 +150,14 @@ def test_flattened_text_is_more_uniform():
     assert found["sentence_length"].generated_value == pytest.approx(found["sentence_length"].real_value, rel=0.1)
 
 
-def test_sentences_of_one_length_have_finite_statistics():
+def test_sentences_of_one_length_have_no_spread_and_no_correlation():
     critic = Rhythm().fit(prose(20, 0, even=True))
     assert np.isfinite(critic.score(prose(10, 1)).nll).all()
     rows = Rhythm().fit(prose(20, 0)).score(prose(10, 1, even=True)).rows
-    for s in critic.statistics():
-        if s.kind == "value":
-            assert np.isfinite(s.function(rows[s.rows].sum(axis=0)[None])).all(), s.name
+    values = {s.name: float(s.function(rows[s.rows].sum(axis=0)[None])[0]) for s in critic.statistics()}
+    assert values.pop("spread") == 0
+    assert np.isnan(values.pop("neighbour_correlation"))
+    assert np.isfinite(list(values.values())).all()
 
 
 def test_statistics_of_known_texts():

@@ -127,6 +127,9 @@ class Statistic:
     decides
         Whether it is in the family by which the axis of its critic is tested (`momus.inference.multiplicity`), as the
         critic's headline always is. Others are reported beside it, and no finding is made of them.
+    needs
+        What a document must have for the statistic to have a value, such as ``several paragraphs``; if no document of
+        a text has it, the row says so and is not tested (`momus.inference.contrast`).
     label, direction, unit, format, clause
         How readers are told of it, see `Wording`.
 
@@ -155,6 +158,7 @@ class Statistic:
     unit: str = ""
     format: Format = "number"
     clause: str = ""
+    needs: str = ""
     uneven: Literal["squares", "itself"] = "squares"
 
     @classmethod

@@ -23,6 +23,7 @@ from momus.critic import Counted, Statistic
 from momus.critic.hooks import FittedTogetherMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED, Scores, joined
+from momus.engine.levelling import level_folds
 from momus.errors import FittingError
 from momus.estimator import clone
 from momus.joint.changes import changed_items, direction_of, path_of, rows_of
@@ -130,7 +131,7 @@ def _by_folds(
     scored: Sequence[int],
 ) -> list[Scores]:
     """Scores of some corpora under critics fitted on the other folds of some."""
-    parts: dict[int, list[tuple[Ints, Scores]]] = {k: [] for k in scored}
+    parts: dict[int, dict[int, tuple[Ints, Scores]]] = {k: {} for k in scored}
     for fold in np.unique(np.concatenate(numbers)).tolist():
         rest = [corpora[k].take(np.flatnonzero(numbers[k] != fold)) for k in fitted]
         learnt = moved(clone(critic), device_of(critic)).fit(rest[0] if len(rest) == 1 else pooled(rest))
@@ -138,8 +139,12 @@ def _by_folds(
         for k in scored:
             rows = np.flatnonzero(numbers[k] == fold)
             if len(rows):
-                parts[k].append((rows, learnt.score(corpora[k].take(rows))))
-    return [_joined(critic, corpora[k], parts[k]) for k in scored]
+                parts[k][fold] = rows, learnt.score(corpora[k].take(rows))
+    of_folds = [{fold: scores for fold, (_, scores) in parts[k].items()} for k in scored]
+    return [
+        _joined(critic, corpora[k], [(rows, levelled[fold]) for fold, (rows, _) in parts[k].items()])
+        for k, levelled in zip(scored, level_folds(of_folds), strict=True)
+    ]
 
 
 def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Scores]]) -> Scores:
@@ -194,7 +199,8 @@ def _paths(critic: Critic[Any], scored: Sequence[Scores]) -> list[Path]:
         rows = [_ratio_rows(s, x) for x in scored]
         if all(r is not None for r in rows):
             paths.append(path_of(critic.name, critic.axis, s, scored, [r for r in rows if r is not None]))
-    return paths
+    # a version may have no value, such as a mean length of quotations where there are none
+    return [p for p in paths if np.isfinite(p.values).all()]
 
 
 def _ratio_rows(s: Statistic, scores: Scores) -> Any:

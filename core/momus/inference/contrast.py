@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from momus.critic.statistic import Statistic, mean, perplexity
+from momus.critic.statistic import Statistic, entropy, mean, perplexity
 from momus.inference.multipliers import Influences, untestable
 from momus.inference.pvalues import TIE, Prepared, both_values, contrasts, count_extreme, p_value
+from momus.inference.result import Lacking
 from momus.inference.samples import Samples
 from momus.inference.studentised import Difference, Ratio
 from momus.inference.weights import Weights
@@ -23,9 +24,13 @@ class Contrast:
     Attributes
     ----------
     values
-        The values of both texts; NaN and the distance for a distance.
+        The values of both texts; NaN and the distance for a distance. NaN for what no document of a text has.
     here
         The observed contrast.
+    lacks
+        Which text has no value of the statistic, or on the log scale one of 0; empty if both have one.
+    equal
+        Whether the values of both texts are equal but for rounding; then they are the same number.
     """
 
     needs_sums = True
@@ -39,10 +44,19 @@ class Contrast:
         with np.errstate(divide="ignore", invalid="ignore"):
             prepared = Prepared(*samples.observed)
             real, generated = (float(v[0]) for v in both_values(statistic, prepared))
-            if not np.isfinite(generated) or (statistic.kind == "value" and not np.isfinite(real)):
-                raise ValueError(f"statistic {statistic.name!r} is not finite on the texts compared: {real, generated}")
-            self.values = real, generated
             self.here = float(contrasts(statistic, prepared)[0])
+        self.values = real, generated
+        self.lacks = lacking(statistic, samples, self.values)
+        if self.lacks:
+            self.reason = "it has no value for " + {"both": "either text"}.get(self.lacks, f"the {self.lacks} text")
+        self.equal = not self.lacks and _same(statistic, real, generated)
+        if self.equal:
+            self._level()
+
+    def _level(self) -> None:
+        """Drop a difference that is rounding."""
+        distance = self.statistic.kind == "distance"
+        self.values, self.here = (self.values[0], 0.0 if distance else self.values[0]), 0.0
 
     def under(self, labels: Weights | Floats, prepared: Prepared | None) -> Floats:
         """The contrast under relabellings (N, B): (B,)."""
@@ -63,7 +77,9 @@ class Contrast:
         return count_extreme(*self.compared(null), tie=self.tie)
 
     def p(self, null: Floats, exact: bool) -> float:
-        """p-value of the observed contrast under its null distribution (B,)."""
+        """p-value of the observed contrast under its null distribution (B,); 1 if the texts are equal."""
+        if self.equal:
+            return 1.0
         return p_value(*self.compared(null), exact, self.tie)[0]
 
 
@@ -76,6 +92,9 @@ class RatioContrast(Contrast):
         super().__init__(statistic, samples)
         self.ratio = Ratio(samples)
         self.here = float(self.observed.t[0])
+        self.equal = self.equal or abs(float(self.observed.value[0])) <= self.observed.equal
+        if self.equal:
+            self._level()
 
     @cached_property
     def observed(self) -> Difference:
@@ -116,6 +135,28 @@ class SignedContrast(Contrast):
         return contrasts(self.statistic, Prepared(*self.influences.null_rows(labels)))
 
 
+def lacking(statistic: Statistic, samples: Samples, values: tuple[float, float]) -> Lacking:
+    """Which text has no value of a statistic.
+
+    That is no number, or 0 where logarithms are compared; for a distance and an entropy, shares of nothing.
+    """
+    of_shares = statistic.kind == "distance" or statistic.function is entropy
+    none = [of_shares and not side.any() for side in samples.observed]
+    if statistic.kind == "value":
+        logs = statistic.scale == "log" or statistic.effect == "log_ratio"
+        none = [no or not np.isfinite(v) or (logs and v <= 0) for no, v in zip(none, values, strict=True)]
+    elif not np.isfinite(values[1]) and not any(none):
+        none = [True, True]
+    return "both" if all(none) else "real" if none[0] else "generated" if none[1] else ""
+
+
+def _same(statistic: Statistic, real: float, generated: float) -> bool:
+    """Whether two values, or no distance, are one but for rounding."""
+    if statistic.kind == "distance":
+        return abs(generated) <= TIE
+    return abs(generated - real) <= TIE * max(abs(real), abs(generated))
+
+
 def is_ratio(statistic: Statistic) -> bool:
     """Whether the difference of a statistic is studentised: a mean, or a perplexity, the exponential of one.
 
@@ -132,8 +173,11 @@ def contrast_of(statistic: Statistic, samples: Samples) -> Contrast:
     Studentised where its standard error is known and each text has two units; with random signs for distances of units
     that are not exchangeable.
     """
+    plain = Contrast(statistic, samples)
+    if plain.lacks:
+        return plain
     if statistic.kind == "distance" and not samples.design.exchangeable:
         return SignedContrast(statistic, samples)
     if is_ratio(statistic) and not sparse.issparse(samples.rows) and min(samples.design.units) > 1:
         return RatioContrast(statistic, samples)
-    return Contrast(statistic, samples)
+    return plain

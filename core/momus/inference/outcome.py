@@ -165,16 +165,13 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
     reaches[0] = max(reaches[0][0], reaches[1][0]), max(reaches[0][1], reaches[1][1])
     mde = detectable_difference(error, freedom, question.level)
     real, generated = contrast.values
-    equal = abs(float(observed.value[0])) <= observed.equal
-    if equal:  # but for rounding
-        generated = real
     scaled = s.function is perplexity
     plain = error
     if scaled:  # from the log scale to that of the value
         parts = real**2 * float(observed.variance_real[0]) + generated**2 * float(observed.variance_generated[0])
         plain = (real + generated) / 2 * error if samples.design.together else math.sqrt(max(parts, 0.0))
     shown = [_difference(s, real, generated, error, reach, plain) for reach in reaches]
-    tested = 0.0 if equal else float(observed.value[0])
+    tested = 0.0 if contrast.equal else float(observed.value[0])
     effect, outer, inner = _effect(s, samples, tested, error, reaches, shown, generated - real)
     if scaled:
         mde = 2 * math.sqrt(real * generated) * intervals.sinh(mde / 2)
@@ -240,7 +237,7 @@ def _value(
     """Other values: the larger p-value of a permutation test and a t-test, and the interval of the latter."""
     s = contrast.statistic
     error, freedom = errors.of(s)
-    p, _, _ = p_value("value", contrast.here, null, exact)
+    p = contrast.p(null, exact)
     real, generated = contrast.values
     if not math.isfinite(error):
         none, unknown = [intervals.NONE] * 2, (math.nan, math.nan)
@@ -279,7 +276,8 @@ def _distance(
     chance makes too large, plus its margin.
     """
     s, distance = contrast.statistic, contrast.values[1]
-    p, chance, _ = p_value("distance", contrast.here, null, exact)
+    _, chance, _ = p_value("distance", contrast.here, null, exact)
+    p = contrast.p(null, exact)
     distances, squares = null, contrast.influences if isinstance(contrast, SignedContrast) else None
     if squares is not None and squares.squared:
         assert noise is not None
@@ -293,7 +291,7 @@ def _distance(
         error, freedom = errors.of(s)
         estimate = distance - chance
     finite = distances[np.isfinite(distances)]
-    estimate = max(estimate, 0.0)  # NaN stays
+    estimate = 0.0 if contrast.equal else max(estimate, 0.0)  # NaN stays
     shown = []
     for confidence in (question.confidence, question.inner):
         margin = t_quantile((1 + confidence) / 2, freedom) * error if math.isfinite(error) else math.nan

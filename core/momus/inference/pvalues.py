@@ -19,9 +19,10 @@ from momus.critic.statistic import (
     mean_gap,
     shares,
 )
+from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats
 
-TIE = 1e-9
+TIE = ROUNDING
 """Relative tolerance within which two contrasts count as equal."""
 FINE = 1e-6
 """Weight of the distance that breaks ties, smaller than the steps between values of the main distance."""

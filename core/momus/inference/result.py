@@ -12,6 +12,7 @@ Test = Literal["permutation", "multipliers", "squares", "relabelled groups", "we
 Unit = Literal["documents", "pairs", "prompts", "clusters", "bins", "blocks", "groups"]
 Family = Literal["value", "distance", "law"]
 ZeroVariance = Literal["", "share", "none"]
+Lacking = Literal["", "real", "generated", "both"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,9 @@ class Method:
         Length at which two running texts were compared; 0 otherwise.
     reason
         Why the row was not tested; empty where it was.
+    lacks
+        Which text has no value of the statistic (a text without quotations has no mean length of quotations), or one
+        of 0 where logarithms are compared; empty where both have one.
     skewness
         Standardised third cumulant of the difference, where T is transformed for it (`momus.inference.studentised`);
         0 elsewhere.
@@ -77,6 +81,7 @@ class Method:
     error: str = ""
     tokens: int = 0
     reason: str = ""
+    lacks: Lacking = ""
     zero_variance: ZeroVariance = ""
     block: int = 1
     critical: float | None = None

@@ -20,6 +20,7 @@ from scipy import sparse
 from momus.inference.pooling import pooled
 from momus.inference.samples import Samples, indicator
 from momus.inference.weights import Weights
+from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats
 
 UNEQUAL = 1.5
@@ -115,7 +116,7 @@ class Ratio:
         squares = float(self.w @ self.w)
         spread = float(np.sqrt(self.x @ self.x / squares)) if squares else 0.0
         self.flat = 1e-7 * spread * np.sqrt(len(rows)) / min(d.units) + 1e-12 * abs(self.offset)
-        self.equal = 1e-9 * (spread + abs(self.offset))
+        self.equal = ROUNDING * (spread + abs(self.offset))
         fewest, most = min(d.units), max(d.units)
         # means of units of equal weight, in unequal numbers
         unequal = fewest >= FEWEST and most >= UNEQUAL * fewest and bool(np.ptp(self.w) == 0)

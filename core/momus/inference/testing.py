@@ -86,8 +86,7 @@ def compare_rows(
     Raises
     ------
     ValueError
-        A side has no document, the design is of other numbers of documents, or a statistic is not finite on the
-        observed texts.
+        A side has no document, or the design is of other numbers of documents.
 
     >>> a, b = np.arange(10.0), np.arange(10.0) + 8
     >>> rows = lambda x: {"x": np.column_stack([x, np.ones(10)])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from momus.inference.pooling import pooled
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.result import Method, numbers
 from momus.inference.samples import Samples
+from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats
 
 SPLITS = 64
 """Random halves of all documents that are compared."""
 _SPLITS = 6
 """Number that keeps the random stream of splits apart."""
-ROUNDING = 1e-9
 
 
 def nothing_varies(contrast: Contrast, samples: Samples, null: Floats, seed: int) -> bool:
@@ -63,8 +64,10 @@ def nothing(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method]
 
 
 def untested(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method]:
-    """The fields and the method of a distance that has no test: its value, and the reason why."""
-    return {"generated_value": contrast.values[1]}, _without_test(method, contrast.reason)
+    """The fields and the method of a row that has no test: values that exist, and the reason why."""
+    real, generated = contrast.values
+    fields = {"real_value": real, "generated_value": generated}
+    return fields, replace(_without_test(method, contrast.reason), lacks=contrast.lacks)
 
 
 def _without_test(method: Method, reason: str) -> Method:

@@ -192,10 +192,8 @@ def _tested(
     paired = None if settings.paired is not False else False
     design = design_of(prompts[0], prompts[1], paired, groups=(groups[0], groups[1]))
     sides = (axis.rows[c.name][rows] for c, rows in zip(corpora, members, strict=True))
-    try:
-        return compare_one(axis.statistic, *sides, design=design, **few_resamples(settings))
-    except ValueError:  # the statistic is not finite on these documents
-        return None
+    result = compare_one(axis.statistic, *sides, design=design, **few_resamples(settings))
+    return None if result.method.lacks else result
 
 
 def _rows_of_means(axis: Axis, names: tuple[str, str]) -> tuple[tuple[Floats, Floats] | None, Tested]:

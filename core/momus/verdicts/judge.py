@@ -21,6 +21,7 @@ from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.relabelling import FIRST, NOISE, STAGES
 from momus.numeric.types import Floats
+from momus.text.counting import documents_of
 from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.running_text import judge_laws
 from momus.verdicts.settings import Settings, with_options
@@ -145,9 +146,20 @@ def _judge_documents(
                 "sufficient_statistics() does not return",
                 hint=f"it returns {', '.join(real.rows) or 'nothing'}",
             )
-    return _tested(
-        statistics, rows, design_of_scores(real, generated, settings), settings, family, economy, headline_of(critic)
-    )
+    design = design_of_scores(real, generated, settings)
+    results = _tested(statistics, rows, design, settings, family, economy, headline_of(critic))
+    return [_explained(s, r, (real.corpus, generated.corpus)) for s, r in zip(statistics, results, strict=True)]
+
+
+def _explained(statistic: Statistic, result: TestResult, names: tuple[str, str]) -> TestResult:
+    """The result of a statistic that a text lacks, with the reason by the names of the texts."""
+    lacks = result.method.lacks
+    if not lacks:
+        return result
+    chosen = {"real": names[:1], "generated": names[1:], "both": names}[lacks]
+    what = statistic.needs or f"a value of {statistic.label or statistic.name}"
+    reason = " and ".join(f"no {documents_of(n, noun='document')} has {what}" for n in chosen)
+    return replace(result, method=replace(result.method, reason=reason))
 
 
 def design_of_scores(real: Scores, generated: Scores, settings: Settings) -> Design:

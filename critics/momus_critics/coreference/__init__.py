@@ -206,6 +206,7 @@ class Coreference(
             "genders",
             "pronouns of the other gender beside one of he or she in a document",
             ("more of one gender", "more mixed in gender"),
+            needs="he or she",
         )
         return (
             Statistic.share(
@@ -219,12 +220,14 @@ class Coreference(
                 "pronouns",
                 "share of pronouns among mentions",
                 ("poorer in pronouns", "richer in pronouns"),
+                needs="a person",
             ),
             Statistic.share(
                 "unintroduced_share",
                 "introductions",
                 "share of persons first mentioned by a pronoun",
                 ("better at introducing persons", "worse at introducing persons"),
+                needs="a person",
             ),
             Statistic.ratio(
                 "mentions_per_sentence", "density", "mentions per sentence", ("poorer in persons", "richer in persons")

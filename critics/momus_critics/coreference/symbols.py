@@ -84,8 +84,8 @@ class MentionChains(StateSequences):
         male = (self.states > NAMES_END) & (self.states <= NAMES_END + len(MALE))
         third = (self.states > NAMES_END) & (self.states <= NAMES_END + THIRD)
         he, both = (float_sums(mask, self.offsets) for mask in (male, third))
-        # of m male and f female pronouns, each male one meets f of m + f − 1 others; a little keeps the ratio finite
-        return np.column_stack([2 * he * (both - he) / np.maximum(both - 1, 1) + 1e-7, both + 1e-6])
+        # of m male and f female pronouns, each male one meets f of m + f − 1 others
+        return np.column_stack([2 * he * (both - he) / np.maximum(both - 1, 1), both])
 
 
 def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:

@@ -146,18 +146,17 @@ class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin,
         return {
             "pairs": Counted.of_tokens(pairs, latents.offsets, np.arange(size * size)),
             **{k: np.column_stack([float_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
-            # one pronoun of each person keeps texts without any pronoun defined
-            "persons": latents.persons + np.array([0.5, 1.0]),
+            "persons": latents.persons,
             "openings": Openings.of(latents).rows(latents, sentences),
         }
 
     def statistics(self) -> Sequence[Statistic]:
         """Total variation of pairs of classes; shares of connectives, questions, speech, first person; openings."""
         shares = (
-            ("connective_share", "connectives", "sentences that open with a connective", "connectives"),
-            ("question_share", "questions", "questions", "questions"),
-            ("speech_share", "speech", "sentences of speech", "speech"),
-            ("first_person_share", "persons", "first person among pronouns", "the first person"),
+            ("connective_share", "connectives", "sentences that open with a connective", "connectives", "a sentence"),
+            ("question_share", "questions", "questions", "questions", "a sentence"),
+            ("speech_share", "speech", "sentences of speech", "speech", "a sentence"),
+            ("first_person_share", "persons", "first person among pronouns", "the first person", "such a pronoun"),
         )
         return (
             Statistic.distance("transitions", "pairs", total_variation, "total variation of pairs of sentence classes"),
@@ -169,8 +168,8 @@ class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin,
                 uneven="itself",
             ),
             *(
-                Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"))
-                for name, rows, label, noun in shares
+                Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"), needs=needs)
+                for name, rows, label, noun, needs in shares
             ),
         )
 

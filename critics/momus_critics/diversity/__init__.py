@@ -213,8 +213,8 @@ class Diversity(Critic[Spread], PowersMixin, ComponentsMixin, NotesMixin, Settli
         same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
         return {
             "similarity": np.column_stack([latents.similarity, ones]),
-            # prompts with too few answers do not count; the small term avoids 0 / 0
-            "distinct": np.column_stack([np.where(full, latents.distinct, 0) + 1e-9, full + 1e-9]),
+            # prompts with too few answers do not count
+            "distinct": np.column_stack([np.where(full, latents.distinct, 0.0), full]),
             "same": np.column_stack([same, ones]),
             "prompts": centroids(latents.similarity, latents.means, latents.columns),
         }
@@ -235,6 +235,7 @@ class Diversity(Critic[Spread], PowersMixin, ComponentsMixin, NotesMixin, Settli
                 "distinct",
                 f"effective number of distinct answers{of}",
                 ("poorer in distinct answers", "richer in distinct answers"),
+                needs="as many answers to its prompt",
             ),
             Statistic.value(
                 "between_similarity",

@@ -19,6 +19,7 @@ from momus.critic.registry import critic_class
 from momus.critic.splitting import usable_documents
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, owners_of
+from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.documents import Document, Section
@@ -217,7 +218,6 @@ def state_vectors(critic: Critic[Any], answers: Corpus) -> tuple[sparse.csr_arra
 NUMBER, WITHIN, SQUARE = range(3)
 SUMS = (" prompts", " similarity within", " squared length of the mean")
 """Labels of the first columns; a word or state has no space at its beginning."""
-TINY = 1e-9
 
 
 def prompt_means(x: sparse.csr_array, counts: Ints) -> sparse.csr_array:
@@ -249,10 +249,11 @@ def between_similarity(pooled: Floats) -> Floats:
     """
     number = pooled[:, NUMBER]
     total = (pooled[:, len(SUMS) :] ** 2).sum(axis=1)
-    return np.asarray((total - pooled[:, SQUARE]) / np.maximum(number * (number - 1), TINY))
+    pairs = np.where(number > 1, number * (number - 1), np.nan)
+    return np.asarray((total - pooled[:, SQUARE]) / pairs)
 
 
 def relative_variance(pooled: Floats) -> Floats:
     """(1 − s_w) / (1 − s_b) of the sums: 1 if answers to a prompt differ as much as answers to different ones, (B,)."""
-    within = 1 - pooled[:, WITHIN] / np.maximum(pooled[:, NUMBER], TINY)
-    return np.asarray(within / np.maximum(1 - between_similarity(pooled), TINY))
+    within = 1 - pooled[:, WITHIN] / pooled[:, NUMBER]
+    return np.asarray(within / without_rounding(1 - between_similarity(pooled)))

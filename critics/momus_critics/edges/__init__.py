@@ -39,8 +39,6 @@ TOLD = {
     },
 }
 """Features of the first and of the last sentence whose shares are tested, and what sentences call them."""
-EMPTY = 0.01
-"""Part of a last paragraph of one word in each document, so that the mean is finite for texts of single paragraphs."""
 SHOWN, NAMED = 12, 3
 """Recurring openings and endings that a table shows, and that are named."""
 
@@ -156,7 +154,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                 for where, edge in (("opens", first), ("ends", last))
                 for feature in TOLD[where]
             },
-            "last_paragraph": EMPTY + np.column_stack([np.nan_to_num(last.paragraph), ~np.isnan(last.paragraph)]),
+            "last_paragraph": np.column_stack([np.nan_to_num(last.paragraph), ~np.isnan(last.paragraph)]),
             "openings": _texts(first.words),
             "endings": _texts(last.words),
         }
@@ -185,6 +183,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin)
                 "mean length of the last of several paragraphs",
                 ("shorter in its last paragraph", "longer in its last paragraph"),
                 unit="words",
+                needs="several paragraphs",
             ),
         )
 

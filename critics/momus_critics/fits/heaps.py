@@ -18,6 +18,8 @@ LOW, HIGH = 0.0, 1.6
 """Range of β for pooled rows."""
 NODES = 20
 """Chebyshev nodes in β."""
+ALIKE = 1e-6
+"""Change of the mean log length over the range of β, relative to it, up to which all documents count as one length."""
 MOST_BINS = 24
 """Most bins of lengths."""
 MIN_DOCUMENTS = 20
@@ -72,12 +74,12 @@ def features(tokens: Ints, types: Ints) -> Floats:
 
 
 def betas(pooled: Floats) -> Floats:
-    """Maximum-likelihood β of each row, within [0, 1.6]."""
+    """Maximum-likelihood β of each row, within [0, 1.6]; NaN where all documents have the same length."""
     return _solve(pooled)[0]
 
 
 def alphas(pooled: Floats) -> Floats:
-    """Maximum-likelihood α of each row."""
+    """Maximum-likelihood α of each row; NaN where β is."""
     _beta, log_s = _solve(pooled)
     return np.asarray(pooled[:, 0] / np.exp(log_s))
 
@@ -91,6 +93,8 @@ def _solve(pooled: Floats) -> tuple[Floats, Floats]:
     slope = np.maximum.accumulate(slope, axis=1)
     target = pooled[:, 1] / pooled[:, 0]
     beta = np.array([np.interp(y, row, grid) for y, row in zip(target, slope, strict=True)])
+    # where all logarithms of lengths are equal, their weighted mean is the same for every β
+    beta[np.ptp(slope, axis=1) <= ALIKE * np.abs(target)] = np.nan
     curve = log_s @ values.T
     return beta, np.array([np.interp(b, grid, row) for b, row in zip(beta, curve, strict=True)])
 

@@ -18,6 +18,7 @@ import numpy as np
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
+from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.prose.reading import Prose
 
@@ -82,7 +83,7 @@ def moments(z: SentenceLengths, lags: int) -> tuple[Floats, Floats, Floats]:
     owners, n = z.documents, z.lengths.astype(np.float64)
     x = np.log(z.words.astype(np.float64))
     means = float_sums(x, z.offsets) / np.maximum(n, 1)
-    centred = x - means[owners]
+    centred = without_rounding(x - means[owners])
     squares = np.bincount(owners, centred**2, len(z))
     variance = squares / np.maximum(n - 1, 1)
     products, variances = np.zeros((len(z), lags)), np.zeros((len(z), lags))

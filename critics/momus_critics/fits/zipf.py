@@ -103,16 +103,18 @@ def _once(ordered: Floats, what: int | str, compute: Callable[[], Any]) -> Any:
 
 
 def exponents(ordered: Floats, truncated: bool = False) -> Floats:
-    """Maximum-likelihood exponent of each row."""
+    """Maximum-likelihood exponent of each row; NaN for a single word, which any exponent above 1 fits."""
     if truncated:
-        return np.array([fit_exponent(row, truncated=True) for row in ordered])
+        several = (ordered > 0).sum(axis=1) > 1
+        fits = zip(ordered, several, strict=True)
+        return np.array([fit_exponent(row, truncated=True) if more else np.nan for row, more in fits])
     return np.asarray(_once(ordered, "exponents", lambda: _exponents(ordered)))
 
 
 def _exponents(ordered: Floats) -> Floats:
     mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)
     grid, implied = _mean_log_table()
-    return np.asarray(np.interp(mean_log, implied[::-1], grid[::-1]))
+    return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
 
 
 def shares_up_to(ordered: Floats, ranks: int) -> Floats:

@@ -118,8 +118,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
         inside = np.isin(latents.states, PARAGRAPHS)
         words, paragraphs = (float_sums(x, latents.offsets) for x in (np.where(inside, latents.words, 0), inside))
         rows = {row: np.column_stack([has, ones]) for row, has in zip(WHAT, latents.features.T, strict=True)}
-        # half a paragraph of one word keeps texts without paragraphs finite
-        return {**rows, "paragraphs": np.column_stack([words + 0.5, paragraphs + 0.5])}
+        return {**rows, "paragraphs": np.column_stack([words, paragraphs])}
 
     def statistics(self) -> Sequence[Statistic]:
         """Shares of documents with a title, headings, lists, bold type, …; mean length of paragraphs."""
@@ -131,6 +130,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
                 "mean length of paragraphs",
                 ("shorter in its paragraphs", "longer in its paragraphs"),
                 unit="words",
+                needs="a paragraph",
             ),
         )
 

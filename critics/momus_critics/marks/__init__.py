@@ -131,7 +131,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], PowersMixin, ScriptsMixin):
 
     def sufficient_statistics(self, latents: CharacterCounts) -> Mapping[str, Rows]:
         """Characters of each class beside words, per 1,000 words; documents with some; and the mixture of marks."""
-        words, ones = np.maximum(latents.words, 1).astype(np.float64), np.ones(len(latents))
+        words, ones = latents.words.astype(np.float64), np.ones(len(latents))
         rates = {_row(code): np.column_stack([1000.0 * latents.counts[:, code], words]) for code in TOLD}
         having = {
             _with(what): np.column_stack([latents.counts[:, codes].any(axis=1), ones])
@@ -149,6 +149,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], PowersMixin, ScriptsMixin):
                 _plural(code),
                 (f"poorer in {_plural(code)}", f"richer in {_plural(code)}"),
                 unit="per 1,000 words",
+                needs="a word",
             )
             for code in TOLD
         )

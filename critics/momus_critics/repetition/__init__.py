@@ -143,8 +143,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
         np.maximum.at(longest, spans.documents, spans.lengths)
         looping[spans.documents[spans.loops]] = 1.0
         return {
-            # half a word keeps the ratio of texts without any copy finite
-            "copied": np.column_stack([copied, expected]) + 0.5,
+            "copied": np.column_stack([copied, expected]),
             **{f"from_{s}": np.column_stack([c, total]) for s, c in enumerate(by_source, 1)},
             "loops": np.column_stack([looping, ones]),
             "longest": np.column_stack([longest, ones]),
@@ -161,6 +160,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
                 "copied words, relative to expectation",
                 ("less repetitive", "more repetitive"),
                 clause="copies {} times the expected words",
+                needs="a copied word",
             ),
             *(
                 Statistic.share(

@@ -239,8 +239,9 @@ def test_little_or_constant_data():
     assert constant.method.reason == "mean is 1 in every document of both texts; nothing to compare"
     with pytest.raises(ValueError, match="at least one document"):
         one(MEAN, ones(np.zeros(0)), ones(np.ones(3)))
-    with pytest.raises(ValueError, match="'mean' is not finite"):
-        one(MEAN, np.array([[1.0, 0.0]]), ones(np.ones(3)))
+    missing = one(MEAN, np.array([[1.0, 0.0]]), ones(np.ones(3)))
+    assert (missing.method.lacks, missing.generated_value) == ("real", 1.0)
+    assert np.isnan([missing.p, missing.difference]).all()
 
 
 def test_multiplicity():

@@ -423,3 +423,39 @@ def test_the_effect_of_a_single_document_is_on_its_own_scale():
     (result,) = compare_rows([ppl], {"x": real}, {"x": generated + np.array([1.0, 0.0])})
     assert result.effect == pytest.approx(1.0)
     assert result.difference == pytest.approx(np.exp(13.0) - np.exp(12.0))
+
+
+# values that do not exist, and differences that are rounding
+
+
+def test_a_number_that_no_document_of_a_text_has_is_exactly_zero():
+    rng = np.random.default_rng(0)
+    a, b = ones(rng.gamma(0.3, 1 / 3, 200)), ones(np.zeros(150))
+    assert one(MEAN, a, b).generated_value == 0.0
+    assert one(MEAN, b, a).real_value == 0.0
+
+
+def test_values_that_are_equal_but_for_rounding_do_not_differ():
+    rng = np.random.default_rng(1)
+    for statistic in (MEAN, Statistic("m", "x", "value", mean, scale="log", effect="log_ratio")):
+        a = rng.gamma(2.0, 1.0, 40)
+        for b in (a + 1e-13, np.append(a, a), np.append(a, [a.mean()] * 40)):
+            result = one(statistic, ones(a), ones(b))
+            assert (result.difference, result.effect, result.p) == (0.0, 0.0, 1.0), statistic
+    counts = rng.poisson(3.0, (30, 4)).astype(float)
+    distance = Statistic("d", "x", "distance", total_variation)
+    assert [getattr(one(distance, counts, counts[::-1]), k) for k in ("difference", "p")] == [0.0, 1.0]
+
+
+def test_what_a_text_lacks_is_not_tested():
+    two = np.array([[2.0, 1.0], [3.0, 1.0], [0.0, 0.0]])
+    none = np.zeros((4, 2))
+    ratio = one(MEAN, none, two)
+    assert (ratio.method.lacks, ratio.generated_value) == ("real", 2.5)
+    logs = one(Statistic("r", "x", "value", mean, scale="log", effect="log_ratio"), two, none + np.array([0.0, 1.0]))
+    assert (logs.method.lacks, logs.real_value, logs.generated_value) == ("generated", 2.5, 0.0)
+    distance = one(Statistic("d", "x", "distance", total_variation), two, none)
+    assert distance.method.lacks == "generated"
+    varied = one(Statistic("h", "x", "value", entropy), none, none)
+    assert varied.method.lacks == "both"
+    assert np.isnan([r.p for r in (ratio, logs, distance, varied)]).all()
