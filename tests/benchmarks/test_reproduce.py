@@ -17,7 +17,7 @@ from momus.progress import Silent
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from paper_table import reproduce as command
 from papers import as_json, find_table, paper_tables, reproduce
-from papers.reproduce import reference_texts
+from papers.reproduce import _parameters, reference_texts
 
 app = typer.Typer()
 app.command()(command)
@@ -176,3 +176,10 @@ def test_a_table_runs_on_the_texts_that_ship(name):
     assert found.shipped
     assert [r.name for r in found.rows] == ["real", "ancestral", "nucleus"]
     assert all(c is not None and c.value is not None for r in found.rows for c in r.cells)
+
+
+def test_an_alternative_replaces_what_the_paper_names_and_is_no_change():
+    table = find_table("deng-6")
+    used, changed = _parameters(table, table.parameters("absolute"), ["coreference"], {}, False, False)
+    assert used["coreference"] == {**table.parameters()["coreference"], "discounting": "absolute"}
+    assert changed == ()

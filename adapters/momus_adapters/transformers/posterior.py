@@ -151,7 +151,8 @@ class TransformersPosterior(CalibratedPosterior):
             optimizer, lambda i: min((i + 1) / warm, max(0.0, (total - i) / max(1, total - warm)))
         )
         weight = torch.from_numpy(np.exp(self.log_weights_)).float().to(self.device)
-        self.losses_, best, state, step = [], np.inf, {}, 0
+        self.losses_: list[float] = []
+        best, state, step = np.inf, {}, 0
         with stage("fine-tuning", total) as advance:
             for _ in range(self.epochs):
                 network.train()
