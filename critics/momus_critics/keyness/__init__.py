@@ -66,12 +66,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
     reporting = Reporting(
         headline="higher_criticism",
         general=True,
-        directions={
-            "latent_nll": (
-                "poorer in the rarer terms of the fitted text",
-                "richer in the rarer terms of the fitted text",
-            )
-        },
+        directions={"latent_nll": ("poorer in rarer terms", "richer in rarer terms")},
         limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
     )
     oddity_unit = "standard deviations beyond the expected Latent NLL"

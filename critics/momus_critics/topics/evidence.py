@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 
-from momus.critic import Gaussians, Pooled
+from momus.critic import Pooled
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -16,7 +16,7 @@ from momus.text.counting import percentage
 from momus_critics.evidence import percent
 
 if TYPE_CHECKING:
-    from momus_critics.topics import Topics
+    from momus_critics.topics import TopicLatents, Topics
 
 SHOWN_TOPICS, SHOWN_PAIRS, SHOWN_SHARES = 16, 20, 40
 FULL = 0.95
@@ -120,7 +120,7 @@ def _shares(words: list[str], share_a: Floats, share_b: Floats) -> Table:
     return Table("topic-shares", "Topics whose share differs most", ("topic", "real %", "generated %"), rows)
 
 
-def explain(critic: Topics, document: Corpus, latents: Gaussians, counts: sparse.csr_array) -> MarkedDocument | None:
+def explain(critic: Topics, document: Corpus, latents: TopicLatents, counts: sparse.csr_array) -> MarkedDocument | None:
     """Topics of a document by share, each with its part of the Mahalanobis distance, ½ a_k (Σ⁻¹ a)_k for a = λ − μ.
 
     A topic is marked if its part exceeds 3.32, the 99 % point of ½ χ²₁ (its reference under the prior).
