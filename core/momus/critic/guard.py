@@ -3,8 +3,8 @@
 `Critic` wraps every method and property of the interface that a class outside of Momus' core defines. While one runs,
 output goes to standard error and the program cannot be ended (`momus.foreign`). What it raises becomes a `CriticError`
 with the line of the critic's own code, `SystemExit` too. These pass: errors of Momus, which then name the critic,
-interruptions, and errors that say that memory or room on a disk lacks. So does a fault of Momus itself: an error in whose traceback no
-line of the critic's packages takes part.
+interruptions, and errors that say that memory or room on a disk lacks. So does a fault of Momus itself: an error in
+whose traceback no line of the critic's packages takes part.
 """
 
 from __future__ import annotations
