@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from momus.cli.boundary import Interruption
 
 EXIT_CODES = (
-    "Exit codes: 0 done · 1 error · 2 wrong use · 3 a text cannot be read · 4 a critic cannot be fitted or is not "
+    "Exit codes: 0 done · 1 error · 2 wrong use · 3 a text cannot be read · 4 a critic fails, or cannot be or is not "
     "fitted · 5 a run folder or saved critic cannot be read or written · 6 unknown or broken plug-in · 7 a gate "
     "failed · 130 interrupted (SIGTERM 143, SIGHUP 129)"
 )

@@ -3,12 +3,13 @@
 `Critic` wraps every method and property of the interface that a class outside of Momus' core defines. While one runs,
 output goes to standard error and the program cannot be ended (`momus.foreign`). What it raises becomes a `CriticError`
 with the line of the critic's own code, `SystemExit` too. These pass: errors of Momus, which then name the critic,
-interruptions, and errors that say that memory lacks. So does a fault of Momus itself: an error in whose traceback no
-line of the critic's packages takes part.
+interruptions, and errors that say that memory or room on a disk lacks. So does a fault of Momus itself: an error in
+whose traceback no line of the critic's packages takes part.
 """
 
 from __future__ import annotations
 
+import errno
 import functools
 import threading
 from collections.abc import Callable, Iterator
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _CALLERS = (__name__, "momus.critic.base", "momus.estimator")
 """Modules that call methods of critics: an error raised there says that the method cannot be called so."""
+_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""Errors of the operating system that say what the machine lacks."""
 _LONGEST = 300
 """Characters that are shown of what an exception says."""
 
@@ -63,7 +66,8 @@ def blamed(critic: Critic[Any] | type[Critic[Any]], method: str = "") -> Iterato
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
-            blame = None if lacks_memory(error) else _blame(critic, method, error)
+            lacking = lacks_memory(error) or (isinstance(error, OSError) and error.errno in _MACHINE)
+            blame = None if lacking else _blame(critic, method, error)
             if blame is None:
                 raise
             raise blame from error

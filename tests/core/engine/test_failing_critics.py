@@ -1,5 +1,6 @@
 """A critic that fails: an error with its line where it was asked for, left out with a reason where it was not."""
 
+import errno
 import io
 import json
 import os
@@ -174,7 +175,7 @@ def test_so_in_a_calibration(mine, written, where):
 def test_what_is_not_the_fault_of_a_critic_passes(mine, written, monkeypatch):
     given = arguments(written, "")
     (critic,) = make_critics(["failing"], {})
-    for error in (KeyboardInterrupt(), MemoryError()):
+    for error in (KeyboardInterrupt(), MemoryError(), OSError(errno.ENOSPC, "No space left on device")):
 
         def interrupted(place, error=error):
             raise error
