@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import Json
-from momus.cli.printing import echo, exclusive, print_json, print_narrow
+from momus.cli.printing import echo, print_json, print_narrow
+from momus.parameters import exclude
 
 CorpusPairs = Annotated[
     list[str] | None,
@@ -154,7 +155,8 @@ def gate(
     from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
     from momus.ownership import check_output
 
-    exclusive({"--save-as": bool(save_as), "rules": bool(most or max_worse or require), "--baselines": baselines})
+    for name, value in (("most", most), ("max_worse", max_worse), ("require", require)):
+        exclude(save_as=save_as, baselines=baselines, **{name: value})
     if baselines:
         _list_baselines(registry, as_json)
         return
@@ -166,8 +168,8 @@ def gate(
         return
     chosen = read_rules(rules).updated(
         baseline=baseline,
-        max=tuple(Limit.parse(text, "--max") for text in most or ()),
-        max_worse=tuple(Limit.parse(text, "--max-worse") for text in max_worse or ()),
+        max=tuple(Limit.parse(text) for text in most or ()),
+        max_worse=tuple(Limit.parse(text, "max_worse") for text in max_worse or ()),
         require=tuple(require or ()),
         strict=strict,
         alpha=alpha,
@@ -255,7 +257,7 @@ def history(
     from momus.history.rules import Limit, read_rules
     from momus.history.timeline import read_timeline, write_history
 
-    chosen = read_rules(rules).updated(max=tuple(Limit.parse(text, "--max") for text in most or ()))
+    chosen = read_rules(rules).updated(max=tuple(Limit.parse(text) for text in most or ()))
     timeline = read_timeline(folder, chosen.max)
     if as_json:
         print_json(asdict(timeline))

@@ -20,10 +20,11 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.parts import Share, score_into_folder, tell_left_out
-from momus.cli.printing import echo, exclusive
+from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
 from momus.ownership import CRITIC, check_folder, check_output, check_place
+from momus.parameters import exclude
 from momus.text.counting import counted
 
 TABLES = (".parquet", ".csv", ".jsonl")
@@ -90,7 +91,7 @@ def fit(
     from momus.progress import Silent, default_reporter, reporting
 
     check_place(out, [text, config])
-    exclusive({"--jobs": jobs is not None, "--sample": sample is not None})
+    exclude(jobs=jobs, sample=sample)
     models = make_critics([named(critic) for critic in critics], config_tables(config))
     folders = [out if len(models) == 1 else out / model.name for model in models]
     for folder in folders:

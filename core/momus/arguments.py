@@ -1,0 +1,47 @@
+"""Arguments that messages name: ``fit=`` where a program in Python calls Momus, ``--fit`` where a command runs.
+
+Messages name an argument by `arg`. A command says which of its options stand for which arguments (`as_options`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+_options: Mapping[str, str] = {}
+
+
+def arg(name: str, value: object = None) -> str:
+    """Name an argument in a message, with a value of it if one is given.
+
+    >>> arg("fit"), arg("fmt", "json"), arg("paired", False)
+    ('fit=', "fmt='json'", 'paired=False')
+    >>> with as_options({"fit": "--fit", "fmt": "--format", "paired=False": "--unpaired"}):
+    ...     arg("fit"), arg("fmt", "json"), arg("paired", False), arg("unknown")
+    ('--fit', '--format json', '--unpaired', 'unknown=')
+    """
+    flag = _options.get(f"{name}={value}")
+    if flag is not None:
+        return flag
+    option = _options.get(name)
+    if option is None:
+        return f"{name}=" if value is None else f"{name}={value!r}"
+    values = value if isinstance(value, list | tuple) else [] if value is None else [value]
+    return " ".join(f"{option} {shlex.quote(str(v))}" for v in values) or option
+
+
+@contextmanager
+def as_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Within the context, let messages name options: by argument, or by argument and value for flags."""
+    global _options
+    before, _options = _options, options
+    try:
+        yield
+    finally:
+        _options = before
+
+
+def options() -> Mapping[str, str]:
+    """The options that messages name in this process, for `as_options` in another."""
+    return _options
