@@ -13,6 +13,7 @@ from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path, PurePath, PurePosixPath
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.reading.location import Location, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
@@ -168,7 +169,7 @@ def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Count
     counts = [f"{count} × {suffix}" for suffix, count in others.most_common(NAMED)]
     if aside:
         counts.insert(0, f"{len(aside)} set aside for their names ({shorten(aside[0])}{' …' if aside[1:] else ''})")
-        hint = f"to read them, pass --include '{Path(aside[0]).name}' (in Python, include=[…])"
+        hint = f"to read them, pass {arg('include', [Path(aside[0]).name])}"
     else:
         known = MARKUP if fmt == "markup" else SUFFIXES
         hint = f"known extensions are {', '.join(known)}, also with {', '.join(PACKED)}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.folders import Listed, datasets_files, folder_format, log_files, members, paths_of
@@ -79,7 +80,7 @@ def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]
     if source.reader is not None:
         raise UsageError(
             f"two fields for {redacted(source.path)}: {source.fragment!r} after # and {field!r}",
-            hint="give one of them; --field NAME=FIELD chooses the field of one text only",
+            hint=f"give one of them; {arg('field')} can also name a field for each text",
         )
     return field, source.fragment
 
