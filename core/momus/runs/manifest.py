@@ -21,7 +21,7 @@ DERIVED = ("report.html",)
 """Files that can be written again from the others, and that readers never read."""
 ROWS = "rows"
 """Folder of the rows of texts that were scored in parts; each of its files is sealed by itself."""
-AGAIN = "run `momus compare` again, with --overwrite for the same folder"
+AGAIN = "run `momus compare` again, and overwrite the folder"
 
 
 class Entry(TypedDict):
