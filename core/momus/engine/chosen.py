@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
 from momus.critic.powers import LawsMixin
@@ -127,14 +128,16 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
             warnings.append(left_out_warning({str(c): error.message}))
     unset: dict[str, str] = {}
     if critics is None:
-        unset = {c.name: f"no {' and '.join(missing)} in --config" for c in chosen if (missing := missing_params(c))}
+        unset = {
+            c.name: f"no {' and '.join(missing)} in {arg('config')}" for c in chosen if (missing := missing_params(c))
+        }
         chosen = [c for c in chosen if c.name not in unset]
     for c in chosen:
         if missing_params(c):
             missing = missing_params(c)
             raise UsageError(
                 f"critic {c.name!r} cannot run without {' and '.join(missing)}",
-                hint=f"add a table [{c.name}] with {missing[0]} = … to a TOML file, and pass the file with --config",
+                hint=f"add a table [{c.name}] with {missing[0]} = … to {arg('config')}",
             )
         if isinstance(c, LawsMixin):
             _check_laws(c)
@@ -200,7 +203,7 @@ def _check_field(option: str, name: str, documents: Sequence[str], texts: Texts)
 
 
 def _choices(documents: Sequence[str], texts: Texts) -> str:
-    fields = ", ".join(_fields(texts)) or "none (--keep reads some)"
+    fields = ", ".join(_fields(texts)) or f"none ({arg('keep')} reads some)"
     return f"critics of documents that run: {', '.join(documents) or 'none'}; fields of all texts: {fields}"
 
 

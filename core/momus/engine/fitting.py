@@ -113,7 +113,7 @@ def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOpti
     except BrokenProcessPool as error:
         raise StoreError(
             "a process that counts was killed, perhaps for its memory",
-            hint="fit again with fewer --jobs; nothing was written",
+            hint="fit again with fewer processes; nothing was written",
         ) from error
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic import Critic, MergeableMixin
 from momus.critic.hooks import SettlingMixin, moved, settled
 from momus.engine.chosen import Chosen
@@ -97,7 +98,7 @@ class LargeScoring:
             names = ", ".join(c.name for c in whole)
             selection.warnings.append(
                 f"{names} were left out: they read each text as a whole, and the texts have {large.size >> 20:,} MB "
-                "(--critics NAMES runs them all the same)."
+                f"(name them in {arg('critics')} to run them all the same)."
             )
             selection.critics[:], whole = critics, []
         failed: dict[str, MomusError] = {}
@@ -152,7 +153,7 @@ class LargeScoring:
         if len(failed) == len(critics):
             raise FittingError(
                 "no critic can be fitted on this text: " + " ".join(f"{n}: {e.message}." for n, e in failed.items()),
-                hint="give more real text with --fit",
+                hint=f"give more real text with {arg('fit')}",
             )
         return failed
 

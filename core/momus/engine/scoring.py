@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
 from momus.critic.hooks import DeviceMixin
@@ -23,6 +24,8 @@ from momus.engine.worker import LocalEngine
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
+from momus.ownership import check_place
+from momus.parameters import exclude
 from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
@@ -49,7 +52,9 @@ def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engin
         engine: Engine = load_plugin(ADAPTERS, f"engine.{name}")(job, workers, address)
         return engine
     if address is not None:
-        raise UsageError("--address is that of a cluster", hint="name its engine too, e.g. --engine ray")
+        raise UsageError(
+            f"{arg('address', address)} is that of a cluster", hint=f"name its engine too, e.g. {arg('engine', 'ray')}"
+        )
     return LocalEngine(job, workers)
 
 
@@ -171,8 +176,10 @@ def score_parts(
     MomusError
         A critic or a text cannot be read.
     """
+    exclude(resume=resume, overwrite=overwrite)
+    check_place(Path(out), [*critics, *texts])
     if not 0 <= rank < world:
-        raise UsageError(f"rank {rank} of {world}", hint="ranks count from 0 to one less than --world-size")
+        raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
         raise UsageError("workers and documents per part are at least 1")
     reading = reading or ReadingOptions()
@@ -269,7 +276,8 @@ def _settled(
         if not resume:
             raise StoreError(
                 f"{folder.path} already holds rows of scores",
-                hint="score what is missing with --resume, replace them with --overwrite, or name another folder",
+                hint=f"score what is missing with {arg('resume', True)}, replace them with {arg('overwrite', True)}, "
+                "or name another folder",
             )
         try:
             earlier = Plan.read(folder.manifest)
@@ -287,7 +295,7 @@ def _settled(
         if changed or earlier.digest != plan.digest:
             raise OtherPlanError(
                 f"{folder.path} cannot be resumed: changed since it was begun: {'; '.join(changed) or 'the plan'}",
-                hint="undo the change, score into another folder, or begin again with --overwrite",
+                hint=f"undo the change, score into another folder, or begin again with {arg('overwrite', True)}",
             )
     for name, path in critics.items():
         _copy_critic(path, folder.critic(name), digests[name])
@@ -309,7 +317,7 @@ def _check_inputs(folder: RowFolder, plan: Plan, parts: Sequence[int]) -> None:
         if planned.file.has_changed(part):
             raise OtherPlanError(
                 f"{folder.path} cannot be resumed: changed since it was begun: the content of {planned.file.path}",
-                hint="undo the change, score into another folder, or begin again with --overwrite",
+                hint=f"undo the change, score into another folder, or begin again with {arg('overwrite', True)}",
             )
 
 
