@@ -250,6 +250,6 @@ def mergeable(critic: Critic[Any]) -> MergeableMixin:
     if not isinstance(critic, MergeableMixin):
         raise UsageError(
             f"critic {critic.name!r} cannot be fitted in parts: it must see all real text at once",
-            hint="fit it on a random sample of the text: momus fit … --sample 20000",
+            hint="fit it on a random sample of the text: momus fit",
         )
     return critic
