@@ -11,6 +11,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 from momus.files import file_digest, write_json
 from momus.numeric.types import Ints
@@ -105,10 +106,10 @@ def writers(
             raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
         check_place(path, inputs)
         if path.exists() and not overwrite:
-            raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
+            raise StoreError(f"{path} exists", hint=f"name another file, or replace it with {arg('overwrite', True)}")
         check_output(path, records)
     if os.path.realpath(keep) == os.path.realpath(drop):
-        raise UsageError(f"{keep} is named twice", hint="name one file for each of --kept and --dropped")
+        raise UsageError(f"{keep} is named twice", hint=f"name one file for each of {arg('keep')} and {arg('drop')}")
     return _opened(keep, drop, scores)
 
 
