@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 
 PART = ".part"
@@ -130,7 +131,7 @@ def check_output(
 
 
 def check_place(
-    out: Path | None, inputs: Iterable[str | Path | None], *, kept_by: Path | None = None, option: str = "--out"
+    out: Path | None, inputs: Iterable[str | Path | None], *, kept_by: Path | None = None, argument: str = "out"
 ) -> None:
     """Make sure that an output is no input under any name, lies in none, holds none, and is no part of another folder.
 
@@ -140,6 +141,8 @@ def check_place(
         What the command reads: paths, patterns, ``FILE#FIELD``, ``NAME=PATH``, ``READER:PATH``.
     kept_by
         The folder of Momus that the output is a part of, if it is one.
+    argument
+        The name of the output in errors.
 
     Raises
     ------
@@ -154,7 +157,7 @@ def check_place(
     for named in filter(None, map(str, (i for i in inputs if i is not None))):
         clash = _clash(target, named)
         if clash:
-            raise UsageError(f"{option} {out} would overwrite {clash}", hint="name another file or folder")
+            raise UsageError(f"{arg(argument, str(out))} would overwrite {clash}", hint="name another file or folder")
     for folder in target.parents:
         owner = kind_of(folder)
         kept = kept_by is not None and kept_by.resolve() in (folder, *folder.parents)
@@ -227,7 +230,7 @@ def check_folder(path: Path, kind: FolderKind, *, leftovers: Iterable[str] = ())
     """
     if os.path.lexists(path) and not path.is_dir():
         what = "a link to nothing" if path.is_symlink() else "a file"
-        raise StoreError(f"{path} is {what}, not a folder", hint="name another folder with --out")
+        raise StoreError(f"{path} is {what}, not a folder", hint=f"name another folder with {arg('out')}")
     if not path.is_dir():
         return False
     owner = kind_of(path)
@@ -236,5 +239,5 @@ def check_folder(path: Path, kind: FolderKind, *, leftovers: Iterable[str] = ())
     others = [p.name for p in path.iterdir() if p.name not in leftovers and not p.name.endswith(PART)]
     if owner is not None or others:
         what = f"a {owner.name}" if owner is not None else f"files that do not belong to a {kind.name}"
-        raise StoreError(f"{path} holds {what}", hint="name a new or empty folder with --out")
+        raise StoreError(f"{path} holds {what}", hint=f"name a new or empty folder with {arg('out')}")
     return False
