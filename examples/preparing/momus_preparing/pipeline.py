@@ -12,6 +12,7 @@ from glob import glob, has_magic
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.files import table_kind
 from momus.outputs import replacing
@@ -101,7 +102,7 @@ def prepare(
     """
     chosen = filters or Filters()
     if out.exists() and not overwrite:
-        raise UsageError(f"{out} exists already", hint="choose another name, or pass --overwrite")
+        raise UsageError(f"{out} exists already", hint=f"choose another name, or pass {arg('overwrite', True)}")
     check_output(out, table_kind("a file of prepared documents", ("id", "section_names", "sections")))
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder", hint="create it first")
@@ -170,7 +171,7 @@ def _second_pass(
             names = [tally.merged.get(title, title) for title, _ in sections]
             if any(totals[name] < filters.least_documents for name in names):
                 rare = f"a title in fewer than {counted(filters.least_documents, 'document')}"
-                tally.drop([Reason(rare, "--least-documents 1")])
+                tally.drop([Reason(rare, arg("least_documents", 1))])
                 continue
             record = {**metadata, "id": id_, "section_names": names, "sections": [text for _, text in sections]}
             if short:
