@@ -145,7 +145,7 @@ def score(
         list[str],
         typer.Argument(
             metavar="CRITIC TEXT",
-            help="Folder of a fitted critic, and text to score; several of both, if --out is a folder.",
+            help="Folder of a fitted critic or of a run, and text to score; several of both, if --out is a folder.",
         ),
     ],
     out: Annotated[
@@ -204,21 +204,40 @@ def score(
         )
     if out is not None:
         check_output(out, table_kind("a table of scores", COLUMNS))
-    critic = _loaded(Path(paths[0]), device, trust or ())
+    critics = [_loaded(folder, device, trust or ()) for folder in _critics_in(Path(paths[0]), out)]
     reporter = Silent() if quiet else default_reporter()
     corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
-    with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
-        scores = critic.score(corpus, progress=advance)
-    if out is not None:
-        _write_rows(scores, corpus, options.keep, out, csv_as_is)
-    _tell_scores(critic, scores)
-    if not scores.n_scored:
+    scored = 0
+    for critic in critics:
+        with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
+            scores = critic.score(corpus, progress=advance)
+        if out is not None:
+            _write_rows(scores, corpus, options.keep, out, csv_as_is)
+        _tell_scores(critic, scores)
+        scored += scores.n_scored
+        shared = overlap(critic, corpus)
+        if shared:
+            echo(f"Note: {shared:,} of these documents were in the text that {critic.name} was fitted on.", err=True)
+    if not scored:
         raise typer.Exit(1)
-    shared = overlap(critic, corpus)
-    if shared:
-        echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
+
+
+def _critics_in(folder: Path, out: Path | None) -> list[Path]:
+    """The folder of a critic, or those of all critics of documents in a run, unless their rows would go to one file."""
+    from momus.critic.saved import JSON_NAME
+    from momus.engine.scoring import critic_folders
+
+    if (folder / JSON_NAME).is_file():
+        return [folder]
+    folders = list(critic_folders([folder]).values())
+    if out is not None and len(folders) > 1:
+        raise UsageError(
+            f"{folder} holds {len(folders)} critics, and a file takes the rows of one",
+            hint=f"name one of them, such as {folders[0]}, or a folder for the rows of all: -o ROWS",
+        )
+    return folders
 
 
 def _name_classes(locations: Sequence[str]) -> None:

@@ -123,17 +123,17 @@ def members(
     return Listed([(_place(top, path), settled) for path in chosen], left_out)
 
 
-def log_files(top: Location, paths: Sequence[PurePath], pattern: str) -> Listed:
-    """List the logs of a folder that have names of this pattern.
+def log_files(top: Location, paths: Sequence[PurePath], patterns: Sequence[str]) -> Listed:
+    """List the logs of a folder that have names of one of these patterns.
 
     Raises
     ------
     ReadingError
         There is none.
     """
-    logs = [_place(top, path) for path in paths if fnmatch(path.name, pattern)]
+    logs = [_place(top, path) for path in paths if any(fnmatch(path.name, pattern) for pattern in patterns)]
     if not logs:
-        raise top.error(f"no file in this folder is called {pattern}", "name the log file itself", 0)
+        raise top.error(f"no file in this folder is called {' or '.join(patterns)}", "name the log file itself", 0)
     return Listed([(log, None) for log in logs])
 
 
