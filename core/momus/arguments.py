@@ -34,14 +34,20 @@ def arg(name: str, value: object = None) -> str:
 @contextmanager
 def as_options(options: Mapping[str, str]) -> Iterator[None]:
     """Within the context, let messages name options: by argument, or by argument and value for flags."""
-    global _options
-    before, _options = _options, options
+    before = _options
+    use_options(options)
     try:
         yield
     finally:
-        _options = before
+        use_options(before)
+
+
+def use_options(options: Mapping[str, str]) -> None:
+    """From now on, let messages of this process name these options."""
+    global _options
+    _options = options
 
 
 def options() -> Mapping[str, str]:
-    """The options that messages name in this process, for `as_options` in another."""
+    """The options that messages name in this process, for `use_options` in another."""
     return _options

@@ -17,7 +17,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Self, TypeVar
 
-from momus.arguments import as_options, options
+from momus.arguments import options, use_options
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -219,7 +219,7 @@ def _prepare(prepare: Callable[..., None], arguments: tuple[Any, ...], named: Ma
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     without_pandas()
-    as_options(named).__enter__()  # for the life of the process
+    use_options(named)
     prepare(*arguments)
 
 

@@ -132,7 +132,7 @@ def test_the_limit_is_told_and_can_be_raised(tmp_path, name):
     small, large = Limits(document=MB), Limits(document=3 * MB)
     with pytest.raises(ReadingError, match="longer than 1 MB") as caught:
         read_corpus(path, limits=small)
-    assert "--max-document" in caught.value.hint
+    assert "limits=" in caught.value.hint
     assert len(read_corpus(path, limits=large)) >= 1
 
 

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from momus.arguments import arg
@@ -25,7 +26,7 @@ from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
 from momus.ownership import check_place
-from momus.parameters import exclude
+from momus.parameters import exclude, need
 from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
@@ -36,8 +37,8 @@ from momus.text.documents import LeftOut
 LOCAL = "local"
 
 
-def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engine:
-    """Make an engine by name.
+def engine_of(name: str, address: str | None) -> Callable[[Job, int], Engine]:
+    """What makes an engine, by its name.
 
     Raises
     ------
@@ -48,14 +49,8 @@ def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engin
     MissingExtraError
         It needs packages that are not installed.
     """
-    if name != LOCAL:
-        engine: Engine = load_plugin(ADAPTERS, f"engine.{name}")(job, workers, address)
-        return engine
-    if address is not None:
-        raise UsageError(
-            f"{arg('address', address)} is that of a cluster", hint=f"name its engine too, e.g. {arg('engine', 'ray')}"
-        )
-    return LocalEngine(job, workers)
+    need("engine", name != LOCAL, address=address)
+    return LocalEngine if name == LOCAL else partial(load_plugin(ADAPTERS, f"engine.{name}"), address=address)
 
 
 PART_DOCUMENTS = 10_000
@@ -177,6 +172,7 @@ def score_parts(
         A critic or a text cannot be read.
     """
     exclude(resume=resume, overwrite=overwrite)
+    make_engine = engine_of(engine, address)
     check_place(Path(out), [*critics, *texts])
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
@@ -210,7 +206,7 @@ def score_parts(
             where = resolve_device(device) if uses_device else "cpu"
             job = Job(folder.path.absolute(), where, trusted, tuple(located().values()))
             start = time.perf_counter()
-            for done in make_engine(engine, job, workers, address).run(waiting):
+            for done in make_engine(job, workers).run(waiting):
                 run.done.append(done)
                 run.scored += done.documents
                 run.seconds = time.perf_counter() - start

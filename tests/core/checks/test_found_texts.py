@@ -215,8 +215,8 @@ def test_one_book_is_told_how_to_be_cut(tmp_path):
     with pytest.raises(UsageError) as caught:
         read_texts(tmp_path / "book.txt", {"gen": texts(9, 2)}, None, 0)
     assert "'real' has 1 document:" in caught.value.message
-    assert "--format paragraphs" in caught.value.hint
-    assert "--fit" in caught.value.hint
+    assert "fmt='paragraphs'" in caught.value.hint
+    assert "fit=" in caught.value.hint
     assert len(read_corpus(tmp_path / "book.txt", fmt="paragraphs")) == 30
     with pytest.raises(UsageError, match="20 documents, 1 of them with text"):
         read_texts(["only one", *[" "] * 19], {"gen": texts(9, 2)}, None, 0)
@@ -258,7 +258,7 @@ def test_a_file_without_any_text_is_not_sent_elsewhere(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"n": 1, "text": null}\n')
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.jsonl")
-    assert "--field" not in caught.value.hint
+    assert "field=" not in caught.value.hint
     assert "no field holds text" in caught.value.hint
 
 
@@ -268,7 +268,7 @@ def test_columns_of_parquet_are_named_with_the_way_to_their_texts(tmp_path):
     )
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.parquet")
-    assert "--field out.answer or --field replies" in caught.value.hint
+    assert "field='out.answer' or field='replies'" in caught.value.hint
     assert read_corpus(tmp_path / "a.parquet", field="out.answer")[0].text == "To be."
     assert len(read_corpus(tmp_path / "a.parquet", field="replies")) == 2
 
@@ -279,7 +279,7 @@ def test_a_list_of_objects_in_one_json_object_takes_a_separate_field(tmp_path):
         read_corpus(tmp_path / "a.json")
     with pytest.raises(ReadingError) as caught:
         read_corpus(f"{tmp_path}/a.json#data")
-    assert "--field output" in caught.value.hint
+    assert "field='output'" in caught.value.hint
     assert [d.text for d in read_corpus(f"{tmp_path}/a.json#data", field="output")] == ["To be."]
     with pytest.raises(ReadingError, match="'size' is not a list of objects"):
         read_corpus(f"{tmp_path}/a.json#size", field="output")
@@ -353,7 +353,7 @@ def test_tables_are_not_taken_for_plain_text(tmp_path, fmt):
     (tmp_path / "a.csv").write_text("text,label\na,b\n")
     with pytest.raises(UsageError) as caught:
         read_corpus(tmp_path / "a.csv", fmt=fmt)
-    assert f"leave out --format {fmt}" in caught.value.hint
+    assert f"leave out fmt={fmt!r}" in caught.value.hint
     (tmp_path / "a.txt").write_text("text,label\na,b\n")
     assert len(read_corpus(tmp_path / "a.txt", fmt="csv")) == 1
 

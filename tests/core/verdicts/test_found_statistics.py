@@ -272,7 +272,7 @@ def test_rows_that_only_some_relabellings_decide_are_named():
         (warning,) = floor_warnings(many)
         assert f"{n} of {n + 1} axes cannot differ (c0 on g, c1 on g, c2 on g{rest})" in warning
     sampled = adjust([row(1 / 20, permutations=19, critic="a"), row(1 / 20, permutations=19, critic="b")])
-    assert "raise --permutations" in floor_warnings(sampled)[0]
+    assert "raise permutations=" in floor_warnings(sampled)[0]
     early = adjust([row(0.3, permutations=448)] * 60)
     assert floor_warnings(early) == [], "tests that stop early are no limit"
     assert floor_warnings(adjust([row(0.04, **few)] * 3, "none"), "none") == []
