@@ -24,8 +24,10 @@ from momus.runs.folder import read_comparison
 ROOT = Path(__file__).parents[2]
 ROOMS = [ROOT / "core/momus", ROOT / "critics", ROOT / "adapters", *ROOT.glob("examples/*/momus_*")]
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
-NO_MESSAGES = {"page.py": ("--l:", ";--w:", ";--g:")}
-"""Literals that are no messages: variables of style sheets."""
+FORMATTED = re.compile(r"(?<![\w(-])--$")
+"""The end of a literal before the name of an option that is a variable."""
+STYLES = {"page.py", "palette.py"}
+"""Modules whose literals hold variables of style sheets."""
 LEAVING = {"timeline.py", "baselines.py", "gate_rate.py", "trl.py", "lighteval.py", "every_eval_ever.py"}
 
 
@@ -48,9 +50,9 @@ def test_no_message_outside_of_commands_names_an_option():
         f"{path.relative_to(ROOT)}:{node.lineno}: {node.value!r}"
         for room in ROOMS
         for path in sorted(room.rglob("*.py"))
-        if "cli" not in path.parts and path.name not in {"command.py", *LEAVING}
+        if "cli" not in path.parts and path.name not in {"command.py", *STYLES, *LEAVING}
         for node in literals(ast.parse(path.read_text(encoding="utf-8")))
-        if OPTION.search(node.value) and node.value not in NO_MESSAGES.get(path.name, ())
+        if OPTION.search(node.value) or (node.value != "--" and FORMATTED.search(node.value))
     ]
     assert not named, "write arg('name'), see momus.arguments"
 

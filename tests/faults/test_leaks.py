@@ -118,7 +118,7 @@ def test_a_hostile_critic_sends_nothing_until_it_is_trusted(fitted, tmp_path, se
     folder = hostile(fitted, tmp_path / "evil", scorer="openai", options=options)
     with pytest.raises(StoreError) as error:
         momus.load_critic(folder)
-    for told in ("scorer.openai", server.url, "OTHER_SECRET", "--trust"):
+    for told in ("scorer.openai", server.url, "OTHER_SECRET", "trust="):
         assert told in str(error.value)
     assert isinstance(run("score", folder, text).exception, StoreError)
     elsewhere = run("score", folder, text, "--trust", tmp_path / "other")

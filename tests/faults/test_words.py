@@ -110,7 +110,7 @@ def test_an_unfinished_run_is_told_alike_by_all_who_meet_it(texts, tmp_path):
     for words in (("show", run.path), ("gate", run.path, "--max", 9), (*compare, "--out", run.path)):
         told = refusal(*words)
         assert "run holds an unfinished run" in told
-        assert "repeat its command with --resume" in told
+        assert "finish it with --resume" in told
     few = ("--permutations", 99, "--resamples", 99)
     assert CliRunner().invoke(app, [str(w) for w in (*compare, *few, "--out", run.path, "--resume")]).exit_code == 0
     assert "holds a run already" in refusal(*compare, "--out", run.path)

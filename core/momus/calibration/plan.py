@@ -111,7 +111,7 @@ class Plan:
             if 1 / (count + 1) > self.alpha:
                 raise UsageError(
                     f"{count} permutations give no p below {1 / (count + 1):.3g}, and so no alarm at {self.alpha}",
-                    hint=f"raise --{name} to {math.ceil(1 / self.alpha) - 1} or more",
+                    hint=f"raise {arg(name)} to {math.ceil(1 / self.alpha) - 1} or more",
                 )
         if units < 4:
             more = "some hundreds" if self.by == "document" else "some dozens"

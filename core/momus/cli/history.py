@@ -25,7 +25,7 @@ Registry = Annotated[
 def diff(
     before: Annotated[str, typer.Argument(metavar="RUN_A", help="Earlier run folder, or the name of a baseline.")],
     after: Annotated[str, typer.Argument(metavar="RUN_B", help="Later run folder, or the name of a baseline.")],
-    corpus: CorpusPairs = None,
+    corpora: CorpusPairs = None,
     registry: Registry = None,
     as_json: Json = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
@@ -47,7 +47,7 @@ def diff(
     from momus.history.diff import diff_runs
     from momus.history.view import diff_blocks, diff_json, in_markdown, on_terminal
 
-    changes = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpus))
+    changes = diff_runs(_run(before, registry), _run(after, registry), corpus_pairs(corpora))
     if as_json:
         print_json(diff_json(changes))
     elif as_markdown:

@@ -175,13 +175,13 @@ def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts
     """
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
     laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
-    for option, names in (("control-for", settings.control_for), ("subgroups", settings.subgroups)):
+    for option, names in (("control_for", settings.control_for), ("subgroups", settings.subgroups)):
         for name in dict.fromkeys(names):
             if name in documents:
                 continue
             if name in laws:
                 raise UsageError(
-                    f"--{option} {name}: this critic scores blocks of running text, not documents",
+                    f"{arg(option, [name])}: this critic scores blocks of running text, not documents",
                     hint=_choices(documents, texts),
                 )
             _check_field(option, name, documents, texts)
@@ -193,7 +193,7 @@ def _check_field(option: str, name: str, documents: Sequence[str], texts: Texts)
             near = difflib.get_close_matches(name, [*documents, *_fields(texts)], n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise UsageError(
-                f"--{option} {name}: no critic of documents that runs has this name, and no document of "
+                f"{arg(option, [name])}: no critic of documents that runs has this name, and no document of "
                 f"{corpus.name!r} has such a field",
                 hint=guess + _choices(documents, texts),
             )

@@ -179,8 +179,8 @@ def critics_of_rows(
     """
     if fit is not None or config:
         raise UsageError(
-            f"--{'fit' if fit is not None else 'config'} is for critics that are fitted now, and rows were scored by "
-            "critics that were fitted before",
+            f"{arg('fit' if fit is not None else 'config')} is for critics that are fitted now, and rows were scored "
+            "by critics that were fitted before",
             hint="leave it out, or compare the texts instead of their rows",
         )
     if any(not isinstance(c, str) for c in critics or ()):

@@ -109,7 +109,7 @@ def matching_corpora(before: KeptRun, after: KeptRun, corpora: Sequence[tuple[st
         raise UsageError(
             f"no generated corpus has the same name in {before.path} ({', '.join(before.generated)}) and "
             f"{after.path} ({', '.join(after.generated)})",
-            hint=f"say which to compare: {arg('corpora')} pairs of before and after",
+            hint=f"pair them, as BEFORE=AFTER, in {arg('corpora')}",
         )
     return common
 

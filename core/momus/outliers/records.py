@@ -101,9 +101,11 @@ def writers(
     """
     written = _written(scores)
     records = Kind(f"what this command wrote from {scores}", lambda path: file_digest(path) in written)
-    for path in (keep, drop):
+    for name, path in (("keep", keep), ("drop", drop)):
         if path.suffix not in SUFFIXES:
-            raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
+            raise UsageError(
+                f"{arg(name, str(path))}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}"
+            )
         check_place(path, inputs)
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint=f"name another file, or replace it with {arg('overwrite', True)}")

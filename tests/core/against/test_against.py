@@ -351,7 +351,7 @@ def test_command_writes_a_report(tmp_path: Path, momus: Callable[..., tuple[int,
     assert not re.search("human|real text", page)
     code, said = momus("diff", f"{tmp_path}/run", f"{tmp_path}/run")
     assert code != 0
-    assert "--chain" in said
+    assert "a chain of texts against the oldest" in said
 
 
 def test_gate_tells_how_often_it_fails_by_chance(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:

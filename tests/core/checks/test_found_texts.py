@@ -57,7 +57,7 @@ def test_openings_that_both_sides_share_are_warned_of():
     (warning,) = [w for w in found.warnings if "share their first" in w]
     assert "60 of 60 documents of 'gen' share their first" in warning
     assert "'gen:1' and 'real:1'" in warning
-    assert "Remove it on both sides; --unpaired does not help" in warning[:240], "the terminal cuts what is longer"
+    assert "Remove it on both sides; paired=False does not help" in warning[:240], "the terminal cuts what is longer"
 
 
 def test_openings_are_sought_in_the_whole_real_text_where_it_is_split():
@@ -248,7 +248,7 @@ def test_a_hint_names_fields_that_hold_text(tmp_path, case):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.jsonl", field=field)
-    named = [word for word in caught.value.hint.replace(",", "").split() if word in expected]
+    named = [word for word in re.findall(r"field='(.*?)'", caught.value.hint) if word in expected]
     assert named == expected
     for name in expected:  # following the hint ends the search
         assert not read_corpus(tmp_path / "a.jsonl", field=name).blank.all()
@@ -326,9 +326,9 @@ TABLES = {
     "open": ("a.csv", 'text,label\n"To be,b\n', {}, ["ends within a quoted cell", "line 2", "quotation mark"]),
     "inside": ("a.csv", 'text,label\n"To "be"",b\n', {}, ["not a row of cells", "line 2", "twice"]),
     "names": ("a.csv", "text,text\na,b\n", {}, ["names the column 'text' 2 times"]),
-    "columns": ("a.csv", "body,label\na,b\n", {}, ["'body' (string)", "--field body or --field label"]),
+    "columns": ("a.csv", "body,label\na,b\n", {}, ["'body' (string)", "field='body' or field='label'"]),
     "head": ("a.csv", "text,label\n", {}, ["no documents found"]),
-    "encoding": ("a.csv", b"text\ncaf\xe9 noir\n", {}, ["--encoding latin-1"]),
+    "encoding": ("a.csv", b"text\ncaf\xe9 noir\n", {}, ["encoding='latin-1'"]),
 }
 
 

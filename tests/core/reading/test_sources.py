@@ -352,7 +352,7 @@ def test_an_unknown_format_says_what_was_found(tmp_path):
     (tmp_path / "a.rst").write_bytes(b"Title\n=====\n")
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.rst")
-    for words in ("'.rst'", "Title", "lm-eval:PATH", "inspect:PATH", "--format"):
+    for words in ("'.rst'", "Title", "lm-eval:PATH", "inspect:PATH", "fmt="):
         assert words in str(caught.value)
     (tmp_path / "a.jsonl").write_text(json.dumps({"a": "x" * 1000, "b": "y"}) + "\n")
     with pytest.raises(ReadingError, match=r'first record is \{"a":"x{100,200}…'):

@@ -380,7 +380,7 @@ def test_a_misspelt_covariate_is_refused_before_any_critic_is_fitted(option):
             raise AssertionError("fitted before the names were checked")
 
     texts = lines(np.random.default_rng(0), 30)
-    with pytest.raises(UsageError, match=f"{option}=… unfitt: no critic of documents that runs") as error:
+    with pytest.raises(UsageError, match=rf"{option}=\['unfitt'\]: no critic of documents that runs") as error:
         momus.compare(texts, {"g": texts}, critics=[Unfit()], **{option: ("unfitt",)})
     assert "did you mean 'unfit'" in error.value.hint
     with pytest.raises(UsageError, match="blocks of running text") as error:

@@ -100,10 +100,10 @@ def test_the_option_that_would_keep_more_is_named(tmp_path):
     documents += [document("few", "A", "B"), Titled("both", [("A", "x"), ("B", LONG)]), document("fine", "A", "B", "C")]
     found = prepare(documents, tmp_path / "out.jsonl", Filters(language="", short="document"))
     assert (found.read, found.kept) == (7, 1)
-    assert found.regained == {"--short keep": 4, "--least-sections 1": 1}
+    assert found.regained == {"short='keep'": 4, "least_sections=1": 1}
     with pytest.raises(UsageError, match="none of 5 documents is kept: 4 × a section of fewer than 30 tokens") as error:
         prepare(documents[:5], tmp_path / "none.jsonl", Filters(language="", short="document"))
-    assert error.value.hint == "--short keep would keep 4 of them"
+    assert error.value.hint == "short='keep' would keep 4 of them"
     with pytest.raises(UsageError, match="the source is empty"):
         prepare([], tmp_path / "none.jsonl")
     assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
@@ -130,7 +130,7 @@ def test_a_folder_of_markdown_is_prepared_and_an_empty_result_is_an_error(tmp_pa
     assert code == 0
     assert [(r["id"], r["section_names"]) for r in read(out)] == [("a/guide.md", ["use", "limit", "install"])]
     assert "1 │ dropped: no headings" in said
-    assert "Set aside for their names: 2 files (a/README.md, b/README.md); --include 'README.md' reads them" in said
+    assert "Set aside for their names: 2 files (a/README.md, b/README.md); --include README.md reads them" in said
     code, said = run(tmp_path / "docs", "-o", out, "--overwrite", "--include", "README*")
     assert code == 0
     assert [r["id"] for r in read(out)] == ["a/README.md", "a/guide.md", "b/README.md"]
