@@ -1,6 +1,7 @@
 """Texts that said nothing, or the wrong thing: shared openings, lost order, splits, tables, lists of answers, hints."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
