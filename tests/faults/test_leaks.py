@@ -350,6 +350,14 @@ def test_errors_do_not_pass_escape_sequences_on(tmp_path):
     assert b"no\\x1b[2Jcritic" in done.stderr
 
 
+def test_csv_heads_are_no_formulas_unless_told(tmp_path):
+    table = pa.table({"id": ["a"], "=cmd|' /C calc'!A0": ["b"], "-n": [1]})
+    write_table(table, tmp_path / "safe.csv")
+    write_table(table, tmp_path / "raw.csv", as_is=True)
+    assert next(csv.reader((tmp_path / "safe.csv").open())) == ["id", "'=cmd|' /C calc'!A0", "'-n"]
+    assert next(csv.reader((tmp_path / "raw.csv").open())) == ["id", "=cmd|' /C calc'!A0", "-n"]
+
+
 def test_csv_holds_no_formulas_unless_told(tmp_path):
     table = pa.table({"id": ["=1+1", "@x", "-2", "a", None], "nll": [-1.5, 2.0, -3.0, 0.5, None]})
     write_table(table, tmp_path / "safe.csv")
