@@ -153,16 +153,22 @@ def check_place(
     """
     if out is None:
         return
+    check_no_input(out, inputs, argument)
     target = Path(os.path.realpath(out))
-    for named in filter(None, map(str, (i for i in inputs if i is not None))):
-        clash = _clash(target, named)
-        if clash:
-            raise UsageError(f"{arg(argument, str(out))} would overwrite {clash}", hint="name another file or folder")
     for folder in target.parents:
         owner = kind_of(folder)
         kept = kept_by is not None and kept_by.resolve() in (folder, *folder.parents)
         if owner is not None and target.relative_to(folder).parts[0] in owner.names and not kept:
             raise StoreError(f"{out} is a part of the {owner.name} in {folder}", hint="name a place outside of it")
+
+
+def check_no_input(out: Path, inputs: Iterable[str | Path | None], argument: str = "out") -> None:
+    """Raise `UsageError` if an output is, lies in or holds an input; see `check_place`."""
+    target = Path(os.path.realpath(out))
+    for named in filter(None, map(str, (i for i in inputs if i is not None))):
+        clash = _clash(target, named)
+        if clash:
+            raise UsageError(f"{arg(argument, str(out))} would overwrite {clash}", hint="name another file or folder")
 
 
 def _clash(target: Path, named: str) -> str:

@@ -25,7 +25,7 @@ from momus.engine.worker import LocalEngine
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
-from momus.ownership import check_place
+from momus.ownership import check_no_input
 from momus.parameters import exclude, need
 from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
@@ -173,7 +173,7 @@ def score_parts(
     """
     exclude(resume=resume, overwrite=overwrite)
     make_engine = engine_of(engine, address)
-    check_place(Path(out), [*critics, *texts])
+    check_no_input(Path(out), [*critics, *texts])
     if not 0 <= rank < world:
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
