@@ -18,15 +18,18 @@ def arg(name: str, value: object = None) -> str:
     >>> arg("fit"), arg("fmt", "json"), arg("paired", False)
     ('fit=', "fmt='json'", 'paired=False')
     >>> with as_options({"fit": "--fit", "fmt": "--format", "paired=False": "--unpaired"}):
-    ...     arg("fit"), arg("fmt", "json"), arg("paired", False), arg("unknown")
-    ('--fit', '--format json', '--unpaired', 'unknown=')
+    ...     arg("fit"), arg("fmt", "json"), arg("paired", False), arg("resume", True)
+    ('--fit', '--format json', '--unpaired', '--resume')
     """
     flag = _options.get(f"{name}={value}")
     if flag is not None:
         return flag
-    option = _options.get(name)
-    if option is None:
+    if not _options:
         return f"{name}=" if value is None else f"{name}={value!r}"
+    # an option of another command, such as --resume of the command that began a run
+    option = _options.get(name, f"--{name.replace('_', '-')}")
+    if value is True:
+        return option
     values = value if isinstance(value, list | tuple) else [] if value is None else [value]
     return " ".join(f"{option} {shlex.quote(str(v))}" for v in values) or option
 

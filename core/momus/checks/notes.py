@@ -174,7 +174,7 @@ def left_out_note(left_out: LeftOut, name: str) -> str:
     """Say which files of a folder were set aside for their names; only where there are such files.
 
     >>> left_out_note(LeftOut(("a/README.md", "b/README.md")), "docs")
-    "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include 'README.md' reads them."
+    "In 'docs', 2 files were set aside for their names ('a/README.md' …); include=['README.md'] reads them."
     """
     first = left_out.names[0]
     more = " …" if left_out.names[1:] else ""

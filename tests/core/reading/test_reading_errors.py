@@ -50,7 +50,12 @@ ERRORS = {
         {},
         ["a.jsonl, line 2: not valid JSON", "column 10", "skip"],
     ),
-    "cut-line": ("a.jsonl", GOOD + b'{"text": "Not to', {}, ["line 2", "not valid JSON", "cut off", "skip_bad_lines=True"]),
+    "cut-line": (
+        "a.jsonl",
+        GOOD + b'{"text": "Not to',
+        {},
+        ["line 2", "not valid JSON", "cut off", "skip_bad_lines=True"],
+    ),
     "two-values": ("a.jsonl", b'{"text": "a"} {"text": "b"}\n', {}, ["line 1", "Extra data", "column 15"]),
     "pretty-jsonl": ("a.jsonl", b'{\n  "text": "a"\n}\n', {}, ["line 1", "over several lines", "fmt='json'"]),
     "cut-list": ("a.json", b'[{"text": "a"},\n{"text": "b', {}, ["a.json, item 2", "cut off in line 2"]),
