@@ -219,7 +219,8 @@ def score(
         scored += scores.n_scored
         shared = overlap(critic, corpus)
         if shared:
-            echo(f"Note: {shared:,} of these documents were in the text that {critic.name} was fitted on.", err=True)
+            whose = "the critic" if len(critics) == 1 else critic.name
+            echo(f"Note: {shared:,} of these documents were in the text that {whose} was fitted on.", err=True)
     if not scored:
         raise typer.Exit(1)
 
