@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from momus.arguments import arg
 from momus.engine.interface import Done, Job
 from momus.errors import MomusError, StoreError, UsageError
 from momus.processes import TRIES
@@ -75,7 +76,7 @@ class RayEngine:
         except (ConnectionError, ValueError, RuntimeError, OSError) as error:
             raise UsageError(
                 f"no Ray cluster at {self.address or 'this machine'} ({str(error).splitlines()[0]})",
-                hint="start one with `ray start --head`, and name its address: --address HOST:6379",
+                hint=f"start one with `ray start`, and name its address: {arg('address', 'HOST:6379')}",
             ) from error
 
 
@@ -95,7 +96,7 @@ def _check_listens(address: str | None) -> None:
     except (OSError, OverflowError) as error:
         raise UsageError(
             f"no Ray cluster at {address} ({error})",
-            hint="start one with `ray start --head`, and name its address: --address HOST:6379",
+            hint=f"start one with `ray start`, and name its address: {arg('address', 'HOST:6379')}",
         ) from error
 
 
@@ -135,7 +136,7 @@ class _Actors:
                         if begun[part] >= TRIES:
                             raise StoreError(
                                 f"part {part}: its process was lost {TRIES} times, perhaps for its memory",
-                                hint="use a smaller --part-size; finished parts stay for --resume",
+                                hint=f"use a smaller {arg('part_size')}; finished parts stay for {arg('resume', True)}",
                             )
                         waiting.append(part)
                         self._start()
@@ -201,7 +202,7 @@ class _Actors:
         return StoreError(
             f"no worker could be started within {waited:.0f} s: the cluster has "
             f"{there:g} {self._place}s, {self._free():g} of them free",
-            hint="add nodes, or end what else runs on the cluster; finished parts stay for --resume",
+            hint=f"add nodes, or end what else runs on the cluster; finished parts stay for {arg('resume', True)}",
         )
 
 

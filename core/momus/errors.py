@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from momus.redact import redacted
 from momus.version import install_command
 
@@ -42,9 +40,9 @@ class MomusError(Exception):
     Parameters
     ----------
     message
-        The place (file and line, document id, option), what was found and what was expected.
+        The place (file and line, document id, argument), what was found and what was expected.
     hint
-        What the user can do next.
+        What the user can do next. Both name arguments by `momus.arguments.arg`, so that commands name options.
 
     Attributes
     ----------
@@ -53,7 +51,7 @@ class MomusError(Exception):
 
     >>> print(MomusError("docs.jsonl, line 3: no field 'text'", hint="name the field with --field"))
     docs.jsonl, line 3: no field 'text'
-      → name the field with --field
+      → name the field with field='body'
     """
 
     exit_code = 1
@@ -69,7 +67,7 @@ class MomusError(Exception):
 
 
 class UsageError(MomusError):
-    """A parameter or an option that cannot be used."""
+    """An argument that cannot be used."""
 
     exit_code = 2
 

@@ -57,7 +57,7 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
 
 
 def _without_formulas(table: pa.Table) -> pa.Table:
-    """Put an apostrophe in front of texts that look like formulas; numbers stay numbers."""
+    """Put an apostrophe in front of texts and heads that look like formulas; numbers stay numbers."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -65,7 +65,7 @@ def _without_formulas(table: pa.Table) -> pa.Table:
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             column = pc.replace_substring_regex(table.column(i), FORMULA, r"'\0")
             table = table.set_column(i, field, column)
-    return table
+    return table.rename_columns([re.sub(FORMULA, r"'\g<0>", name) for name in table.column_names])
 
 
 def plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from multiprocessing import reduction
 from pathlib import Path
 from typing import Any, Self
 
+from momus.arguments import arg
 from momus.errors import StoreError
 
 if sys.platform == "win32":
@@ -89,7 +90,7 @@ class Lock:
             try:
                 file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
             except OSError as error:
-                hint = "name another folder with --out"
+                hint = f"name another folder with {arg('out')}"
                 raise StoreError(f"{self.path}: cannot be written ({error.strerror})", hint=hint) from error
             try:
                 _lock(file)
@@ -98,11 +99,12 @@ class Lock:
                 os.close(file)
                 if error.errno in BUSY:
                     raise BusyError(
-                        f"{self.of} is in use by {holder}", hint="wait for it, or name another folder with --out"
+                        f"{self.of} is in use by {holder}",
+                        hint=f"wait for it, or name another folder with {arg('out')}",
                     ) from None
                 raise StoreError(
                     f"{self.path}: this file system has no locks ({error.strerror})",
-                    hint="name a folder on a local disk with --out",
+                    hint=f"name a folder on a local disk with {arg('out')}",
                 ) from error
             # whoever held the lock before may have deleted the file after we opened it: ours must be the one on disk
             if is_on_disk(file, self.path):

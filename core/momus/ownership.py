@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 
 PART = ".part"
@@ -148,7 +149,7 @@ def is_own(path: Path, kind: str) -> bool:
 
 
 def check_place(
-    out: Path | None, inputs: Iterable[str | Path | None], *, kept_by: Path | None = None, option: str = "--out"
+    out: Path | None, inputs: Iterable[str | Path | None], *, kept_by: Path | None = None, argument: str = "out"
 ) -> None:
     """Make sure that an output is no input under any name, lies in none, holds none, and is no part of another folder.
 
@@ -158,6 +159,8 @@ def check_place(
         What the command reads: paths, patterns, ``FILE#FIELD``, ``NAME=PATH``, ``READER:PATH``.
     kept_by
         The folder of Momus that the output is a part of, if it is one.
+    argument
+        The name of the output in errors.
 
     Raises
     ------
@@ -168,16 +171,22 @@ def check_place(
     """
     if out is None:
         return
+    check_no_input(out, inputs, argument)
     target = Path(os.path.realpath(out))
-    for named in filter(None, map(str, (i for i in inputs if i is not None))):
-        clash = _clash(target, named)
-        if clash:
-            raise UsageError(f"{option} {out} would overwrite {clash}", hint="name another file or folder")
     for folder in target.parents:
         owner = kind_of(folder)
         kept = kept_by is not None and kept_by.resolve() in (folder, *folder.parents)
         if owner is not None and target.relative_to(folder).parts[0] in owner.names and not kept:
             raise StoreError(f"{out} is a part of the {owner.name} in {folder}", hint="name a place outside of it")
+
+
+def check_no_input(out: Path, inputs: Iterable[str | Path | None], argument: str = "out") -> None:
+    """Raise `UsageError` if an output is, lies in or holds an input; see `check_place`."""
+    target = Path(os.path.realpath(out))
+    for named in filter(None, map(str, (i for i in inputs if i is not None))):
+        clash = _clash(target, named)
+        if clash:
+            raise UsageError(f"{arg(argument, str(out))} would overwrite {clash}", hint="name another file or folder")
 
 
 def _clash(target: Path, named: str) -> str:
@@ -245,7 +254,7 @@ def check_folder(path: Path, kind: FolderKind, *, leftovers: Iterable[str] = ())
     """
     if os.path.lexists(path) and not path.is_dir():
         what = "a link to nothing" if path.is_symlink() else "a file"
-        raise StoreError(f"{path} is {what}, not a folder", hint="name another folder with --out")
+        raise StoreError(f"{path} is {what}, not a folder", hint=f"name another folder with {arg('out')}")
     if not path.is_dir():
         return False
     owner = kind_of(path)
@@ -254,5 +263,5 @@ def check_folder(path: Path, kind: FolderKind, *, leftovers: Iterable[str] = ())
     others = [p.name for p in path.iterdir() if p.name not in leftovers and not p.name.endswith(PART)]
     if owner is not None or others:
         what = f"a {owner.name}" if owner is not None else f"files that do not belong to a {kind.name}"
-        raise StoreError(f"{path} holds {what}", hint="name a new or empty folder with --out")
+        raise StoreError(f"{path} holds {what}", hint=f"name a new or empty folder with {arg('out')}")
     return False

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from momus.arguments import arg
 from momus.errors import UsageError
 
 LARGEST = 2**63 - 1
@@ -271,3 +272,48 @@ def _hint(cls: type, name: str) -> str:
     if parameter is None or parameter.default is inspect.Parameter.empty:
         return f"correct {name}"
     return f"correct {name}; it is {shown(parameter.default)} by default"
+
+
+def exclude(**arguments: object) -> None:
+    """Refuse arguments that exclude each other; those that are None, False or empty are not given.
+
+    Raises
+    ------
+    UsageError
+        More than one of them is given.
+
+    >>> exclude(resume=True, overwrite=True)
+    Traceback (most recent call last):
+    momus.errors.UsageError: resume=True and overwrite=True exclude each other
+      → leave one of them out
+    """
+    chosen = [_shown(name, value) for name, value in arguments.items() if _given(value)]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other", hint="leave one of them out")
+
+
+def need(name: str, is_given: bool, **others: object) -> None:
+    """Refuse arguments that say something of another one, which is not given.
+
+    Raises
+    ------
+    UsageError
+        One of them is given without the other.
+
+    >>> need("out", False, resume=True)
+    Traceback (most recent call last):
+    momus.errors.UsageError: resume=True needs out=
+      → add out=, or leave resume=True out
+    """
+    for other, value in others.items():
+        if _given(value) and not is_given:
+            shown = _shown(other, value)
+            raise UsageError(f"{shown} needs {arg(name)}", hint=f"add {arg(name)}, or leave {shown} out")
+
+
+def _given(value: object) -> bool:
+    return not (value is None or value is False or value in ([], ""))
+
+
+def _shown(name: str, value: object) -> str:
+    return arg(name, True) if value is True else arg(name)

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -126,7 +126,7 @@ class Workers:
 
     def pool(self, size: int) -> ProcessPoolExecutor:
         """A pool of some of the processes."""
-        pool = ProcessPoolExecutor(size, self._context, initializer=_prepare, initargs=self._prepare)
+        pool = ProcessPoolExecutor(size, self._context, initializer=_prepare, initargs=(*self._prepare, options()))
         self._pools.append(pool)
         return pool
 
@@ -212,13 +212,14 @@ def _held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _prepare(prepare: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+def _prepare(prepare: Callable[..., None], arguments: tuple[Any, ...], named: Mapping[str, str]) -> None:
     """Prepare a process; it ends as soon as that which started it has ended, however that ended."""
     threading.Thread(target=_end_with, args=(parent_process(),), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     without_pandas()
+    use_options(named)
     prepare(*arguments)
 
 

@@ -20,6 +20,7 @@ HIDDEN = "***"
 CERTAIN = {"password", "passwd", "passphrase", "passcode", "pwd", "secret", "credential", "authorization", "bearer"}
 CERTAIN |= {"cookie", "apikey", "accesskey", "privatekey", "apitoken", "authtoken", "accesstoken"}
 """Last words of names whose values are always hidden."""
+SUFFIXES = ("password", "passwd", "passphrase", "secret", "apikey")
 KEYS = {"access", "account", "api", "auth", "encryption", "master", "private", "secret", "shared", "signing"}
 KEYS |= {"subscription"}
 """Words before ``key`` that make it a credential."""
@@ -36,6 +37,8 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # user:password@ ends at the last @ before the path, so that a password with an @ is hidden as a whole
 _USER = re.compile(r"((?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]*+://)[^\s/?#]*@")
 _QUERY = re.compile(r"([?&;])([\w.%-]+)=([^&;#\s'\"]*)")
+# as curl takes it: -u user:password, -uuser:password, --user=user:password, quoted or not
+_LOGIN = re.compile(r"((?<![\w-])(?:-[uU]|--(?:proxy-)?user[= ])[ ]*[\"']?[^\s:\"']+:)[^\s\"']+")
 _SCHEME = re.compile(r"(\b(?:bearer|basic|digest|negotiate|aws4-hmac-sha256)\s+)[A-Za-z0-9._~+/=:-]{6,}", re.IGNORECASE)
 _NAMED = re.compile(
     r"""(?<![\w.-])(?P<open>["']?)(?P<dashes>--?)?(?P<name>[A-Za-z_][\w.-]*+)(?P<close>["']?)
@@ -71,7 +74,7 @@ def redacted(text: str) -> str:
     if "://" in text:
         text = _QUERY.sub(_hide_query, _USER.sub(rf"\1{HIDDEN}@", text))
     if "=" in text or ":" in text or "--" in text:
-        text = _hide_named(text)
+        text = _hide_named(_LOGIN.sub(rf"\1{HIDDEN}", text))
     return _SHAPES.sub(HIDDEN, _SCHEME.sub(rf"\1{HIDDEN}", text))
 
 
@@ -91,6 +94,9 @@ def redacted_value(value: Any, name: str = "") -> Any:
         }
     if isinstance(value, list | tuple):
         items = [redacted_value(v, before) for v, before in zip(value, _names_before(value, name), strict=True)]
+        for i, (option, login) in enumerate(pairwise(items)):
+            if isinstance(option, str) and isinstance(login, str) and _LOGIN.match(f"{option} {login}"):
+                items[i + 1] = _LOGIN.sub(rf"\1{HIDDEN}", f"{option} {login}")[len(option) + 1 :]
         return tuple(items) if isinstance(value, tuple) else items
     if isinstance(value, bool) or value is None or value == "":
         return value
@@ -124,9 +130,14 @@ def names_secret(name: str) -> bool | None:
     if not words:
         return False
     *before, last = words
-    last = last.removesuffix("s") if last in ("passwords", "secrets", "credentials", "cookies") else last
-    kind = before[-1] if before else ""
-    if last in CERTAIN or (last == "key" and kind in KEYS) or (last == "token" and kind in {"", *TOKENS}):
+    kind, several = before[-1] if before else "", last.endswith("s") and last != "pass"
+    last = last.removesuffix("s") if several else last
+    if last == "token" and several and kind not in TOKENS:  # max_tokens
+        return False
+    # PGPASSWORD is one word
+    if last.endswith(SUFFIXES) or last in CERTAIN or (last == "key" and kind in KEYS):
+        return True
+    if last == "token" and kind in {"", *TOKENS}:
         return True
     return None if last in POSSIBLE else False
 

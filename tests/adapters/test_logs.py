@@ -248,7 +248,7 @@ def empty(tmp_path):
 
 
 BROKEN = {
-    "two gigabytes in one line": ("lm-eval", huge, [r"longer than \d+ MB", "--max-document"]),
+    "two gigabytes in one line": ("lm-eval", huge, [r"longer than \d+ MB", "limits="]),
     "cut gzip": ("lm-eval", cut_gzip, ["cut off|ends early|truncated|incomplete"]),
     "a list, not lines": ("lm-eval", as_one_list, ["none of the|not .* lines|list"]),
     "an empty file": ("lm-eval", empty, ["empty|no record|no document"]),
@@ -263,7 +263,7 @@ BROKEN = {
         lambda p: changed_instances(p, lambda r: {"id": r["sample_id"], "prediction": "x"}),
         ["no field 'schema_version'"],
     ),
-    "half-written line": ("lm-eval", halved, [r"line \d+: not valid JSON", "cut off", "--skip-bad-lines"]),
+    "half-written line": ("lm-eval", halved, [r"line \d+: not valid JSON", "cut off", "skip_bad_lines=True"]),
     "no answers": ("lm-eval", lambda p: changed(p, drop("resps")), ["none of the 24 records", "answer|null|no field"]),
     "no doc_id": (
         "lm-eval",
@@ -274,7 +274,7 @@ BROKEN = {
     "logs of two models": ("lm-eval", of_two_models, [r"several models \('one', 'two'\)", "a separate text"]),
     "another version": ("lighteval", old_details, ["no column 'doc'", "0.11", "--field"]),
     "cut Parquet": ("lighteval", cut_details, ["Arrow cannot read", "again"]),
-    "another harness": ("lighteval", lambda p: EXPLAIN, ["not a Parquet file", "--format"]),
+    "another harness": ("lighteval", lambda p: EXPLAIN, ["not a Parquet file", "fmt="]),
     "another harness's Parquet": ("trl", lambda p: DETAILS, ["no column 'step', which completions of TRL have"]),
     "missing": ("lm-eval", lambda p: p / "samples_none.jsonl", ["no such file"]),
     "a folder without logs": (

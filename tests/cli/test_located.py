@@ -85,7 +85,7 @@ def test_compare_fit_and_score_take_a_file(folder):
     saved = folder / "run" / "critics" / "words-of-mine"
     refused = CliRunner().invoke(app, ["score", str(saved), str(folder / "made.jsonl")]).exception
     assert "which is not registered" in str(refused)
-    assert "--classes ./file.py:Class" in str(refused), "a folder names no code to run"
+    assert "as package.module:Class or ./file.py:Class" in str(refused), "a folder names no code to run"
     parts = ["-o", "rows", "--jobs", 2, "--part-size", 20, "-q"]
     code, output = momus(folder, "score", saved, "made.jsonl", "--classes", "words.py:Words", *parts)
     assert code == 0, output

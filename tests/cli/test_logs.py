@@ -159,3 +159,18 @@ def test_a_folder_of_inspect_without_its_package_names_the_extra(monkeypatch):
     with pytest.raises(MissingExtraError, match="inspect-ai, which is not installed") as error:
         read_corpus(LOGS / "inspect")
     assert "logs" in error.value.hint
+
+
+@pytest.mark.parametrize("reader", ["inspect:", ""])
+def test_a_folder_of_json_logs_of_inspect_is_one(reader, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)  # it gets as far as the package that reads logs
+    (path,) = (LOGS / "inspect").glob("*.json")
+    (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "eval-set.json").write_text("{}")  # Inspect's list of its logs
+    with pytest.raises(MissingExtraError, match=f"{path.name}: logs of Inspect"):
+        read_corpus(f"{reader}{tmp_path}")
+
+
+def test_a_folder_of_json_files_with_names_of_logs_is_none(tmp_path):
+    (tmp_path / "2026-11-22T16-01-07_a.json").write_text('[{"text": "a b"}]')
+    assert len(read_corpus(tmp_path)) == 1

@@ -42,6 +42,24 @@ def test_a_critic_that_wants_a_configuration(texts, critic, parameter):
     assert f"[{critic}] with {parameter}" in str(error)
 
 
+def test_folders_of_momus_are_no_texts(texts):
+    assert compare(texts, "-c", "length", "-o", texts / "run").exit_code == 0
+    for folder in (texts / "run", texts / "run" / "critics" / "length"):
+        error = run("compare", "-f", folder, "-r", texts / "real.jsonl", "-g", f"g={texts / 'made.jsonl'}").exception
+        assert "is a folder of Momus" in str(error)
+        assert "--field" not in str(error)
+
+
+def test_all_critics_of_a_run_score_a_text(texts):
+    assert compare(texts, "-c", "length,unigram", "-o", texts / "run").exit_code == 0
+    scored = run("score", texts / "run", texts / "made.jsonl")
+    assert scored.exit_code == 0, scored.exception
+    assert [line.partition(":")[0] for line in scored.stdout.splitlines()] == ["length", "unigram"]
+    refused = run("score", texts / "run", texts / "made.jsonl", "-o", texts / "rows.csv").exception
+    assert "a file takes the rows of one" in str(refused)
+    assert not (texts / "rows.csv").exists()
+
+
 def test_pairs_where_there_are_none(texts):
     assert "no pairs" in str(compare(texts, "-c", "length", "--paired").exception)
 

@@ -118,7 +118,7 @@ def test_a_hostile_critic_sends_nothing_until_it_is_trusted(fitted, tmp_path, se
     folder = hostile(fitted, tmp_path / "evil", scorer="openai", options=options)
     with pytest.raises(StoreError) as error:
         momus.load_critic(folder)
-    for told in ("scorer.openai", server.url, "OTHER_SECRET", "--trust"):
+    for told in ("scorer.openai", server.url, "OTHER_SECRET", "trust="):
         assert told in str(error.value)
     assert isinstance(run("score", folder, text).exception, StoreError)
     elsewhere = run("score", folder, text, "--trust", tmp_path / "other")
@@ -348,6 +348,14 @@ def test_errors_do_not_pass_escape_sequences_on(tmp_path):
     assert done.returncode == 5
     assert b"\x1b" not in done.stderr
     assert b"no\\x1b[2Jcritic" in done.stderr
+
+
+def test_csv_heads_are_no_formulas_unless_told(tmp_path):
+    table = pa.table({"id": ["a"], "=cmd|' /C calc'!A0": ["b"], "-n": [1]})
+    write_table(table, tmp_path / "safe.csv")
+    write_table(table, tmp_path / "raw.csv", as_is=True)
+    assert next(csv.reader((tmp_path / "safe.csv").open())) == ["id", "'=cmd|' /C calc'!A0", "'-n"]
+    assert next(csv.reader((tmp_path / "raw.csv").open())) == ["id", "=cmd|' /C calc'!A0", "-n"]
 
 
 def test_csv_holds_no_formulas_unless_told(tmp_path):

@@ -16,8 +16,10 @@ from momus.calibration.plan import Plan
 from momus.cli.app import app
 from momus.errors import MomusError, StoreError, UsageError
 from momus.history.rules import read_rules
+from momus.reading import read_corpus
 from momus.runs.folder import RunFolder
 from momus.schema import SEAL, seal
+from momus_critics.length import Length
 from momus_people.answers import Answers, read_answers
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
@@ -110,7 +112,7 @@ def test_an_unfinished_run_is_told_alike_by_all_who_meet_it(texts, tmp_path):
     for words in (("show", run.path), ("gate", run.path, "--max", 9), (*compare, "--out", run.path)):
         told = refusal(*words)
         assert "run holds an unfinished run" in told
-        assert "repeat its command with --resume" in told
+        assert "finish it with --resume" in told
     few = ("--permutations", 99, "--resamples", 99)
     assert CliRunner().invoke(app, [str(w) for w in (*compare, *few, "--out", run.path, "--resume")]).exit_code == 0
     assert "holds a run already" in refusal(*compare, "--out", run.path)
@@ -139,7 +141,8 @@ def test_an_option_with_one_value_is_given_once(words):
 
 def test_a_filter_names_its_outputs(texts):
     real, made = texts / "real.jsonl", texts / "gen.jsonl"
-    assert "--kept" in refusal("filter", texts, made, "-r", real, "--kept", "", "--dropped", "d.jsonl")
+    Length().fit(read_corpus(real)).save(texts / "critic")
+    assert "--kept" in refusal("filter", texts / "critic", made, "-r", real, "--kept", "", "--dropped", "d.jsonl")
 
 
 def finished(process, seconds=120):

@@ -164,7 +164,7 @@ def test_what_measures_something_else_is_named_and_left_out(runs):
     run = runs.make("other-fit", corpus("g", 60, 3), fit=corpus("fit", 80, 99))
     with pytest.raises(UsageError, match="it was fitted on different texts") as error:
         diff_runs(runs.folder / "near", run)
-    assert "--reuse" in error.value.hint
+    assert "reusing" in error.value.hint
 
 
 def test_corpora_are_matched_by_name_or_as_told(runs):

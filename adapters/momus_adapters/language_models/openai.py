@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import Limits, size_text
 from momus.numeric.ragged import offsets_of
@@ -245,7 +246,9 @@ def check_route(url: str, has_key: bool, allow_plain_http: bool = False) -> None
     except ValueError as error:
         raise UsageError(f"{url!r} is no server address ({error})", hint="write http://host:port/v1") from None
     if HIDDEN in url:
-        raise UsageError(f"{url}: its password or key was not stored", hint="give the address again, with --config")
+        raise UsageError(
+            f"{url}: its password or key was not stored", hint=f"give the address again, with {arg('config')}"
+        )
     has_key = has_key or has_secret(url)
     if not has_key or parts.scheme != "http":
         return

@@ -30,7 +30,7 @@ class InspectReader(LogReader):
 
     name: ClassVar[str] = "inspect"
     title: ClassVar[str] = "logs of Inspect"
-    pattern: ClassVar[str] = "*.eval"
+    pattern: ClassVar[str | tuple[str, ...]] = ("*.eval", "????-??-??T*.json")  # a folder also holds lists of its logs
     signs: ClassVar[frozenset[str]] = frozenset({"eval", "plan", "samples"})
 
     def read(self, log: Log, field: str | None) -> LogRecords:

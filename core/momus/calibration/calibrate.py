@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.calibration.store import RESULTS, Calibration, write_calibration
@@ -89,7 +90,7 @@ def calibrate(
     """
     plan = _plan(plan, options)
     if jobs < 1:
-        raise UsageError(f"--jobs {jobs}: at least one process is needed", hint="write --jobs 2, say")
+        raise UsageError(f"{arg('jobs', jobs)}: at least one process is needed", hint=f"write {arg('jobs', 2)}")
     selection = chosen_critics(critics, dict(config or {}))
     warnings = [*selection.warnings, *absent_warnings(selection.absent)]
     chosen = _splittable(selection.critics, plan, critics is not None, warnings)
@@ -99,7 +100,8 @@ def calibrate(
         fitting, held_out, other = _texts(real, fit, donor, plan, warnings, reading, reporter)
     if other is None:
         missing = [d for d in plan.defects if d in DEFECTS and DEFECTS[d].needs_donor]
-        warnings += [f"{d} was left out: it takes pieces of a second corpus; give one with --donor." for d in missing]
+        second = f"it takes pieces of a second corpus; give one with {arg('donor')}."
+        warnings += [f"{d} was left out: {second}" for d in missing]
         plan = replace(plan, defects=[d for d in plan.defects if d not in missing])
     units = units_of(held_out, plan.by)
     n_units = len(held_out if units is None else units)
@@ -141,7 +143,7 @@ def _splittable(
     if prompts and explicit:
         raise UsageError(
             f"critic {prompts[0]!r} compares prompts, which cannot be split by group",
-            hint="leave it out, or write --by prompt",
+            hint=f"leave it out, or write {arg('by', 'prompt')}",
         )
     warnings += [
         f"Critic {name!r} was left out: it compares prompts, which no split by group keeps." for name in prompts
@@ -190,7 +192,7 @@ def _folder(out: str | Path | None, stack: ExitStack) -> tuple[Path, Lock | None
         return Path(stack.enter_context(TemporaryDirectory(prefix="momus-"))), None
     path = Path(out)
     check_folder(path, CALIBRATION, leftovers=[LOCK])
-    with writing(path, "name another --out"):
+    with writing(path, f"name another folder with {arg('out')}"):
         make_folder(path)
         lock = Lock(path / LOCK, str(path)).acquire()
         stack.callback(lock.release)
@@ -213,13 +215,13 @@ def _fitted(
                 fitted.append(name)
             elif explicit:
                 raise FittingError(
-                    f"critic {name!r}: {problem}", hint="leave it out with --critics, or give more real text"
+                    f"critic {name!r}: {problem}", hint=f"leave it out with {arg('critics')}, or give more real text"
                 )
             else:
                 warnings.append(f"Critic {name!r} was left out: {problem}.")
             advance(i + 1)
     if not fitted:
-        raise FittingError("no critic can be fitted on this text", hint="give more real text with --fit")
+        raise FittingError("no critic can be fitted on this text", hint=f"give more real text with {arg('fit')}")
     return [n for n in names if n in fitted]
 
 

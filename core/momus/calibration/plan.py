@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.controls import DEFECTS
 from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
@@ -110,7 +111,7 @@ class Plan:
             if 1 / (count + 1) > self.alpha:
                 raise UsageError(
                     f"{count} permutations give no p below {1 / (count + 1):.3g}, and so no alarm at {self.alpha}",
-                    hint=f"raise --{name} to {math.ceil(1 / self.alpha) - 1} or more",
+                    hint=f"raise {arg(name)} to {math.ceil(1 / self.alpha) - 1} or more",
                 )
         if units < 4:
             more = "some hundreds" if self.by == "document" else "some dozens"
@@ -120,16 +121,18 @@ class Plan:
         for a, b in self.pairs(units):
             if min(a, b) < 2:
                 raise UsageError(
-                    f"size {a}x{b}: each side needs at least two {self.units}", hint="write --sizes 50,200x1000, say"
+                    f"size {a}x{b}: each side needs at least two {self.units}", hint="write 50,200x1000, say"
                 )
             if max(a, b) > LARGEST:
                 raise UsageError(
-                    f"size {a:,}x{b:,}: a side has at most {LARGEST:,} {self.units}", hint="give smaller --sizes"
+                    f"size {a:,}x{b:,}: a side has at most {LARGEST:,} {self.units}",
+                    hint=f"give smaller {arg('sizes')}",
                 )
             if a + b > units and not self.replacement:
                 raise UsageError(
                     f"size {a}x{b} needs {a + b:,} {self.units}, but the held-out text has {units:,}",
-                    hint=f"give more real text or smaller --sizes, or draw {self.units} repeatedly with --replacement",
+                    hint=f"give more real text or smaller {arg('sizes')}, or draw {self.units} repeatedly "
+                    f"with {arg('replacement', True)}",
                 )
 
     def pairs(self, units: int) -> list[tuple[int, int]]:
@@ -179,7 +182,7 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
         try:
             sizes.append((int(n_real), int(n_generated or n_real)))
         except ValueError:
-            raise UsageError(f"--sizes: {item!r} is not a size", hint="write documents per side: 50,200x1000") from None
+            raise UsageError(f"{item!r} is not a size", hint="write documents per side: 50,200x1000") from None
     return sizes
 
 
@@ -197,7 +200,7 @@ def parse_by(text: str) -> By:
     for by in get_args(By):
         if text == by:
             return by  # type: ignore[no-any-return]
-    raise UsageError(f"--by {text!r}: texts are not split by that", hint=f"choose one of {', '.join(get_args(By))}")
+    raise UsageError(f"{arg('by', text)}: texts are not split by that", hint=f"choose one of {', '.join(get_args(By))}")
 
 
 PROMPT = "prompt"
@@ -271,6 +274,7 @@ def units_of(corpus: Corpus, by: By) -> Units | None:
     names = corpus.groups if by == "group" else corpus.prompts
     if all(name is None for name in names):
         raise UsageError(
-            f"no document of {corpus.name!r} has a {by}", hint=f"give each record a {_FIELDS[by]}, or leave --by out"
+            f"no document of {corpus.name!r} has a {by}",
+            hint=f"give each record a {_FIELDS[by]}, or leave {arg('by')} out",
         )
     return Units.of(names, corpus.ids)

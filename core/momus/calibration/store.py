@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from momus.arguments import arg
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
 from momus.calibration.rates import curves, detectable, family_wise, on_axis, rows
@@ -65,7 +66,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
     """
     from momus.calibration.view import render_calibration
 
-    with writing(folder, "name another folder with --out"):
+    with writing(folder, f"name another folder with {arg('out')}"):
         rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)
         write_table(rates, folder / RATES)
         write_table(p_values(calibration), folder / P_VALUES)
@@ -157,6 +158,6 @@ class CellFolder:
     def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
         """Write a cell, finished or not."""
         path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
-        with writing(path, "name another folder with --out"):
+        with writing(path, f"name another folder with {arg('out')}"):
             make_folder(path.parent)
             write_sealed(path, asdict(cell))

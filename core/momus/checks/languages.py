@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic.hooks import LanguageMixin, claimed_scripts
 from momus.errors import MomusError
 from momus.text.counting import counted, percentage
@@ -199,7 +200,7 @@ def language_warning(critic: Critic[Any], texts: Texts) -> str:
         return ""
     return (
         f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(text.share(text.main), 0)} of "
-        f"{text.documents:,} sampled documents of {text.corpus!r} are in {text.main!r}: give --language "
+        f"{text.documents:,} sampled documents of {text.corpus!r} are in {text.main!r}: give {arg('language')} "
         f"{text.main}, or its parameters."
     )
 

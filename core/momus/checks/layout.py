@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from momus.arguments import arg
 from momus.text.counting import documents_of, joined, percentage
 from momus.text.sketches import TextSketch
 
@@ -69,4 +70,8 @@ def layout_sentence(layouts: Sequence[Layout], axes: Mapping[str, Sequence[str]]
             touched = f", which touches {joined(list(axes[kind]))}" if axes.get(kind) else ""
             usual = f"{percentage(share[real.corpus], 0)} of {documents_of(real.corpus)}"
             said.append(f"{shares} against {usual} have {name}{touched}")
-    return f"Layout differs: {'; '.join(said)}. --normalise whitespace removes it from all texts." if said else ""
+    return (
+        f"Layout differs: {'; '.join(said)}. {arg('normalise', ['whitespace'])} removes it from all texts."
+        if said
+        else ""
+    )

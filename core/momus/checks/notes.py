@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, hidden_groups
 from momus.critic import Note, RunningTextCritic
 from momus.critic.scores import Scores
@@ -49,7 +50,7 @@ def order_notes(texts: Texts, critic: Critic[Any]) -> list[Note]:
             Note(
                 "The orders of both sides are not comparable: the real text was split by prompts, so it is a random "
                 "sample of its documents, while the generated text keeps all its neighbours. What the law says of "
-                "correlations beyond one document is about the order of the files; give a text to --fit.",
+                f"correlations beyond one document is about the order of the files; give a text with {arg('fit')}.",
                 warning=True,
             )
         )
@@ -156,7 +157,7 @@ def mixed_prompts_warnings(real: Corpus, generated: Sequence[Corpus], verdicts: 
             f"{matched:,} of the {len(smaller):,} documents of {smaller.name!r} answer a prompt that "
             f"{(corpus if smaller is real else real).name!r} has too, fewer than {MATCHED:.0%}: the comparison is not "
             f"made within prompts. Value, difference, interval and p are of all {len(real):,} and {len(corpus):,} "
-            f"documents that are scored, {together} (--paired compares those of shared prompts only)."
+            f"documents that are scored, {together} ({arg('paired', True)} compares those of shared prompts only)."
         )
     return warnings
 
@@ -173,14 +174,14 @@ def left_out_note(left_out: LeftOut, name: str) -> str:
     """Say which files of a folder were set aside for their names; only where there are such files.
 
     >>> left_out_note(LeftOut(("a/README.md", "b/README.md")), "docs")
-    "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include 'README.md' reads them."
+    "In 'docs', 2 files were set aside for their names ('a/README.md' …); include=['README.md'] reads them."
     """
     first = left_out.names[0]
     more = " …" if left_out.names[1:] else ""
     were, them = ("files were", "them") if left_out.names[1:] else ("file was", "it")
     return (
         f"In {name!r}, {len(left_out.names):,} {were} set aside for {'their names' if more else 'its name'} "
-        f"({first!r}{more}); --include {PurePosixPath(first).name!r} reads {them}."
+        f"({first!r}{more}); {arg('include', [PurePosixPath(first).name])} reads {them}."
     )
 
 

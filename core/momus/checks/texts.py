@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow.compute as pc
 
+from momus.arguments import arg
 from momus.checks.covariates import groups_of_texts, order_of_texts
 from momus.checks.dependence import LEVEL, HiddenGroups, OrderCorrelation, SharedGroups
 from momus.text.counting import counted, joined, text_of
@@ -46,7 +47,7 @@ def sentence(check: TrustCheck) -> str:
     if isinstance(measured, SharedGroups):
         return (
             f"{count} belong to groups that critics are fitted on ({measured.groups:,} groups, such as "
-            f"{measured.examples[0]!r}), so their scores are too good: give a --fit of other groups, or leave --fit "
+            f"{measured.examples[0]!r}), so their scores are too good: give {arg('fit')} of other groups, or leave it "
             "out to have the real text split by groups."
         )
     exact = int(measured.exact[0].sum())
@@ -89,14 +90,14 @@ def _of_openings(check: TrustCheck, alike: Sequence[TrustCheck] = ()) -> str:
     if check.other == "fit":
         return (
             f"{shared}, which critics are fitted on, and then go on differently: both were cut from the same "
-            f"documents, or begin with the same prompt{example}. Give a --fit of other documents, or remove what is "
-            "shared."
+            f"documents, or begin with the same prompt{example}. Give {arg('fit')} of other documents, or remove what "
+            "is shared."
         )
     # what to do comes early: the terminal cuts long notes
     return (
         f"{shared}: a prompt left in the generated text, or both cut from the same documents. Remove it on both sides; "
-        f"--unpaired does not help. The texts go on differently{example}, but what is shared hides how the generator "
-        "differs, and may turn the sign of a difference in Latent PPL."
+        f"{arg('paired', False)} does not help. The texts go on differently{example}, but what is shared hides how "
+        "the generator differs, and may turn the sign of a difference in Latent PPL."
     )
 
 

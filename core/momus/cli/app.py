@@ -14,8 +14,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
+from momus.arguments import as_options
 from momus.cli import EXIT_CODES
-from momus.cli.help import Command, refuse_old_command
+from momus.cli.help import Command, options_of, refuse_old_command
 from momus.plugins import COMMANDS, load_plugin, registered
 from momus.version import DISTRIBUTION
 
@@ -79,6 +80,12 @@ class Commands(TyperGroup):
         names: dict[str, Any] = dict.fromkeys(self.list_commands(ctx))
         self.commands = names  # where Typer looks for a similar name
         return None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Find the command that the words name; until the context is left, messages name its options."""
+        name, command, rest = super().resolve_command(ctx, args)
+        ctx.with_resource(as_options(options_of(command)))
+        return name, command, rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the usage, the help text, the options, and the commands with their first lines."""

@@ -23,8 +23,9 @@ from momus.cli.options import (
     expanded,
     named_paths,
 )
-from momus.cli.printing import Printed, echo, exclusive, needed, new_run
+from momus.cli.printing import Printed, echo, new_run
 from momus.limits import MOST_RESAMPLES
+from momus.parameters import exclude
 
 
 @expanded
@@ -134,14 +135,15 @@ def compare(
     alarms on your text.
     """
     import momus as m
+    from momus.engine.compare import check_out
     from momus.errors import MomusError
     from momus.processes import without_pandas
     from momus.progress import Silent, default_reporter
 
     without_pandas()
     paths = named_paths(generated)
-    exclusive({"--no-out": no_out, "--out": out is not None})
-    needed("--out", out is not None, {"--resume": resume, "--overwrite": overwrite})
+    exclude(no_out=no_out, out=out)
+    check_out(out, overwrite=overwrite, resume=resume)  # before a folder is chosen in its place
     folder = None if no_out else out or new_run(list(paths))
     try:
         comparison = m.compare(
@@ -155,7 +157,7 @@ def compare(
             overwrite=overwrite,
             resume=resume,
             reading=reading.options(["real", "fit", *named_paths([against] if against else [], "--against"), *paths]),
-            chain=_checked_chain(chain, against, len(paths)),
+            chain=chain,
             folds=folds,
             seed=seed,
             device=device,
@@ -180,18 +182,6 @@ def compare(
             _remove_unfinished(folder)
         raise
     printed.show(comparison, folder)
-
-
-def _checked_chain(chain: bool, against: str | None, texts: int) -> bool:
-    """Raise UsageError if a chain has no first version, or fewer than two later ones."""
-    from momus.errors import UsageError
-
-    if chain and (against is None or texts < 2):
-        raise UsageError(
-            "--chain needs --against BASE=PATH and two or more later versions",
-            hint="e.g. -g sft=b.jsonl -g dpo=c.jsonl",
-        )
-    return chain
 
 
 def _remove_unfinished(folder: Path) -> None:

@@ -42,8 +42,8 @@ def filter_(
     real: Annotated[
         list[str], typer.Option("--real", "-r", help="Real text that the critics have not seen; repeat it.")
     ],
-    kept: Annotated[Path, typer.Option("--kept", help="File for documents that stay: .jsonl or .parquet.")],
-    dropped: Annotated[Path, typer.Option("--dropped", help="File for documents that go: .jsonl or .parquet.")],
+    keep: Annotated[Path, typer.Option("--kept", help="File for documents that stay: .jsonl or .parquet.")],
+    drop: Annotated[Path, typer.Option("--dropped", help="File for documents that go: .jsonl or .parquet.")],
     fdr: Annotated[
         float, typer.Option("--fdr", help="Largest expected share of real-like documents among those that go.")
     ] = 0.05,
@@ -85,22 +85,18 @@ def filter_(
     import os
 
     from momus.cli.parts import shown_progress, split_paths
-    from momus.errors import UsageError
     from momus.outliers.filtering import filter_text
 
-    for option, out in (("--kept", kept), ("--dropped", dropped)):
-        if not out.name:
-            raise UsageError(f"{option} {str(out)!r}: no name of a file", hint="name a .jsonl or .parquet file")
     show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
-    folder = scores or kept.with_name(f"{kept.name}.scores")
+    folder = scores or Path(f"{keep}.scores")
     critics, texts = split_paths(paths, "momus filter")
     try:
         filtered = filter_text(
             texts,
             critics,
             real,
-            kept,
-            dropped,
+            keep,
+            drop,
             folder,
             fdr=fdr,
             skip_fitted=skip_fitted,
@@ -118,7 +114,7 @@ def filter_(
     if as_json:
         print_json(filtered_json(filtered))
     else:
-        print_view(filtered_view(filtered, kept, dropped), 80)
+        print_view(filtered_view(filtered, keep, drop), 80)
 
 
 def filtered_json(filtered: Filtered) -> dict[str, Any]:

@@ -80,6 +80,27 @@ def refuse_old_options(command: str, words: Sequence[str]) -> None:
             raise UsageError(f"momus {command} has no option {name}", hint=f"write {old[name]}")
 
 
+def options_of(command: Any) -> dict[str, str]:
+    """The options of a command and of its subcommands, as `momus.arguments.as_options` takes them.
+
+    >>> from momus.cli.app import app
+    >>> found = options_of(typer.main.get_command(app).get_command(None, "compare"))
+    >>> found["fmt"], found["resume=True"], found["paired=False"], found["generated"]
+    ('--format', '--resume', '--unpaired', '--generated')
+    """
+    options: dict[str, str] = {}
+    for inner in getattr(command, "commands", {}).values():
+        options |= options_of(inner)
+    for param in command.params:
+        shown = next((o for o in param.opts if o.startswith("--")), param.metavar or param.name.upper())
+        options.setdefault(shown.removeprefix("--").replace("-", "_"), shown)
+        options[param.name] = shown
+        if getattr(param, "is_flag", False):
+            options |= {f"{param.name}=True": shown}
+            options |= {f"{param.name}=False": other for other in param.secondary_opts}
+    return options
+
+
 READING = "Reading files"
 PANELS = {
     "Texts": (
@@ -104,9 +125,9 @@ PANELS = {
     ),
     "Output": (
         *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
-        *("kept", "dropped", "scores", "csv_as_is", "jobs", "rank", "world_size", "part_size", "engine", "address"),
+        *("keep", "drop", "scores", "csv_as_is", "jobs", "rank", "world", "part_size", "engine", "address"),
     ),
-    READING: ("fmt", "encoding", "skip_bad_lines", "max_document", "include", "turns", "language", "normalise"),
+    READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language", "normalise"),
 }
 """Panels of the options of commands that read texts, with the parameters in each; the others are *Options*."""
 

@@ -131,8 +131,8 @@ def gate(
 
     chosen = read_rules(rules).updated(
         baseline=baseline,
-        max=tuple(Limit.parse(text, "--max") for text in most or ()),
-        max_worse=tuple(Limit.parse(text, "--max-worse") for text in max_worse or ()),
+        max=tuple(Limit.parse(text) for text in most or ()),
+        max_worse=tuple(Limit.parse(text, "max_worse") for text in max_worse or ()),
         require=tuple(require or ()),
         strict=strict,
         alpha=alpha,

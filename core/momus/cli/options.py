@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type
 
 import typer
 
+from momus.arguments import arg
 from momus.cli.help import HelpAll
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED, Limits, parse_size
 
@@ -139,7 +140,7 @@ class Reading:
             help="Metadata fields to keep with each document, comma-separated, e.g. topic,model; default: none.",
         ),
     ] = None
-    max_document: Annotated[
+    limits: Annotated[
         str | None,
         typer.Option("--max-document", metavar="SIZE", help="Refuse longer documents, e.g. 500MB; default: 50MB."),
     ] = None
@@ -188,8 +189,8 @@ class Reading:
         from momus.reading import ReadingOptions
 
         names, limits = list(names), Limits.current()
-        if self.max_document is not None:
-            limits = replace(limits, document=parse_size(self.max_document, "--max-document"))
+        if self.limits is not None:
+            limits = replace(limits, document=parse_size(self.limits, arg("limits")))
         return ReadingOptions(
             chosen_fields(self.field, names),
             self.fmt,

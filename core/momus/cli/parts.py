@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from momus.cli.printing import echo, exclusive
+from momus.arguments import arg
+from momus.cli.printing import echo
 from momus.errors import UsageError
 from momus.text.counting import counted
 
@@ -38,7 +39,9 @@ class Share:
     rank: Annotated[
         int, typer.Option(min=0, help="Into a folder: number of this job among --world-size jobs, from 0.")
     ] = 0
-    world_size: Annotated[int, typer.Option(min=1, help="Into a folder: number of jobs that share the parts.")] = 1
+    world: Annotated[
+        int, typer.Option("--world-size", min=1, help="Into a folder: number of jobs that share the parts.")
+    ] = 1
     part_size: Annotated[
         int | None,
         typer.Option(min=1, help="Into a folder: documents per part at most; default: 10,000, or as before."),
@@ -60,7 +63,7 @@ class Share:
         """
         named = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
         if named:
-            raise UsageError(f"--{named[0].replace('_', '-')} needs a folder for the rows", hint="name one: -o ROWS")
+            raise UsageError(f"{arg(named[0])} needs a folder for the rows", hint="name one: -o ROWS")
 
 
 def split_paths(paths: Sequence[str], command: str = "momus score") -> tuple[list[str], list[str]]:
@@ -108,7 +111,6 @@ def score_into_folder(
 
     from momus.engine.scoring import score_parts
 
-    exclusive({"--resume": share.resume, "--overwrite": share.overwrite})
     critics, texts = split_paths(paths)
     try:
         run = score_parts(
@@ -119,7 +121,7 @@ def score_into_folder(
             resume=share.resume,
             overwrite=share.overwrite,
             rank=share.rank,
-            world=share.world_size,
+            world=share.world,
             part_size=share.part_size,
             reading=reading,
             device=device,
@@ -131,7 +133,7 @@ def score_into_folder(
     except KeyboardInterrupt:
         echo(f"\nInterrupted. Finished parts are in {out}; resume with --resume.", err=True)
         raise
-    _tell(run, share.world_size)
+    _tell(run, share.world)
     if run.documents and not any(sum(d.steps.values()) for d in run.done):
         raise typer.Exit(1)
 

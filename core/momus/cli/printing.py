@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -17,6 +17,7 @@ import typer
 from momus.cli.options import Json
 from momus.errors import UsageError
 from momus.files import plain
+from momus.parameters import exclude
 from momus.visible import safe_console, visible
 
 if TYPE_CHECKING:
@@ -54,32 +55,6 @@ def print_json(content: Any) -> None:
     typer.echo(json.dumps(plain(content), indent=2, allow_nan=False))
 
 
-def exclusive(options: Mapping[str, bool]) -> None:
-    """Refuse options that exclude each other.
-
-    Raises
-    ------
-    UsageError
-        More than one of them is given.
-    """
-    chosen = [option for option, value in options.items() if value]
-    if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} exclude each other", hint="leave one of them out")
-
-
-def needed(option: str, is_set: bool, others: Mapping[str, object]) -> None:
-    """Refuse options that say something of another one, which is not given.
-
-    Raises
-    ------
-    UsageError
-        One of them is given without the other.
-    """
-    for name, value in others.items():
-        if value and not is_set:
-            raise UsageError(f"{name} needs {option}", hint=f"add {option}, or leave {name} out")
-
-
 @dataclass(frozen=True)
 class Printed:
     """The form in which a comparison is printed.
@@ -103,12 +78,12 @@ class Printed:
     ] = False
 
     def __post_init__(self) -> None:
-        exclusive({"--json": self.as_json, **self.tables})
+        exclude(as_json=self.as_json, **self.tables)
 
     @property
     def tables(self) -> dict[str, bool]:
-        """Options of tables for documents, and whether they are given."""
-        return {"--markdown": self.markdown, "--latex": self.latex}
+        """Forms of tables for documents, and whether they are asked for."""
+        return {"markdown": self.markdown, "latex": self.latex}
 
     def show(self, comparison: Comparison, run: Path | None = None) -> None:
         """Print a comparison, and where its report is; other forms than text leave standard output to themselves."""

@@ -20,7 +20,7 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.parts import Share, score_into_folder, tell_left_out
-from momus.cli.printing import echo, exclusive
+from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place
@@ -91,7 +91,7 @@ def fit(
     from momus.progress import Silent, default_reporter, reporting
 
     check_place(out, [text, config])
-    exclusive({"--jobs": jobs is not None, "--sample": sample is not None})
+    exclude(jobs=jobs, sample=sample)
     models = make_critics([named(critic) for critic in critics], config_tables(config))
     folders = [out if len(models) == 1 else out / model.name for model in models]
     options, reporter, corpus = reading.options(), Silent() if quiet else default_reporter(), None
@@ -145,7 +145,7 @@ def score(
         list[str],
         typer.Argument(
             metavar="CRITIC TEXT",
-            help="Folder of a fitted critic, and text to score; several of both, if --out is a folder.",
+            help="Folder of a fitted critic or of a run, and text to score; several of both, if --out is a folder.",
         ),
     ],
     out: Annotated[
@@ -209,16 +209,36 @@ def score(
     corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
-    with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
-        scores = critic.score(corpus, progress=advance)
-    if out is not None:
-        _write_rows(scores, corpus, options.keep, out, csv_as_is)
-    _tell_scores(critic, scores)
-    if not scores.n_scored:
+    scored = 0
+    for critic in critics:
+        with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
+            scores = critic.score(corpus, progress=advance)
+        if out is not None:
+            _write_rows(scores, corpus, options.keep, out, csv_as_is)
+        _tell_scores(critic, scores)
+        scored += scores.n_scored
+        shared = overlap(critic, corpus)
+        if shared:
+            whose = "the critic" if len(critics) == 1 else critic.name
+            echo(f"Note: {shared:,} of these documents were in the text that {whose} was fitted on.", err=True)
+    if not scored:
         raise typer.Exit(1)
-    shared = overlap(critic, corpus)
-    if shared:
-        echo(f"Note: {shared:,} of these documents were in the text that the critic was fitted on.", err=True)
+
+
+def _critics_in(folder: Path, out: Path | None) -> list[Path]:
+    """The folder of a critic, or those of all critics of documents in a run, unless their rows would go to one file."""
+    from momus.critic.saved import JSON_NAME
+    from momus.engine.scoring import critic_folders
+
+    if (folder / JSON_NAME).is_file():
+        return [folder]
+    folders = list(critic_folders([folder]).values())
+    if out is not None and len(folders) > 1:
+        raise UsageError(
+            f"{folder} holds {len(folders)} critics, and a file takes the rows of one",
+            hint=f"name one of them, such as {folders[0]}, or a folder for the rows of all: -o ROWS",
+        )
+    return folders
 
 
 def _name_classes(locations: Sequence[str]) -> None:

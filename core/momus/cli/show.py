@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from momus.cli.options import CsvAsIs, Json, comma_separated, expanded
-from momus.cli.printing import Printed, Run, echo, exclusive, needed, print_json, print_view, run_folder
+from momus.cli.printing import Printed, Run, echo, print_json, print_view, run_folder
+from momus.parameters import exclude, need
 
 
 @expanded
@@ -22,7 +23,7 @@ def show(
     card: Annotated[
         bool, typer.Option("--card", help="Print a section for the data card of a generated text instead.")
     ] = False,
-    text: Annotated[
+    corpus: Annotated[
         str | None, typer.Option("--text", "-t", help="With --card: name of the generated text; default: the only one.")
     ] = None,
     into: Annotated[
@@ -49,14 +50,14 @@ def show(
     """
     from momus.runs.folder import read_comparison
 
-    exclusive({"--html": html, "--card": card, "--json": printed.as_json, **printed.tables})
-    needed("--html", html, {"--out": out})
-    needed("--card", card, {"--text": text, "--into": into})
+    exclude(html=html, card=card, as_json=printed.as_json, **printed.tables)
+    need("html", html, out=out)
+    need("card", card, corpus=corpus, into=into)
     folder = run_folder(run)
     if html:
         _write_report(folder, out)
     elif card:
-        _write_card(folder, text, into)
+        _write_card(folder, corpus, into)
     else:
         printed.show(read_comparison(folder), folder)
 
@@ -71,11 +72,11 @@ def _write_report(folder: Path, out: Path | None) -> None:
     echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
 
 
-def _write_card(folder: Path, text: str | None, into: Path | None) -> None:
+def _write_card(folder: Path, corpus: str | None, into: Path | None) -> None:
     from momus.report.exports import write_card
     from momus.runs.folder import read_comparison
 
-    section = read_comparison(folder).to_card(text)
+    section = read_comparison(folder).to_card(corpus)
     if into is None:
         echo(section, nl=False)
         return
@@ -154,8 +155,8 @@ def outliers(
     from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json, several_view
     from momus.outliers import flagged, listed, odd_on_several
 
-    exclusive({"--fdr": fdr is not None, "--all-critics": all_critics})
-    exclusive({"--critic": critic is not None, "--all-critics": all_critics})
+    exclude(fdr=fdr, all_critics=all_critics)
+    exclude(critic=critic, all_critics=all_critics)
     folder = run_folder(run)
     content: Any
     if fdr is not None:

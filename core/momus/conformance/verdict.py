@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, assert_same
 from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic
@@ -96,7 +97,7 @@ def different_documents_get_different_scores(s: Subject) -> None:
     assert headline.p is not None, (
         f"{a.n_scored + b.n_scored} documents, from ordinary ones to a single word and Greek, are all alike "
         f"({headline.method.reason}): project() or log_prior() does not depend on the text, or "
-        "these texts hold nothing that the critic looks at: check it on your own with --corpus FILE (corpus= in pytest)"
+        f"these texts hold nothing that the critic looks at: check it on your own with {arg('corpus')}"
     )
 
 

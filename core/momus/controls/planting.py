@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.numeric.types import Bools
 from momus.text.corpus import Corpus, Document
@@ -166,7 +167,7 @@ class Defect:
         if self.needs_donor and donor is None:
             raise UsageError(
                 f"{self.name} needs a second corpus to take pieces from",
-                hint="pass donor=…, or --donor on the command line",
+                hint=f"pass {arg('donor')}",
             )
         name = f"{corpus.name}, {self.name} {strength:g}"
         if strength == 0:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from momus.arguments import arg
 from momus.errors import StoreError
 from momus.plugins import ADAPTERS, adapter_of, registered
 from momus.redact import redacted
@@ -128,7 +129,7 @@ def check_trusted(folder: Path, critic: str, effects: Sequence[Effect]) -> None:
     if effects:
         raise StoreError(
             f"{folder}: the saved critic {critic!r} would {'; '.join(map(str, effects))}",
-            hint=f"if you trust this folder, add --trust {folder} (in Python, trust=True); "
+            hint=f"if you trust this folder, add {arg('trust', [str(folder)])}; "
             f"`momus critics {folder}` shows what it would do",
         )
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.arguments import arg
 from momus.critic.base import Critic
 from momus.critic.hooks import tokenizer_of
 from momus.critic.powers import MergeableMixin
@@ -252,6 +253,6 @@ def mergeable(critic: Critic[Any]) -> MergeableMixin:
     if not isinstance(critic, MergeableMixin):
         raise UsageError(
             f"critic {critic.name!r} cannot be fitted in parts: it must see all real text at once",
-            hint="fit it on a random sample of the text: momus fit … --sample 20000",
+            hint=f"fit it on a random sample of the text, such as {arg('sample', 20_000)}",
         )
     return critic

@@ -178,6 +178,6 @@ def load_critic(folder: str | Path, *, trust: bool = False) -> Any:
     if name not in _LOCATED and name not in registered(CRITICS):
         raise PluginError(
             f"{folder} holds critic {str(name)[:40]!r}, which is not registered",
-            hint="install its package, or name its class: --classes package.module:Class or --classes ./file.py:Class",
+            hint="install its package, or name its class, as package.module:Class or ./file.py:Class",
         )
     return critic_class(name).load(folder, trust=trust)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic.hooks import tokenizer_of
 from momus.errors import FittingError, MissingExtraError
 from momus.numeric.types import Bools
@@ -107,7 +108,7 @@ def check_enough(critic: Critic[Any], name: str, usable: int, total: int, lackin
     raise FittingError(
         f"critic {critic.name!r} needs at least {counted(critic.min_documents, 'document')} with text to be fitted; "
         f"{name!r} has {usable} of {total}",
-        hint="give more real text with --fit",
+        hint=f"give more real text with {arg('fit')}",
     )
 
 

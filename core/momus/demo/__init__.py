@@ -6,6 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from momus.arguments import arg
+
 if TYPE_CHECKING:
     from momus.progress import Reporter
     from momus.runs.result import Comparison
@@ -44,7 +46,9 @@ def run_demo(out: Path, seed: int = 0, command: str | None = None, reporter: Rep
 
     finished = out / "run.json"
     if finished.exists() and not holds(finished, *(f'"{name}"'.encode() for name in (*CRITICS, *GENERATED))):
-        raise StoreError(f"{out} holds a run, but not a run of `momus demo`", hint="name another folder with --out")
+        raise StoreError(
+            f"{out} holds a run, but not one of `momus demo`", hint=f"name another folder with {arg('out')}"
+        )
     return compare(
         demo_path("real.jsonl.gz"),
         {name: demo_path(file) for name, file in GENERATED.items()},

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
 from momus.critic.powers import LawsMixin
@@ -130,14 +131,16 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
             warnings.append(left_out_warning({str(c): error.message}))
     unset: dict[str, str] = {}
     if critics is None:
-        unset = {c.name: f"no {' and '.join(missing)} in --config" for c in chosen if (missing := missing_params(c))}
+        unset = {
+            c.name: f"no {' and '.join(missing)} in {arg('config')}" for c in chosen if (missing := missing_params(c))
+        }
         chosen = [c for c in chosen if c.name not in unset]
     for c in list(chosen):
         if missing_params(c):
             missing = missing_params(c)
             raise UsageError(
                 f"critic {c.name!r} cannot run without {' and '.join(missing)}",
-                hint=f"add a table [{c.name}] with {missing[0]} = … to a TOML file, and pass the file with --config",
+                hint=f"add a table [{c.name}] with {missing[0]} = … to {arg('config')}",
             )
         try:
             _check_laws(c)
@@ -181,13 +184,13 @@ def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts
     """
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
     laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
-    for option, names in (("control-for", settings.control_for), ("subgroups", settings.subgroups)):
+    for option, names in (("control_for", settings.control_for), ("subgroups", settings.subgroups)):
         for name in dict.fromkeys(names):
             if name in documents:
                 continue
             if name in laws:
                 raise UsageError(
-                    f"--{option} {name}: this critic scores blocks of running text, not documents",
+                    f"{arg(option, [name])}: this critic scores blocks of running text, not documents",
                     hint=_choices(documents, texts),
                 )
             _check_field(option, name, documents, texts)
@@ -199,7 +202,7 @@ def _check_field(option: str, name: str, documents: Sequence[str], texts: Texts)
             near = difflib.get_close_matches(name, [*documents, *_fields(texts)], n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise UsageError(
-                f"--{option} {name}: no critic of documents that runs has this name, and no document of "
+                f"{arg(option, [name])}: no critic of documents that runs has this name, and no document of "
                 f"{corpus.name!r} has such a field",
                 hint=guess + _choices(documents, texts),
             )
@@ -209,7 +212,7 @@ def _check_field(option: str, name: str, documents: Sequence[str], texts: Texts)
 
 
 def _choices(documents: Sequence[str], texts: Texts) -> str:
-    fields = ", ".join(_fields(texts)) or "none (--keep reads some)"
+    fields = ", ".join(_fields(texts)) or f"none ({arg('keep')} reads some)"
     return f"critics of documents that run: {', '.join(documents) or 'none'}; fields of all texts: {fields}"
 
 

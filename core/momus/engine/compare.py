@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any
 
+from momus.arguments import arg
 from momus.checks.languages import claiming
 from momus.checks.notes import mixed_prompts_warnings
 from momus.critic import RunningTextCritic
@@ -24,11 +24,12 @@ from momus.engine.jobs import Work, outcomes, processes_of, server_of
 from momus.engine.large import critics_of_rows, large_texts, preview, whole_notes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings, signature_of
 from momus.engine.reuse import Reuse
-from momus.errors import FittingError, MissingExtraError, MomusError, UsageError, in_python
+from momus.errors import FittingError, MissingExtraError, UsageError
 from momus.joint.analyses import analyse
 from momus.joint.versions import Nearer
 from momus.numeric.devices import resolve_device
 from momus.ownership import check_place
+from momus.parameters import exclude, need
 from momus.processes import usable_cores
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
@@ -46,27 +47,10 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 
-P = ParamSpec("P")
 MANY_CRITICS, MANY_CHARACTERS = 4, 1_000_000
 """From so many critics and characters of text on, several processes pay."""
 
 
-def _speaking_python(function: Callable[P, Comparison]) -> Callable[P, Comparison]:
-    """Let errors name arguments, not options, unless a command line is recorded."""
-
-    @wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> Comparison:
-        try:
-            return function(*args, **kwargs)
-        except MomusError as error:
-            if kwargs.get("command") is None:
-                error.message, error.hint = in_python(error.message), in_python(error.hint)
-            raise
-
-    return called
-
-
-@_speaking_python
 def compare(
     real: TextSource | None = None,
     generated: Mapping[str, TextSource] | None = None,
@@ -134,6 +118,8 @@ def compare(
     if against is not None:
         options["against"] = _one_name(against)
     settings = with_options(settings, options)
+    check_out(out, overwrite=overwrite, resume=resume)
+    _check_chain(settings, generated, given=against is not None)
     check_delta(settings.equivalence)
     check_register(settings.register)
     if jobs is not None and jobs < 1:
@@ -221,7 +207,7 @@ def compare(
                 fit=fit,
                 critics=critics,
                 config=config,
-                settings=replace(settings, against="", chain=False),
+                settings=replace(settings, against="", chain=False, folds=Settings.folds),
                 reading=reading,
                 reporter=reporter,
                 jobs=jobs,
@@ -230,8 +216,6 @@ def compare(
             )
             comparison.joint = replace(comparison.joint, nearer=nearer_of(both, settings.against))
             comparison.warnings += [f"With real text: {w}" for w in both.warnings if w not in comparison.warnings]
-        if command is None:
-            comparison.warnings = [in_python(warning) for warning in comparison.warnings]
         comparison.signature = signature_of(comparison, texts, chosen, settings, command, started)
         if folder is not None:
             folder.finish(comparison.signature, comparison.verdicts, comparison.pairs)
@@ -262,6 +246,22 @@ def nearer_of(both: Comparison, reference: str) -> tuple[Nearer, ...]:
     return tuple(rows)
 
 
+def check_out(out: str | Path | None, *, overwrite: bool, resume: bool) -> None:
+    """Raise `UsageError` if no folder, or two things to do with it, are named."""
+    need("out", out is not None, overwrite=overwrite, resume=resume)
+    exclude(overwrite=overwrite, resume=resume)
+
+
+def _check_chain(settings: Settings, generated: Mapping[str, TextSource] | None, *, given: bool) -> None:
+    """Raise `UsageError` if there is no reference for a chain or for folds, or a chain of fewer than two texts."""
+    folds = settings.folds if settings.folds != Settings.folds else None
+    need("against", given, chain=settings.chain, folds=folds)
+    if settings.chain and generated is not None and len(generated) < 2:
+        raise UsageError(
+            f"{arg('chain', True)} needs two or more later versions", hint=f"name each of them in {arg('generated')}"
+        )
+
+
 def _one_name(against: Mapping[str, TextSource]) -> str:
     """The name of the reference.
 
@@ -287,11 +287,12 @@ def _check_versions(selection: Chosen, by_default: bool, reuse: object, settings
     if laws and not by_default:
         raise UsageError(
             f"{', '.join(laws)}: critics of running text have no prompts to be compared by",
-            hint="leave them out, or compare both texts with --real",
+            hint=f"leave them out, or compare both texts with {arg('real')}",
         )
     if reuse is not None or settings.refits:
         raise UsageError(
-            "critics are fitted anew on the texts of models that are compared", hint="leave out --reuse and --refits"
+            "critics are fitted anew on the texts of models that are compared",
+            hint=f"leave out {arg('reuse')} and {arg('refits')}",
         )
     selection.critics = [c for c in selection.critics if c.name not in laws]
 
@@ -324,7 +325,7 @@ def _run_critics(
     if not comparison.results:
         raise FittingError(
             "no critic can be fitted on this text: " + " ".join(comparison.warnings),
-            hint="give more text" if work.settings.against else "give more real text with --fit",
+            hint="give more text" if work.settings.against else f"give more real text with {arg('fit')}",
         )
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from momus.arguments import arg
 from momus.critic import Critic
 from momus.critic.portions import Portion, fit_portions, mergeable, read_portion
 from momus.engine.large import LargeTexts, size_of
@@ -113,7 +114,7 @@ def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOpti
     except BrokenProcessPool as error:
         raise StoreError(
             "a process that counts was killed, perhaps for its memory",
-            hint="fit again with fewer --jobs; nothing was written",
+            hint=f"fit again with a smaller {arg('jobs')}; nothing was written",
         ) from error
 
 

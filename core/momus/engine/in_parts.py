@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic import Critic, MergeableMixin
 from momus.critic.guard import blamed
 from momus.critic.hooks import SettlingMixin, moved, settled
@@ -98,7 +99,7 @@ class LargeScoring:
             names = ", ".join(c.name for c in whole)
             selection.warnings.append(
                 f"{names} were left out: they read each text as a whole, and the texts have {large.size >> 20:,} MB "
-                "(--critics NAMES runs them all the same)."
+                f"(name them in {arg('critics')} to run them all the same)."
             )
             selection.critics[:], whole = critics, []
         failed: dict[str, MomusError] = {}

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic import Critic
 from momus.critic.effects import is_trusted
 from momus.critic.hooks import row_unit
@@ -137,13 +138,13 @@ def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], read
         return []
     if large.rows:
         raise UsageError(
-            f"{large.rows[min(large.rows)]}: rows were scored by critics that were fitted before, and with --against "
-            "critics are fitted on folds of the texts themselves",
+            f"{large.rows[min(large.rows)]}: rows were scored by critics that were fitted before, and with "
+            f"{arg('against')} critics are fitted on folds of the texts themselves",
             hint="give the texts",
         )
     return [
-        f"{size_text(large.size)} of text are read whole with --against, not in parts: time and memory grow with them. "
-        "A few hundred prompts tell most versions apart; leave the others out if this takes too long."
+        f"{size_text(large.size)} of text are read whole with {arg('against')}, not in parts: time and memory grow "
+        "with them. A few hundred prompts tell most versions apart; leave the others out if this takes too long."
     ]
 
 
@@ -179,8 +180,8 @@ def critics_of_rows(
     """
     if fit is not None or config:
         raise UsageError(
-            f"--{'fit' if fit is not None else 'config'} is for critics that are fitted now, and rows were scored by "
-            "critics that were fitted before",
+            f"{arg('fit' if fit is not None else 'config')} is for critics that are fitted now, and rows were scored "
+            "by critics that were fitted before",
             hint="leave it out, or compare the texts instead of their rows",
         )
     if any(not isinstance(c, str) for c in critics or ()):

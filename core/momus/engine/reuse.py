@@ -51,7 +51,7 @@ class Reuse:
         if not has_fit and not self.signature.get("split"):
             raise UsageError(
                 f"{self.folder.path}: its critics were fitted on a separate text, and none is given now",
-                hint="give the same --fit again, so that it can be checked that the critics belong to it",
+                hint=f"give the same {arg('fit')} again, so that it can be checked that the critics belong to it",
             )
 
     def fitted(self, critic: Critic[Any], texts: Texts) -> bool:

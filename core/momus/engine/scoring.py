@@ -10,8 +10,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
 from momus.critic.hooks import DeviceMixin
@@ -24,6 +26,8 @@ from momus.engine.worker import LocalEngine
 from momus.errors import StoreError, UsageError
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
+from momus.ownership import check_no_input
+from momus.parameters import exclude, need
 from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
@@ -34,8 +38,8 @@ from momus.text.documents import LeftOut
 LOCAL = "local"
 
 
-def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engine:
-    """Make an engine by name.
+def engine_of(name: str, address: str | None) -> Callable[[Job, int], Engine]:
+    """What makes an engine, by its name.
 
     Raises
     ------
@@ -46,12 +50,8 @@ def make_engine(name: str, job: Job, workers: int, address: str | None) -> Engin
     MissingExtraError
         It needs packages that are not installed.
     """
-    if name != LOCAL:
-        engine: Engine = load_plugin(ADAPTERS, f"engine.{name}")(job, workers, address)
-        return engine
-    if address is not None:
-        raise UsageError("--address is that of a cluster", hint="name its engine too, e.g. --engine ray")
-    return LocalEngine(job, workers)
+    need("engine", name != LOCAL, address=address)
+    return LocalEngine if name == LOCAL else partial(load_plugin(ADAPTERS, f"engine.{name}"), address=address)
 
 
 PART_DOCUMENTS = 10_000
@@ -179,8 +179,11 @@ def score_parts(
     MomusError
         A critic or a text cannot be read.
     """
+    exclude(resume=resume, overwrite=overwrite)
+    make_engine = engine_of(engine, address)
+    check_no_input(Path(out), [*critics, *texts])
     if not 0 <= rank < world:
-        raise UsageError(f"rank {rank} of {world}", hint="ranks count from 0 to one less than --world-size")
+        raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
         raise UsageError("workers and documents per part are at least 1")
     reading = reading or ReadingOptions()
@@ -211,7 +214,7 @@ def score_parts(
             where = resolve_device(device) if uses_device else "cpu"
             job = Job(folder.path.absolute(), where, trusted, tuple(located().values()))
             start = time.perf_counter()
-            for done in make_engine(engine, job, workers, address).run(waiting):
+            for done in make_engine(job, workers).run(waiting):
                 run.done.append(done)
                 run.scored += done.documents
                 run.seconds = time.perf_counter() - start
@@ -277,7 +280,8 @@ def _settled(
         if not resume:
             raise StoreError(
                 f"{folder.path} already holds rows of scores",
-                hint="score what is missing with --resume, replace them with --overwrite, or name another folder",
+                hint=f"score what is missing with {arg('resume', True)}, replace them with {arg('overwrite', True)}, "
+                "or name another folder",
             )
         try:
             earlier = Plan.read(folder.manifest)

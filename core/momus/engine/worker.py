@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from momus.arguments import arg
 from momus.critic import Critic
 from momus.critic.hooks import moved, overlap, scored_units
 from momus.critic.registry import load_critic, named
@@ -120,7 +121,7 @@ class LocalEngine:
         except KilledError as error:
             raise StoreError(
                 f"part {error.task}: its process was killed {TRIES} times, perhaps for its memory",
-                hint="use fewer --jobs or a smaller --part-size; finished parts stay for --resume",
+                hint=f"use fewer processes or {arg('part_size')}; finished parts stay to be resumed",
             ) from error
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.history.change import RESAMPLES, reaches
 from momus.history.kept import InputChange, KeptRun, changed_inputs, incomparable
@@ -108,7 +109,7 @@ def matching_corpora(before: KeptRun, after: KeptRun, corpora: Sequence[tuple[st
         raise UsageError(
             f"no generated corpus has the same name in {before.path} ({', '.join(before.generated)}) and "
             f"{after.path} ({', '.join(after.generated)})",
-            hint="say which to compare: --corpus BEFORE=AFTER",
+            hint=f"pair them, as BEFORE=AFTER, in {arg('corpora')}",
         )
     return common
 
@@ -120,7 +121,7 @@ def check_real(*runs: KeptRun) -> None:
             raise UsageError(
                 f"{run.path}: its reference is text of a model ({run.reference}), and changes of runs are in distance "
                 "to real text",
-                hint="compare all versions at once: momus compare --against old=… -g v1=… -g v2=… --chain",
+                hint="compare all versions at once, with `momus compare` and a chain of texts against the oldest",
             )
 
 
@@ -132,7 +133,7 @@ def check_comparable(before: KeptRun, after: KeptRun) -> None:
         listed = "; ".join(f"{name}: {why}" for name, why in reasons.items())
         raise UsageError(
             f"{after.path} cannot be compared with {before.path}: no critic measures the same in both ({listed})",
-            hint=f"run `momus compare` again with --reuse {before.path} and the same --fit and --real",
+            hint=f"run `momus compare` again on the same texts, reusing {before.path}",
         )
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from momus.arguments import arg
 from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
 from momus.history.checks import Check, Status, decide_changes, decide_distances
@@ -109,7 +110,7 @@ def gate_run(run: KeptRun | str | Path, rules: Rules) -> GateResult:
 @contextmanager
 def _locked(state: Path) -> Iterator[None]:
     """Be the only process that looks; others wait."""
-    with writing(state, "name another --sequential file"):
+    with writing(state, f"name another {arg('sequential')} file"):
         make_folder(state.parent)
     lock = Lock(state.with_name(f".{state.name}.lock"), str(state)).wait()
     try:
@@ -128,7 +129,9 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     wrong = rules.findings & ({NOT_BEYOND, WITHIN} if run.against else {NOT_BEYOND_ITSELF, WITHIN_ITSELF})
     if wrong:
         kind, instead = ("text of a model", NOT_BEYOND_ITSELF) if run.against else ("real text", NOT_BEYOND)
-        raise UsageError(f"--require {min(wrong)}: the reference of {run.path} is {kind}", hint=f"require {instead}")
+        raise UsageError(
+            f"{arg('require', [min(wrong)])}: the reference of {run.path} is {kind}", hint=f"require {instead}"
+        )
     alpha = round(1 - run.confidence if rules.alpha is None else rules.alpha, 12)
     baseline = KeptRun.read(rules.baseline) if rules.baseline else None
     state = Path(rules.sequential)
@@ -176,7 +179,7 @@ def _check_paired(baseline: KeptRun, unpaired: list[str]) -> None:
     if unpaired:
         raise UsageError(
             f"{baseline.path}: the baseline has no generated corpus {unpaired[0]!r}, so its change cannot be decided",
-            hint=f"it has {', '.join(baseline.generated)}; name the corpora to check with --corpus",
+            hint=f"it has {', '.join(baseline.generated)}; name the corpora to check with {arg('corpus')}",
         )
 
 
@@ -239,6 +242,6 @@ def add_look(path: Path, looks: Looks, p: float, identity: str) -> Look:
     """
     last = {"identity": identity, "before": json.loads(looks.to_json())}
     look = looks.add(p=p)
-    with writing(path, "name another --sequential file"):
+    with writing(path, f"name another {arg('sequential')} file"):
         write_sealed(path, {"format": FORMAT, "looks": json.loads(looks.to_json()), "last": last})
     return look

@@ -148,7 +148,7 @@ class KeptRun:
         if kept is None:
             raise StoreError(
                 f"{self.path}: an older version of Momus wrote this run, without prompts and ids",
-                hint="run `momus compare` again with --overwrite",
+                hint="run `momus compare` again, and overwrite the folder",
             )
         return kept
 

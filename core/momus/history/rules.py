@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.schema import build, read_toml
 
@@ -18,6 +19,7 @@ NOT_BEYOND_ITSELF, WITHIN_ITSELF = "not-beyond-itself", "within-itself"
 """The same where the reference is text of a model."""
 REQUIREMENTS = (NOT_BEYOND, WITHIN, NOT_BEYOND_ITSELF, WITHIN_ITSELF)
 KEYS = ("baseline", "max", "max-worse", "require", "strict", "alpha", "corpus", "sequential")
+HINT = f"the keys are {', '.join(KEYS)}"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Limit:
     effect: bool = False
 
     @classmethod
-    def parse(cls, text: str, option: str = "--max") -> Limit:
+    def parse(cls, text: str, argument: str = "max") -> Limit:
         """Read ``AXIS=δ``, ``AXIS.effect=δ`` or ``δ`` alone (all axes).
 
         Raises
@@ -51,11 +53,11 @@ class Limit:
             It is nothing of the kind.
         """
         name, separator, number = text.rpartition("=")
-        return cls.of(name if separator else EVERY, number, option)
+        return cls.of(name if separator else EVERY, number, arg(argument, text))
 
     @classmethod
-    def of(cls, name: str, value: Any, option: str) -> Limit:
-        """Build from a name and a number that may be text."""
+    def of(cls, name: str, value: Any, place: str) -> Limit:
+        """Build from a name and a number that may be text; errors begin with ``place``."""
         critic = name.strip().removesuffix(".effect")
         try:
             limit = float(value)
@@ -63,8 +65,8 @@ class Limit:
             limit = math.nan
         if isinstance(value, bool) or not (critic and limit >= 0 and math.isfinite(limit)):
             raise UsageError(
-                f"{option} {name}={value}: a limit is a number from 0 on",
-                hint=f"write {option} AXIS=0.2 (human bands), {option} AXIS.effect=0.2, or {option} 0.2 (all axes)",
+                f"{place}: a limit is a number from 0 on",
+                hint="write AXIS=0.2 (human bands), AXIS.effect=0.2, or 0.2 (all axes)",
             )
         return cls(critic, limit, name.strip().endswith(".effect"))
 
@@ -118,11 +120,11 @@ class Rules:
                 )
         if self.alpha is not None and not 0 < self.alpha < 1:
             raise UsageError(f"alpha is {self.alpha:g}", hint="give a level between 0 and 1, such as 0.05")
-        for option, limits in (("--max", self.max), ("--max-worse", self.max_worse)):
+        for argument, limits in (("max", self.max), ("max_worse", self.max_worse)):
             names = [limit.critic for limit in limits]
             for name in names:
                 if names.count(name) > 1:
-                    raise UsageError(f"{option}: two limits for {name!r}", hint="give one limit per axis")
+                    raise UsageError(f"{arg(argument)} has two limits for {name!r}", hint="give one limit per axis")
 
     @property
     def named(self) -> list[str]:
@@ -145,7 +147,8 @@ class Rules:
         if self.empty:
             raise UsageError(
                 "the gate has no rule",
-                hint=f"give --max, --max-worse or --require, or write them into {FILE} or {PROJECT} [tool.momus.gate]",
+                hint=f"give {arg('max')}, {arg('max_worse')} or {arg('require')}, or write them into {FILE} or "
+                f"{PROJECT} [tool.momus.gate]",
             )
         if self.max_worse and not self.baseline:
             raise UsageError(
@@ -210,7 +213,7 @@ def read_rules(path: Path | None = None, start: Path | None = None) -> Rules:
             return Rules()
     content = read_toml(path, str(path), "write TOML, such as max-worse = 0.1")
     for name in ("tool", "momus", "gate") if path.name == PROJECT else ():
-        content = build(dict[str, Any], content.get(name, {}), f"{path}: {name}", "see momus gate --help", UsageError)
+        content = build(dict[str, Any], content.get(name, {}), f"{path}: {name}", HINT, UsageError)
     return _rules(content, path)
 
 
@@ -230,9 +233,9 @@ class _Table(TypedDict, total=False):
 def _rules(content: Mapping[str, Any], path: Path) -> Rules:
     unknown = sorted(set(content) - set(KEYS))
     if unknown:
-        raise UsageError(f"{path}: no key {unknown[0]!r} for a gate", hint=f"the keys are {', '.join(KEYS)}")
+        raise UsageError(f"{path}: no key {unknown[0]!r} for a gate", hint=HINT)
     named = {key.replace("-", "_"): value for key, value in content.items()}
-    table = build(_Table, named, str(path), "see momus gate --help", UsageError)
+    table = build(_Table, named, str(path), HINT, UsageError)
     try:
         return Rules(
             max=limits_of(table.get("max", {}), "max"),
@@ -251,8 +254,8 @@ def _rules(content: Mapping[str, Any], path: Path) -> Rules:
 def limits_of(value: Any, key: str) -> tuple[Limit, ...]:
     """Limits from one number for all axes, or from a table of numbers by axis."""
     if not isinstance(value, Mapping):
-        return (Limit.of(EVERY, value, key),)
-    return tuple(Limit.of(name, number, key) for name, number in _flat(value))
+        return (Limit.of(EVERY, value, f"{key} = {value}"),)
+    return tuple(Limit.of(name, number, f"{key} {name} = {number}") for name, number in _flat(value))
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.inference.design import Design
 from momus.numeric.types import Ints
@@ -107,7 +108,7 @@ def _matched(real: Names, generated: Names, paired: bool | None, names: tuple[st
         raise UsageError(
             f"{counted(len(common), 'document')} of {names[1]!r} {'shares' if len(common) == 1 else 'share'} a "
             f"prompt_id with one of {names[0]!r}: no pairs",
-            hint="leave --paired out, or give both sides the same prompt_id",
+            hint=f"leave {arg('paired', True)} out, or give both sides the same prompt_id",
         )
     fewest = min((real, generated), key=len)
     matched = sum(p in common for p in fewest)

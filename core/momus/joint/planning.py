@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.inference.intervals import t_quantile
 from momus.verdicts.verdict import Verdict
@@ -158,14 +159,16 @@ def plan(
     """
     if difference is None:
         raise UsageError(
-            "no --difference is given, and how many documents are needed depends on it", hint=NO_DIFFERENCE
+            f"{arg('difference')} is not given, and how many documents are needed depends on it", hint=NO_DIFFERENCE
         )
     if not (difference > 0 and math.isfinite(difference)):
-        raise UsageError(f"--difference {difference:g} is not above 0", hint="0.2 is a small effect in Hedges' g")
+        raise UsageError(f"{arg('difference', difference)} is not above 0", hint="0.2 is a small effect in Hedges' g")
     if not 0.05 < power < 1:
-        raise UsageError(f"--power {power:g} is not between 0.05 and 1", hint="0.8 is customary")
+        raise UsageError(f"{arg('power', power)} is not between 0.05 and 1", hint="0.8 is customary")
     if family is not None and family < 1:
-        raise UsageError(f"--family {family} is below 1", hint="give the number of rows that are adjusted together")
+        raise UsageError(
+            f"{arg('family', family)} is below 1", hint="give the number of rows that are adjusted together"
+        )
     headline = [v for v in verdicts if v.headline]
     known = list(dict.fromkeys(v.critic for v in headline))
     unknown = [c for c in critics or () if c not in known]

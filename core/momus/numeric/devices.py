@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from momus.arguments import arg
 from momus.errors import MissingExtraError, UsageError
 from momus.version import extra
 
@@ -37,7 +38,9 @@ def resolve_device(name: str) -> str:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
-        raise UsageError(f"device {name!r} cannot be used: {reason}", hint="use --device auto or cpu") from error
+        raise UsageError(
+            f"device {name!r} cannot be used: {reason}", hint=f"use {arg('device', 'auto')} or cpu"
+        ) from error
     return name
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momus.arguments import arg
 from momus.critic import Critic
 from momus.critic.effects import is_trusted
 from momus.critic.hooks import row_unit
@@ -272,8 +273,8 @@ class ScoredText:
                 raise UsageError(
                     f"critic {name!r} was fitted on {n:,} of the {len(self.text):,} real documents, which it finds too "
                     "likely",
-                    hint="give real text that the critics have not seen, such as a held-out part, with --real, "
-                    "or leave these documents out with --skip-fitted",
+                    hint=f"give real text that the critics have not seen, such as a held-out part, with {arg('real')}, "
+                    f"or leave these documents out with {arg('skip_fitted', True)}",
                 )
         return np.ones(len(self.text), dtype=bool)
 
@@ -299,7 +300,7 @@ def _copy(
         if len(originals.corpus) != stop - start:
             raise UsageError(
                 f"{planned.file.path}: {len(originals.corpus):,} documents where {stop - start:,} were scored",
-                hint="the file or an option was changed: score again with --overwrite",
+                hint=f"the file or an option was changed: score again with {arg('overwrite', True)}",
             )
         goes = choice.goes[start:stop]
         kept.add(originals, np.flatnonzero(~goes))

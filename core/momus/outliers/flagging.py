@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
 from momus.outliers.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
@@ -211,7 +212,7 @@ class Calibration:
             what = "groups of real documents" if groups else "real documents"
             raise UsageError(
                 f"{n:,} {what} are too few for a false-discovery rate of {fdr:g}: no p is small enough",
-                hint=f"take at least {int(np.ceil(1.5 / fdr)):,}, or a larger --fdr; rare faults need many more",
+                hint=f"take at least {int(np.ceil(1.5 / fdr)):,}, or a larger {arg('fdr')}; rare faults need many more",
             )
         return cls(critics, units, [median_of(column) for column in values.T], calibrated, fdr)
 

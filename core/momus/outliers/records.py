@@ -11,6 +11,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 from momus.numeric.types import Ints
 from momus.outputs import make_folder, open_temporary, replacing_own, writing
@@ -94,7 +95,9 @@ def writers(
     """
     for path in (keep, drop):
         if path.suffix not in SUFFIXES:
-            raise UsageError(f"{path}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}")
+            raise UsageError(
+                f"{arg(name, str(path))}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}"
+            )
         check_place(path, inputs)
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")

@@ -94,8 +94,8 @@ def odd_on_several(run: Comparison | str | Path, corpus: str | None = None) -> l
     rows = outlier_rows(run, corpus=corpus, documents_only=True)
     if len(rows.results) < FEWEST:
         raise UsageError(
-            f"--all-critics needs two critics of documents or more, and {rows.name} has {len(rows.results)}",
-            hint="give `momus compare` more critics, or name one with --critic",
+            f"several axes take two or more critics of documents, and {rows.name} has {len(rows.results)}",
+            hint="give `momus compare` more critics, or list the outliers of one",
         )
     corpora = []
     for name in rows.listed:

@@ -6,19 +6,12 @@ import codecs
 import io
 from collections.abc import Iterator
 
-from momus.errors import UsageError
+from momus.arguments import arg
+from momus.errors import ReadingError, UsageError
 from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem
 
 BOM = codecs.BOM_UTF8
-LONG_LINE = (
-    "is this a file of lines? If it is, allow more with --max-document, such as --max-document 1GB, or keep such lines "
-    "as counted exclusions with --skip-bad-lines"
-)
-WHOLE = (
-    "read it line by line with --format lines or --format paragraphs, or allow more with --max-document, such as "
-    "--max-document 1GB"
-)
 # byte order marks; those of UTF-32 come first, since they begin with those of UTF-16
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -26,10 +19,9 @@ MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+TABLES = {b"PAR1": ("a Parquet file", "parquet"), b"ARROW1": ("an Arrow file", "arrow")}
 # the bytes that other files start with: what they are, and what to do
 MAGIC = {
-    b"PAR1": ("a Parquet file", "read it with --format parquet"),
-    b"ARROW1": ("an Arrow file", "read it with --format arrow"),
     b"%PDF": ("a PDF file", "extract the text first, for example with pdftotext"),
     b"PK\x03\x04": ("a zip archive (or an office document)", "unpack it, or save it as plain text, first"),
     b"SQLite format 3\x00": ("an SQLite database", "export its rows as JSON Lines first"),
@@ -69,6 +61,9 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
     ReadingError
         The message says what the file seems to be, the hint how to read it.
     """
+    for magic, (kind, fmt) in TABLES.items():
+        if head.startswith(magic):
+            raise location.error(f"this is {kind}, expected text", f"read it with {arg('fmt', fmt)}", 0)
     for magic, (kind, hint) in MAGIC.items():
         if head.startswith(magic):
             raise location.error(f"this is {kind}, expected text", hint, 0)
@@ -80,7 +75,7 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
     if guess:
         raise location.error(
             f"not valid UTF-8 (byte 0, line 1): the file looks like {guess.upper()}",
-            f"read it with --encoding {guess}",
+            f"read it with {arg('encoding', guess)}",
             0,
         )
     start = head[:8192]
@@ -131,7 +126,7 @@ def lines(
         number += 1
         if len(raw) == longest and not raw.endswith(b"\n"):
             if not skip:
-                raise location.too_long("the line", number, LONG_LINE)
+                raise _long_line(location, number)
             while rest := file.content.readline(CHUNK):
                 offset += len(rest)
                 if rest.endswith(b"\n"):
@@ -151,6 +146,15 @@ def lines(
         offset += len(raw)
 
 
+def _long_line(location: Location, number: int) -> ReadingError:
+    return location.too_long(
+        "the line",
+        number,
+        f"is this a file of lines? If it is, allow more with {arg('limits')}, or keep such lines as counted exclusions "
+        f"with {arg('skip_bad_lines', True)}",
+    )
+
+
 def _split_lines(location: Location, pieces: Iterator[str], skip: bool) -> Iterator[str | Problem]:
     """Split decoded text into lines (in the bytes of a wide encoding, a line feed is more than one byte)."""
     rest: list[str] = []
@@ -161,7 +165,7 @@ def _split_lines(location: Location, pieces: Iterator[str], skip: bool) -> Itera
             if length <= location.limits.document:
                 rest.append(line)
             elif not skip:
-                raise location.too_long("the line", number + 1, LONG_LINE)
+                raise _long_line(location, number + 1)
             if line.endswith("\n"):
                 yield "".join(rest) if length <= location.limits.document else Problem("too long")
                 rest, length, number = [], 0, number + 1
@@ -184,7 +188,9 @@ def chunks(location: Location, file: OpenedFile, encoding: str) -> Iterator[str]
                 line += error.object[: error.start].count(b"\n")
                 raise _decoding_error(location, error, offset - pending + error.start, line, encoding) from None
             raise location.error(
-                f"not valid {encoding.upper()} ({error})", f"use --encoding {encoding}-le or {encoding}-be", 0
+                f"not valid {encoding.upper()} ({error})",
+                f"use {arg('encoding', f'{encoding}-le')} or {encoding}-be",
+                0,
             ) from None
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
@@ -202,7 +208,7 @@ def _decoding_error(
     byte = error.object[error.start] if error.start < len(error.object) else 0
     fault = f"not valid {encoding.upper()} at byte {offset:,} (0x{byte:02x}), line {line:,}"
     if encoding != "utf-8":
-        return location.error(fault, "give the right one with --encoding, for example utf-8", 0)
+        return location.error(fault, f"give the right one with {arg('encoding')}, for example utf-8", 0)
     if error.reason == "unexpected end of data" and error.end == len(error.object) and byte >= 0xC2:
         return location.error(
             f"{fault}: the file ends within a character", "the file may be cut off: fetch it again", 0
@@ -211,8 +217,8 @@ def _decoding_error(
     window = error.object[max(0, error.start - 2048) : error.start + 2048]
     guess = "cp1252" if any(0x80 <= b <= 0x9F for b in window) else "latin-1"
     name = "Windows-1252" if guess == "cp1252" else "Latin-1"
-    skip = ", or keep such lines as counted exclusions with --skip-bad-lines" if skippable else ""
-    return location.error(f"{fault}: the file may be in {name}", f"read it with --encoding {guess}{skip}", 0)
+    skip = f", or keep such lines as counted exclusions with {arg('skip_bad_lines', True)}" if skippable else ""
+    return location.error(f"{fault}: the file may be in {name}", f"read it with {arg('encoding', guess)}{skip}", 0)
 
 
 def whole(location: Location, file: OpenedFile, encoding: str) -> Iterator[tuple[int, object]]:
@@ -222,7 +228,8 @@ def whole(location: Location, file: OpenedFile, encoding: str) -> Iterator[tuple
     for piece in chunks(location, file, encoding):
         size += len(piece)
         if size > location.limits.document:
-            raise location.too_long("the file", 0, WHOLE)
+            by_line = f"read it line by line with {arg('fmt', 'lines')} or paragraphs"
+            raise location.too_long("the file", 0, f"{by_line}, or allow more with {arg('limits')}")
         buffer.write(piece)
     text = buffer.getvalue()
     del buffer

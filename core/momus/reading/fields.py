@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.reading.location import Location
 
@@ -108,26 +109,19 @@ def _paths(name: str, value: object) -> Iterator[str]:
 
 
 def field_hint(names: list[str], fallback: str) -> str:
-    """Say which field to choose with ``--field``, out of those that hold text.
+    """Say which field to choose, out of those that hold text.
 
     >>> field_hint(["output", "story"], "fix the records")
-    'choose the field that holds the text: --field output or --field story'
+    "choose the field that holds the text: field='output' or field='story'"
     >>> field_hint([], "fix the records")
     'fix the records'
     """
     if not names:
         return fallback
-    named = [f"--field {_quoted(name)}" for name in names[:NAMED]]
+    named = [arg("field", name[:80]) for name in names[:NAMED]]
     if len(named) == 1:
         return f"choose the field that holds the text with {named[0]}"
     return "choose the field that holds the text: " + ", ".join(named[:-1]) + f" or {named[-1]}"
-
-
-def _quoted(name: str) -> str:
-    """A field as one word of a shell command."""
-    import shlex
-
-    return shlex.quote(name[:80])
 
 
 def needed_columns(names: Sequence[str], field: str | None, keep: Sequence[str]) -> list[str]:

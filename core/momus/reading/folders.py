@@ -13,6 +13,7 @@ from glob import glob, has_magic
 from itertools import takewhile
 from pathlib import Path, PurePath, PurePosixPath
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.reading.location import Location, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
@@ -122,17 +123,17 @@ def members(
     return Listed([(_place(top, path), settled) for path in chosen], left_out)
 
 
-def log_files(top: Location, paths: Sequence[PurePath], pattern: str) -> Listed:
-    """List the logs of a folder that have names of this pattern.
+def log_files(top: Location, paths: Sequence[PurePath], patterns: Sequence[str]) -> Listed:
+    """List the logs of a folder that have names of one of these patterns.
 
     Raises
     ------
     ReadingError
         There is none.
     """
-    logs = [_place(top, path) for path in paths if fnmatch(path.name, pattern)]
+    logs = [_place(top, path) for path in paths if any(fnmatch(path.name, pattern) for pattern in patterns)]
     if not logs:
-        raise top.error(f"no file in this folder is called {pattern}", "name the log file itself", 0)
+        raise top.error(f"no file in this folder is called {' or '.join(patterns)}", "name the log file itself", 0)
     return Listed([(log, None) for log in logs])
 
 
@@ -168,7 +169,7 @@ def _nothing(top: Location, fmt: str | None, aside: Sequence[str], others: Count
     counts = [f"{count} × {suffix}" for suffix, count in others.most_common(NAMED)]
     if aside:
         counts.insert(0, f"{len(aside)} set aside for their names ({shorten(aside[0])}{' …' if aside[1:] else ''})")
-        hint = f"to read them, pass --include '{Path(aside[0]).name}' (in Python, include=[…])"
+        hint = f"to read them, pass {arg('include', [Path(aside[0]).name])}"
     else:
         known = MARKUP if fmt == "markup" else SUFFIXES
         hint = f"known extensions are {', '.join(known)}, also with {', '.join(PACKED)}"

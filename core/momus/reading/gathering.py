@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from momus.arguments import arg
 from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import jsonfiles, tables
@@ -229,7 +230,7 @@ class Rows:
             raise top.error(
                 f"none of {counted(rows, 'document')} has headings" if rows > 1 else "the document has no headings",
                 "headings are those of the markup (in Markdown, lines that begin with #); to read running text, pass "
-                "--format text",
+                f"{arg('fmt', 'text')}",
                 0,
             )
         seen = self.shaper.fields_seen
@@ -316,6 +317,6 @@ def _refuse_table(location: Location, kind: str) -> None:
     table = SUFFIXES.get(split_name(location.name)[1]) if location.name else None
     if table in TABULAR:
         raise UsageError(
-            f"{location.label}: the name is that of a table, which --format {kind} would not take apart",
-            hint=f"leave out --format {kind}; if the file is plain text after all, rename it to .txt",
+            f"{location.label}: the name is that of a table, which {arg('fmt', kind)} would not take apart",
+            hint=f"leave out {arg('fmt', kind)}; if the file is plain text after all, rename it to .txt",
         )

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
@@ -14,7 +15,6 @@ from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem, shorten
 
 WHITE = re.compile(r"[ \t\r\n]*")
-SKIP = "fix the line, or keep it as a counted exclusion with --skip-bad-lines"
 
 
 def json_lines(location: Location, file: OpenedFile, encoding: str, skip: bool) -> Iterator[tuple[int, object]]:
@@ -50,12 +50,15 @@ def _bad_line(location: Location, number: int, line: str, error: json.JSONDecode
     if number == 1 and line.strip() in ("{", "[", "[{"):
         return location.error(
             f"{fault}; this looks like one JSON document over several lines, expected one record per line",
-            "read it with --format json",
+            f"read it with {arg('fmt', 'json')}",
             number,
         )
+    way_out = "fix the line"
     if not line.endswith("\n"):
-        return location.error(f"{fault}; the last line seems cut off", f"write the file again, {SKIP}", number)
-    return location.error(fault, SKIP, number)
+        fault, way_out = f"{fault}; the last line seems cut off", "write the file again, fix the line"
+    return location.error(
+        fault, f"{way_out}, or keep it as a counted exclusion with {arg('skip_bad_lines', True)}", number
+    )
 
 
 def json_document(
@@ -184,7 +187,7 @@ class _Reader:
         if cut:
             return self.location.error(
                 f"the JSON text is cut off in line {line} ({reason})",
-                "write or fetch the file again; of a cut JSON Lines file, --skip-bad-lines keeps all whole lines",
+                f"write or fetch the file again; {arg('skip_bad_lines', True)} keeps the whole lines",
                 self.count,
             )
         near = shorten(self.text[at : at + 40].strip())
@@ -252,8 +255,8 @@ def _items(
     items = look_up(value, items_field)
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise location.error(
-            f"{items_field!r} is not a list of objects, of which --field could choose a field",
-            f"leave out --field, or leave out #{items_field}",
+            f"{items_field!r} is not a list of objects, of which {arg('field')} could choose a field",
+            f"leave out {arg('field')}, or leave out #{items_field}",
             0,
         )
     for number, item in enumerate(items, 1):

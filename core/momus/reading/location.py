@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 
+from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import VARIABLE, Limits, size_text
 
@@ -113,7 +114,7 @@ class Location:
         limit = size_text(self.limits.document)
         return self.error(
             f"{what} is longer than {limit}, the most that one document may have",
-            hint or "split the document, or allow more with --max-document, such as --max-document 1GB",
+            hint or f"split the document, or allow more with {arg('limits')}",
             position,
         )
 

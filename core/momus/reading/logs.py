@@ -31,7 +31,7 @@ from momus.reading.remote import exists
 
 __all__ = ["Log", "LogReader", "LogRecords"]
 
-RECORDS = (".jsonl", ".parquet")
+RECORDS = (".jsonl", ".json", ".parquet")
 """Endings of files that may hold anything: the fields of a log say that it is one."""
 
 
@@ -69,15 +69,25 @@ class LogReader(ABC):
     title
         What it reads, in a few words.
     pattern
-        Files of a folder that are such logs, such as ``samples_*.jsonl``.
+        Files of a folder that are such logs, such as ``samples_*.jsonl``; of several patterns, a tuple.
     signs
         Fields that the records of such a log have, by which an error recognises a log without its reader's name.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    pattern: ClassVar[str]
+    pattern: ClassVar[str | tuple[str, ...]]
     signs: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def patterns(cls) -> tuple[str, ...]:
+        """The patterns of the names of such logs."""
+        return (cls.pattern,) if isinstance(cls.pattern, str) else cls.pattern
+
+    @classmethod
+    def fits(cls, name: str) -> bool:
+        """Whether a file of this name may be such a log."""
+        return any(fnmatch(name, pattern) for pattern in cls.patterns())
 
     @abstractmethod
     def read(self, log: Log, field: str | None) -> LogRecords:
@@ -233,7 +243,7 @@ def reader_of(folder: Path) -> str | None:
         return None
     files = sorted(Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
     for reader in _readers():
-        path = next((p for p in files if fnmatch(p.name, reader.pattern)), None)
+        path = next((p for p in files if reader.fits(p.name)), None)
         if path is not None and (path.suffix not in RECORDS or frozenset() < reader.signs <= _fields(path)):
             return reader.name
     return None
@@ -243,7 +253,10 @@ def _fields(path: Path) -> frozenset[str]:
     """The fields of the first record of a file; none if it cannot be read."""
     log = Log(Location(path, str(path), ""))
     with suppress(MomusError, OSError):
-        _, record = next(log.rows() if path.suffix == ".parquet" else log.json_lines(), (0, None))
+        if path.suffix == ".json":
+            record: object = log.json()
+        else:
+            _, record = next(log.rows() if path.suffix == ".parquet" else log.json_lines(), (0, None))
         return frozenset(record) if isinstance(record, Mapping) else frozenset()
     return frozenset()
 
@@ -254,7 +267,7 @@ def advice(name: str, record: object = None) -> str:
     The more fields a reader knows the record by, the likelier it is.
     """
     fields = frozenset(record) if isinstance(record, Mapping) else frozenset()
-    likely = [r for r in _readers() if (r.signs and r.signs <= fields) or fnmatch(name, r.pattern)]
+    likely = [r for r in _readers() if (r.signs and r.signs <= fields) or r.fits(name)]
     if not likely:
         return ""
     best = max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import PurePath
 
+from momus.arguments import arg
 from momus.plugins import READERS, registered
 from momus.reading.files import COMPRESSIONS
 from momus.reading.location import Location, shorten
@@ -94,7 +95,7 @@ def file_format(location: Location, head: bytes) -> str:
     raise location.error(
         f"unknown extension {suffix!r} of a file that starts with {shorten(head[:40].decode('utf-8', 'replace'))}; "
         f"known are {', '.join(SUFFIXES)}, also with {', '.join(PACKED)}",
-        f"{likely}choose how to read it with --format text, lines, paragraphs, jsonl, json, csv, tsv, parquet "
+        f"{likely}choose how to read it with {arg('fmt', 'text')}, lines, paragraphs, jsonl, json, csv, tsv, parquet "
         f"or arrow{f', or read a log with {readers}' if readers and not likely else ''}",
         0,
     )

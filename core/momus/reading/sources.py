@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from momus.arguments import arg
 from momus.errors import UsageError
+from momus.ownership import kind_of
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.folders import Listed, datasets_files, folder_format, log_files, members, paths_of
 from momus.reading.location import Location, remote_name
@@ -79,7 +81,7 @@ def field_of(source: Source, field: str | None) -> tuple[str | None, str | None]
     if source.reader is not None:
         raise UsageError(
             f"two fields for {redacted(source.path)}: {source.fragment!r} after # and {field!r}",
-            hint="give one of them; --field NAME=FIELD chooses the field of one text only",
+            hint=f"give one of them; {arg('field')} can also name a field for each text",
         )
     return field, source.fragment
 
@@ -103,11 +105,22 @@ def log_locations(top: Location, reader: LogReader) -> Listed:
     if listing is None:
         return Listed([(top, None)])
     paths, pattern = listing
-    return members(top, paths, True, None) if pattern and top.url is None else log_files(top, paths, reader.pattern)
+    return members(top, paths, True, None) if pattern and top.url is None else log_files(top, paths, reader.patterns())
 
 
 def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
-    """List the files to read, each with its format if that is settled."""
+    """List the files to read, each with its format if that is settled.
+
+    Raises
+    ------
+    ReadingError
+        The folder is a run, a fitted critic or the like, which holds no texts to read.
+    """
+    kind = kind_of(top.path) if top.path is not None else None
+    if kind is not None:
+        raise top.error(
+            f"this is a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts", 0
+        )
     if top.path is not None and fmt in (None, "datasets") and folder_format(top.path) == "datasets":
         return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
     listing = paths_of(top)

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.building import BATCH_BYTES, BATCH_ROWS
@@ -32,7 +33,6 @@ DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 """Characters that may separate cells, by format; the most frequent one of the first row does."""
 C_LONG = 2**31 - 1
 """The largest limit that the parser takes on all systems."""
-SKIP = "or keep such rows as counted exclusions with --skip-bad-lines"
 
 
 def parquet(
@@ -55,7 +55,7 @@ def parquet(
     if not file.head.startswith(b"PAR1"):
         start = file.head[:4]
         raise location.error(
-            f"this is not a Parquet file (it starts with {start!r})", "give its format with --format", 0
+            f"this is not a Parquet file (it starts with {start!r})", f"give its format with {arg('fmt')}", 0
         )
     with _seekable(location, file) as native:
         schema = pq.read_schema(native)
@@ -331,7 +331,8 @@ def _wrong_length(
     mark = "tab" if delimiter == "\t" else repr(delimiter)
     return location.error(
         f"{len(cells)} cells (line {line}), expected {len(names)} for the columns {columns}",
-        f'put cells that hold a {mark} or a line end in double quotes ("…"), {SKIP}',
+        f'put cells that hold a {mark} or a line end in double quotes ("…"), or keep such '
+        f"rows as counted exclusions with {arg('skip_bad_lines', True)}",
         number,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from momus.arguments import arg
 from momus.joint.analyses import Joint
 from momus.joint.versions import Against, Direction, Item, Path
 from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
@@ -223,7 +224,8 @@ def paths_block(against: Against, every: bool = True) -> Block:
     shown = against.paths if every else against.paths[:PATHS]
     lines = [(p.axis, path_words(p, against)) for p in shown]
     note = f"Trend: Page's test of ranks within prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
-    more = "" if len(shown) == len(against.paths) else f"; {len(against.paths) - len(shown)} more with --all"
+    left = len(against.paths) - len(shown)
+    more = f"; {left} more with {arg('every', True)}" if left else ""
     return Block(f"From {' to '.join(names)}", lines, notes=[f"{note}{more}."])
 
 

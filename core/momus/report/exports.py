@@ -75,7 +75,7 @@ def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
     if comparison.against is not None:
         raise UsageError(
             "a card says how data differs from real text, and the reference of this run is text of a model",
-            hint="compare with --real, without --against",
+            hint="compare with real text, not against that of a model",
         )
     answer = answer_of(comparison)
     name = _chosen(answer, corpus)
@@ -165,7 +165,7 @@ def _chosen(answer: Answer, corpus: str | None) -> str:
         what = "no text is named" if corpus is None else f"no generated text is called {corpus!r}"
         raise UsageError(
             f"{what}, and the run has {', '.join(map(repr, names))}",
-            hint="name one of them, on the command line with --text",
+            hint=f"name one of them with {arg('corpus')}",
         )
     return corpus
 

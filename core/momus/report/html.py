@@ -64,13 +64,22 @@ def digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
+LONGEST = 1 << 20
+"""Characters of a value that a page shows."""
+
+
 def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
-    """Jinja environment with the filters and functions that all pages use; escapes everything."""
+    """Jinja environment with the filters and functions that all pages use; cleans and escapes every value."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     jinja = Environment(
-        loader=FunctionLoader(asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else clean(value, LONGEST),
     )
     jinja.filters |= {"number": number, "p": p_value, "clean": clean, "said": said, "anchor": anchor}
     jinja.globals |= {

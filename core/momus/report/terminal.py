@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from momus.arguments import arg
 from momus.report.against_view import against_view
 from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.format import plain_text
@@ -156,7 +157,7 @@ def _warnings(warnings: Sequence[str]) -> list[Text]:
         text.stylize("yellow", 0, len("Note:"))
         texts.append(text)
     more = len(warnings) - WARNINGS
-    return texts if more <= 0 else [*texts, Text(f"and {more} more; --all shows all", style="yellow")]
+    return texts if more <= 0 else [*texts, Text(f"and {more} more; {arg('every', True)} shows all", style="yellow")]
 
 
 def _cut(line: str) -> str:

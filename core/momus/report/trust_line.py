@@ -72,7 +72,7 @@ def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks:
     if signature.get("against"):
         return TrustItem("critics", f"cross-fitted over {signature['folds']} folds")
     fit = next(c for c in corpora if c["role"] == "fit")
-    how = "half of the real text, set apart" if signature["split"] else "the --fit text"
+    how = "half of the real text, set apart" if signature["split"] else "a separate text"
     bad = any(c["warns"] for c in checks if c["kind"] in ("fitted", "leaked"))
     known = " (real text of the test is among it)" if bad else ""
     return TrustItem("fitted on", f"{counted(fit['documents'], 'document')}: {how}{known}", not bad)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from momus.arguments import arg
 from momus.evidence import Table, Wording
 from momus.inference import Method
 from momus.report.format import number, p_value
@@ -196,7 +197,7 @@ def floors(verdicts: Sequence[Verdict], multiplicity: str) -> str:
         names = ", ".join(f"{v.critic} on {v.generated}" for v in deciding[:3])
         text += (
             f" For {len(deciding)} of them that is above {deciding[0].alpha:g}, so that the number of relabellings "
-            f"decides, not the text ({names}): raise --permutations, or give more documents, prompts or groups."
+            f"decides, not the text ({names}): raise {arg('permutations')}, or give more documents, prompts or groups."
         )
     return text
 
@@ -210,7 +211,11 @@ def families(verdicts: Sequence[Verdict], multiplicity: str) -> str:
     n = counted(m, "axis", "axes")
     held = f"the chance of naming any that does not differ is at most {alpha:g}"
     what = f"Over {n}, {held}" if m == len(leading) else f"For each generated text, over its {n}, {held}"
-    table = "" if m == len(leading) else f"; --multiplicity holm-table holds that over all {len(leading)} of the table"
+    table = (
+        ""
+        if m == len(leading)
+        else f"; {arg('multiplicity', 'holm-table')} holds that over all {len(leading)} of the table"
+    )
     return (
         f"{what}{table} – if each test has its level: for distances, where both texts come from one source; for means, "
         "where they are equal, approximately if documents are skewed and the texts differ in shape and size."

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus import ownership
+from momus.arguments import arg
 from momus.errors import StoreError
 from momus.files import write_json
 from momus.joint.analyses import Joint
@@ -42,7 +43,7 @@ PAIRS, JOINT = "pairs.jsonl", "joint.json"
 RESULT, SCORES = "result.json", "scores.parquet"
 
 UNFINISHED = "an unfinished run"
-CONTINUE = "unless it is still running, repeat its command with --resume to finish it"
+CONTINUE = "unless it is still running, finish it"
 INSTEAD = {
     ownership.CALIBRATION.name: "open its report.html, or run `momus calibrate` again",
     ownership.ROWS.name: "give it to `momus compare` in place of the text that was scored",
@@ -83,16 +84,15 @@ class RunFolder:
         began = [NEXT] if (self.path / NEXT).is_dir() and not any((self.path / NEXT).iterdir()) else []
         if check_folder(self.path, ownership.RUN, leftovers=[LOCK, *began]):
             if not (overwrite or resume):
-                held, how = (
-                    (UNFINISHED, CONTINUE) if self._unfinished() else ("a run already", "update it with --resume")
-                )
+                held, how = (UNFINISHED, CONTINUE) if self._unfinished() else ("a run already", "update it")
                 raise StoreError(
                     f"{self.path} holds {held}",
-                    hint=f"{how}, replace it with --overwrite, or name another folder with --out",
+                    hint=f"{how} with {arg('resume', True)}, replace it with {arg('overwrite', True)}, "
+                    f"or name another folder with {arg('out')}",
                 )
             self._complete()
             check_strangers(self.path)
-        with writing(self.path, "name another --out"):
+        with writing(self.path, f"name another folder with {arg('out')}"):
             make_folder(self.path)
         self.lock.acquire()
 
@@ -107,7 +107,7 @@ class RunFolder:
             The folder cannot be written.
         """
         generation = Generation(self.path)
-        with writing(self.path, "name another folder with --out"):
+        with writing(self.path, f"name another folder with {arg('out')}"):
             generation.begin(keep=resume)
         self.work = generation.path
 
@@ -153,7 +153,7 @@ class RunFolder:
             return None
         if self.work != self.path:  # the manifest of a published run was checked as a whole
             check_manifest(path.parent)
-        return read_json(path, CriticResult, "run again with --overwrite")
+        return read_json(path, CriticResult, "run it again, and overwrite the folder")
 
     def finish(self, run: dict[str, Any], verdicts: Sequence[Verdict], pairs: Sequence[Verdict] = ()) -> None:
         """Write ``run.json`` and the tables of the whole run."""
@@ -180,12 +180,14 @@ class RunFolder:
             content = read_json(path, dict[str, Any], AGAIN)
         except FileNotFoundError as error:
             if self._unfinished():
-                raise StoreError(f"{self.path} holds {UNFINISHED}", hint=CONTINUE) from error
+                raise StoreError(
+                    f"{self.path} holds {UNFINISHED}", hint=f"{CONTINUE} with {arg('resume', True)}"
+                ) from error
             kind = ownership.kind_of(self.path)
             name = kind.name if kind is not None else ""
             raise StoreError(
                 f"{self.path}: {f'{name}, not a run' if name else f'no {RUN} in this folder'}",
-                hint=INSTEAD.get(name, "name a folder that `momus compare --out` wrote"),
+                hint=INSTEAD.get(name, "name a folder that `momus compare` wrote"),
             ) from error
         check_manifest(self.path)
         record = build(RunRecord, content, str(path), AGAIN)

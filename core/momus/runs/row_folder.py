@@ -204,10 +204,10 @@ def is_row_file(path: Path) -> bool:
     return name.endswith(PART) or name in (MANIFEST, MARK) or name.startswith(LOCK) or bool(FILES.fullmatch(name))
 
 
-AGAIN = "delete the file, and run `momus score … -o … --resume` again: only this part is computed"
+AGAIN = "delete the file, and resume the scoring: only this part is computed"
 
 
-ROOM = "make room or name another folder; finished parts stay, and --resume scores the others"
+ROOM = "make room or name another folder; finished parts stay, so the scoring can be resumed"
 """The way out where rows cannot be written."""
 
 

@@ -140,7 +140,7 @@ def digest_of(content: Mapping[str, Any]) -> str:
     return seal({**content, "files": untimed})
 
 
-SCORE = "run `momus score CRITIC… FILES… -o ROWS` first, with --resume if it was interrupted"
+SCORE = "run `momus score CRITIC… FILES… -o ROWS` first, or resume it if it was interrupted"
 
 
 def versions() -> dict[str, str]:

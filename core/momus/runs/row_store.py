@@ -147,7 +147,7 @@ class StoredText:
             raise StoreError(
                 f"{self.folder.path}: {len(missing):,} of {parts:,} parts are missing or damaged (the first is part "
                 f"{missing[0]})",
-                hint="run `momus score … -o … --resume` to the end",
+                hint="resume `momus score … -o …` to its end",
             )
 
     def __len__(self) -> int:

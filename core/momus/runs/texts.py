@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from momus.arguments import arg
 from momus.checks.languages import (
     Languages,
     ScriptShares,
@@ -350,6 +351,6 @@ def check_splittable(name: str, documents: int, filled: int) -> None:
     holds = counted(documents, "document") + (f", {filled:,} of them with text" if filled < documents else "")
     raise UsageError(
         f"{name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
-        hint="read each paragraph of a file as a document with --format paragraphs (or each line with --format lines), "
-        "or give another text to fit on with --fit",
+        hint=f"read each paragraph of a file as a document with {arg('fmt', 'paragraphs')} "
+        f"(or each line with {arg('fmt', 'lines')}), or give another text to fit on with {arg('fit')}",
     )

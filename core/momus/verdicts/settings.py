@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
 from momus.parameters import Range, check_values
+from momus.reading import ReadingOptions
 
 ARGUMENTS = ("fit", "critics", "config", "out", "overwrite", "resume", "reading", "reuse", "jobs", "trust")
 """Arguments of `momus.compare` beside the settings."""
@@ -96,6 +97,8 @@ def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings
         if name not in names:
             near = [RENAMED[name]] if name in RENAMED else get_close_matches(name, known, n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
+            if name in {field.name for field in fields(ReadingOptions)}:
+                guess = f"write reading=ReadingOptions({name}=…). "
             raise UsageError(f"compare: there is no argument {name!r}", hint=f"{guess}Arguments: {', '.join(known)}")
     settings = replace(settings or Settings(), **options)
     check_values(Settings, vars(settings), "compare")

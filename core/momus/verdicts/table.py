@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from momus.arguments import arg
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
@@ -204,9 +205,9 @@ def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, p
     out = (
         "give more documents, prompts or groups, or choose fewer critics and texts"
         if all(v.method.exact for v in limited)
-        else "adjust by --multiplicity bh, raise --permutations, or choose fewer critics and texts"
+        else f"adjust by {arg('multiplicity', 'bh')}, raise {arg('permutations')}, or choose fewer critics and texts"
         if pairs and multiplicity.startswith("holm")
-        else "raise --permutations, or choose fewer critics and texts"
+        else f"raise {arg('permutations')}, or choose fewer critics and texts"
     )
     return [
         f"{who}, whatever the texts are like: the smallest p that their relabellings allow is {floor:.2g}, "

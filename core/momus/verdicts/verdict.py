@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from momus.arguments import arg
 from momus.critic.hooks import row_unit
 from momus.critic.powers import headline_of
 from momus.critic.scores import Scores
@@ -251,7 +252,7 @@ class Verdict:
 def check_delta(delta: float | None) -> None:
     """Raise `UsageError` unless δ is None or a positive number."""
     if delta is not None and not (delta > 0 and math.isfinite(delta)):
-        raise UsageError(f"--equivalence {delta:g}: δ must be above 0", hint="0.2 is a small effect in Hedges' g")
+        raise UsageError(f"{arg('equivalence', delta)}: δ must be above 0", hint="0.2 is a small effect in Hedges' g")
 
 
 def within(verdict: Verdict, delta: float | None) -> Verdict:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from momus.arguments import arg
 from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
@@ -86,7 +87,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
         if not terms:
             raise FittingError(
                 f"critic 'keyness': no word is in {self.min_count} documents of {real.name!r}",
-                hint="give more real text with --fit, or a smaller min_count",
+                hint=f"give more real text with {arg('fit')}, or a smaller min_count",
             )
         self.terms_, self.asked_ = terms, list(terms)
         self.window_ = _middle(prose)

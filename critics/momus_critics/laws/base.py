@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic import LogPrior, Reporting, RunningTextCritic
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
@@ -176,14 +177,14 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         if reason:
             raise FittingError(
                 f"critic {self.name!r} cannot be fitted: {reason}",
-                hint="give more real text, or leave this critic out with --critics",
+                hint=f"give more real text, or leave this critic out with {arg('critics')}",
             )
         try:
             whole = self.line(stream)
         except ValueError as error:
             raise FittingError(
                 f"critic {self.name!r} cannot estimate its law from {real.name!r}: {error}",
-                hint="leave this critic out with --critics, or give more real text",
+                hint=f"leave this critic out with {arg('critics')}, or give more real text",
             ) from error
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
         z = self.project(self.scorable(self.units(real)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypedDict
 
+from momus.arguments import arg
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.files import write_json
 from momus.locking import Lock, is_on_disk
@@ -135,7 +136,7 @@ def locked(target: Path) -> Iterator[None]:
     try:
         make_folder(target.parent)
     except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error}", hint="name another file with --out") from error
+        raise StoreError(f"{target} cannot be written: {error}", hint=f"name another file with {arg('out')}") from error
     lock = Lock(target.with_name(f".{target.name}.lock"), str(target)).acquire()
     try:
         yield
@@ -196,7 +197,10 @@ def _begin(target: Path, record: dict[str, Any], known: Mapping[str, int], resum
         write_json(record_path, record, own=RECORD)
         return set()
     if not resume:
-        raise StoreError(f"{target} already exists", hint="continue it with --resume, or replace it with --overwrite")
+        raise StoreError(
+            f"{target} already exists",
+            hint=f"continue it with {arg('resume', True)}, or replace it with {arg('overwrite', True)}",
+        )
     try:
         earlier = read_json(record_path, dict[str, Any], AGAIN)
     except FileNotFoundError:
@@ -205,7 +209,7 @@ def _begin(target: Path, record: dict[str, Any], known: Mapping[str, int], resum
     if key is not None:
         raise StoreError(
             f"{target} was started with another {WORDS.get(key, key)}: {earlier.get(key)!r}, now {record[key]!r}",
-            hint="give the same options, or replace the file with --overwrite",
+            hint=f"give the same options, or replace the file with {arg('overwrite', True)}",
         )
     return _complete_lines(target, known)
 
@@ -223,7 +227,8 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
             ids.append(document["id"])
             if known.get(ids[-1]) != document["seed"]:
                 raise StoreError(
-                    f"{place} is not a document of this run ({ids[-1]!r})", hint="remove the line, or pass --overwrite"
+                    f"{place} is not a document of this run ({ids[-1]!r})",
+                    hint=f"remove the line, or pass {arg('overwrite', True)}",
                 )
             complete += len(line)
     if record_of(target).exists():  # its run came to an end
@@ -231,7 +236,9 @@ def _complete_lines(target: Path, known: Mapping[str, int]) -> set[str]:
     with appending(target, complete):  # which cuts the rest off
         pass
     if len(set(ids)) < len(ids):
-        raise StoreError(f"{target} has two documents with one id", hint="did two runs write it? pass --overwrite")
+        raise StoreError(
+            f"{target} has two documents with one id", hint=f"did two runs write it? pass {arg('overwrite', True)}"
+        )
     return set(ids)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.outliers.rows import outlier_rows
 from momus.outputs import write_text
@@ -70,7 +71,7 @@ def make_study(run: Path | None, corpora: Mapping[str, Corpus], protocol: Protoc
     labels: list[str] = list(protocol.labels)
     if labels == [TITLES]:
         if "real" not in corpora:
-            raise UsageError("labels from titles need the real text", hint="pass --real, or name the labels")
+            raise UsageError("labels from titles need the real text", hint=f"pass {arg('real')}, or name the labels")
         labels = frequent_titles(corpora["real"], protocol.most_labels)
     if sections:
         for name, found in pool.items():
@@ -100,7 +101,8 @@ def _checked(run: Path, corpora: Mapping[str, Corpus]) -> KeptTexts:
             raise UsageError(
                 f"{name!r}: {counted(len(hashes) - same, 'document')} of {len(hashes):,} in the run differ from these "
                 "texts, or are not among them",
-                hint="give the texts that the run compared, with the same --field, --format and --prompt",
+                hint=f"give the texts that the run compared, with the same {arg('field')}, {arg('fmt')} and "
+                f"{arg('prompt')}",
             )
     return texts
 

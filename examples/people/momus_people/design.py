@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.numeric.types import Ints
 from momus.text.counting import counted
@@ -91,7 +92,9 @@ def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol, labels: Seq
         There are too few corpora or passages.
     """
     if len(pool) < 2:
-        raise UsageError("a study compares two corpora or more", hint="pass --real, or more --generated texts")
+        raise UsageError(
+            "a study compares two corpora or more", hint=f"pass {arg('real')}, or more {arg('generated')} texts"
+        )
     rng = np.random.default_rng([protocol.seed, 23])
     groups = corpora_of_items(list(pool), protocol, rng)
     _check_enough(pool, groups, protocol)
@@ -155,13 +158,13 @@ def _check_enough(pool: Mapping[str, Sequence[Excerpt]], groups: Sequence[tuple[
         if len(pool[name]) < count:
             raise UsageError(
                 f"{name!r} has {counted(len(pool[name]), 'passage')}, and the study needs {count:,}",
-                hint="ask for fewer --items or shorter --words",
+                hint=f"ask for fewer {arg('items')} or shorter {arg('words')}",
             )
     spare = sum(len(p) for p in pool.values()) - needed.total()
     if spare < protocol.checks * protocol.width + protocol.training:
         raise UsageError(
             f"{counted(spare, 'passage')} remain for attention checks and training",
-            hint="ask for fewer --items, or for no --checks",
+            hint=f"ask for fewer {arg('items')}, or for no {arg('checks')}",
         )
 
 
@@ -298,7 +301,7 @@ def _training(spare: list[Excerpt], passages: list[Excerpt], protocol: Protocol,
     if len(chosen) < protocol.training:
         raise UsageError(
             f"training needs {protocol.training} more real documents whose titles are labels; {len(chosen)} are left",
-            hint="pass --real with titled sections, or fewer items",
+            hint=f"pass {arg('real')} with titled sections, or fewer items",
         )
     for e in chosen:
         spare.remove(e)

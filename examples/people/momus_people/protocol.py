@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
 from momus.parameters import OneOf, Range, check_values
@@ -78,7 +79,7 @@ class Protocol:
         if self.judgements is not None and self.judgements > self.raters:
             raise UsageError(
                 f"{self.judgements} raters are to judge each item, but there are {self.raters}",
-                hint="pass more --raters, or fewer --judgements",
+                hint=f"pass more {arg('raters')}, or fewer {arg('judgements')}",
             )
         if (self.labels or self.training) and self.kind != "rating":
             raise UsageError("sections are labelled in ratings only", hint='set kind = "rating"')
@@ -138,7 +139,7 @@ def read_protocol(path: Path) -> Protocol:
     UsageError
         The file cannot be read, or has keys or values that cannot be used.
     """
-    return protocol_of(read_toml(path, f"--config {path}", 'write e.g. question = "coherence"'), f"--config {path}")
+    return protocol_of(read_toml(path, str(path), 'write e.g. question = "coherence"'), str(path))
 
 
 def preset(name: str) -> Protocol:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import FittingError, UsageError
 from momus.files import plain
 from momus.limits import MOST_SEED
@@ -124,9 +125,9 @@ def analysed(
         There are no answers, or a rater to exclude does not exist.
     """
     if not 0 <= max_failed <= 1:  # which NaN is not
-        raise UsageError(f"--max-failed {max_failed:g}: not a share", hint="give a number from 0 to 1, such as 0.5")
+        raise UsageError(f"{arg('max_failed', max_failed)}: not a share", hint="give a number from 0 to 1, such as 0.5")
     if not 0 <= seed <= MOST_SEED:
-        raise UsageError(f"--seed {seed}: not a seed", hint=f"give a whole number from 0 to {MOST_SEED}")
+        raise UsageError(f"{arg('seed', seed)}: not a seed", hint=f"give a whole number from 0 to {MOST_SEED}")
     unknown = [n for n in exclude if n not in study.raters]
     if unknown:
         raise UsageError(f"no rater is called {unknown[0]!r}", hint=f"raters are {', '.join(study.raters)}")
@@ -138,7 +139,7 @@ def analysed(
     kept = [r for r in answers.by_rater if r not in out]
     counted = counted_answers(answers, kept)
     if not counted:
-        raise UsageError("no rater is left", hint="pass a larger --max-failed, or exclude fewer raters")
+        raise UsageError("no rater is left", hint=f"pass a larger {arg('max_failed')}, or exclude fewer raters")
     values = values_of_units(study, counted)
     fitted: Estimate | None = None
     why = ""

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
+from momus.arguments import arg
 from momus.errors import MomusError, StoreError
 from momus.files import plain, write_sealed
 from momus.outputs import new_folder, writing
@@ -90,7 +91,7 @@ def check_free(folder: Path) -> None:
     """
     check_place(folder, [])
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise StoreError(f"{folder} is not an empty folder", hint="name a new folder with --out")
+        raise StoreError(f"{folder} is not an empty folder", hint=f"name a new folder with {arg('out')}")
 
 
 @contextmanager
@@ -201,7 +202,7 @@ def read_study(folder: Path) -> Study:
         public = read_json(folder / STUDY, _StudyRecord, BACKUP, sealed=True)
         key = read_json(folder / KEY, _KeyRecord, BACKUP, sealed=True)
     except FileNotFoundError as error:
-        hint = "name a folder that `momus study new --out` wrote, with its key"
+        hint = "name a folder that `momus study new` wrote, with its key"
         raise StoreError(f"{error.filename}: not found", hint=hint) from error
     if key["study"] != public["study"] or key["public"] != _public_seal(public):
         raise StoreError(

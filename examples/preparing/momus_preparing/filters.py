@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.text.counting import counted
 from momus.text.tokens import get_tokenizer
@@ -223,12 +224,14 @@ reasons=[])
         sections = [section for i, section in enumerate(sections) if i not in short]
     reasons = []
     if len(sections) < filters.least_sections:
-        reasons.append(Reason(f"fewer than {counted(filters.least_sections, 'section')}", "--least-sections 1"))
+        reasons.append(Reason(f"fewer than {counted(filters.least_sections, 'section')}", arg("least_sections", 1)))
     if short and filters.short == "document":
-        reasons.append(Reason(f"a section of fewer than {counted(filters.fewest_tokens, 'token')}", "--short keep"))
+        reasons.append(
+            Reason(f"a section of fewer than {counted(filters.fewest_tokens, 'token')}", arg("short", "keep"))
+        )
     if filters.most_tokens is not None and max(lengths) > filters.most_tokens:
         longest = f"a section of more than {counted(filters.most_tokens, 'token')}"
-        reasons.append(Reason(longest, "a larger --most-tokens"))
+        reasons.append(Reason(longest, f"a larger {arg('most_tokens')}"))
     if not all(name for name, _ in sections):
         reasons.append(Reason("a section without a title"))
     return Cleaned(sections, apparatus, len(short), short if filters.short == "keep" else [], reasons)

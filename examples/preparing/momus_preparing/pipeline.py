@@ -12,6 +12,7 @@ from glob import glob, has_magic
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.outputs import replacing_own
 from momus.ownership import check_output
@@ -172,7 +173,7 @@ def _second_pass(
             names = [tally.merged.get(title, title) for title, _ in sections]
             if any(totals[name] < filters.least_documents for name in names):
                 rare = f"a title in fewer than {counted(filters.least_documents, 'document')}"
-                tally.drop([Reason(rare, "--least-documents 1")])
+                tally.drop([Reason(rare, arg("least_documents", 1))])
                 continue
             record = {**metadata, "id": id_, "section_names": names, "sections": [text for _, text in sections]}
             if short:

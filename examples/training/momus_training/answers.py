@@ -83,7 +83,7 @@ class SavedCritic:
         if isinstance(critic, RunningTextCritic):
             raise UsageError(
                 f"critic {critic.name!r} measures a law of running text, which a single answer is too short for",
-                hint="use a critic of documents, or compare the whole log: momus compare --generated a=lm-eval:PATH",
+                hint="use a critic of documents, or compare the whole log: momus compare -g a=lm-eval:PATH",
             )
         return critic
 

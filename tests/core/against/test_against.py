@@ -348,7 +348,7 @@ def test_command_writes_a_report(tmp_path: Path, momus: Callable[..., tuple[int,
         assert not re.search("human|real", said), command
     code, said = momus("diff", f"{tmp_path}/run", f"{tmp_path}/run")
     assert code != 0
-    assert "--chain" in said
+    assert "a chain of texts against the oldest" in said
 
 
 def test_gate_speaks_of_versions(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:

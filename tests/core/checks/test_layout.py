@@ -35,7 +35,7 @@ def test_only_large_differences_are_said():
     assert layout_sentence([real, Layout("b", 5, 0.9, 0.0)], {}) == "", "too few documents"
     said = layout_sentence([real, near, far], {"breaks": ["rhythm", "repetition"]})
     shares = "90 % of b against 0 % of human documents have line breaks"
-    assert said.startswith(f"Layout differs: {shares}, which touches rhythm and repetition. --normalise whitespace")
+    assert said.startswith(f"Layout differs: {shares}, which touches rhythm and repetition. normalise=['whitespace']")
 
 
 def test_the_first_line_of_the_answer_names_the_axes_that_line_breaks_touch():

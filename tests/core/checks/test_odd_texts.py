@@ -1,6 +1,7 @@
 """Texts that said nothing, or the wrong thing: shared openings, lost order, splits, tables, lists of answers, hints."""
 
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -57,7 +58,7 @@ def test_openings_that_both_sides_share_are_warned_of():
     (warning,) = [w for w in found.warnings if "share their first" in w]
     assert "60 of 60 documents of 'gen' share their first" in warning
     assert "'gen:1' and 'real:1'" in warning
-    assert "Remove it on both sides; --unpaired does not help" in warning[:240], "the terminal cuts what is longer"
+    assert "Remove it on both sides; paired=False does not help" in warning[:240], "the terminal cuts what is longer"
 
 
 def test_openings_are_sought_in_the_whole_real_text_where_it_is_split():
@@ -214,8 +215,8 @@ def test_one_book_is_told_how_to_be_cut(tmp_path):
     with pytest.raises(UsageError) as caught:
         read_texts(tmp_path / "book.txt", {"gen": texts(9, 2)}, None, 0)
     assert "'real' has 1 document:" in caught.value.message
-    assert "--format paragraphs" in caught.value.hint
-    assert "--fit" in caught.value.hint
+    assert "fmt='paragraphs'" in caught.value.hint
+    assert "fit=" in caught.value.hint
     assert len(read_corpus(tmp_path / "book.txt", fmt="paragraphs")) == 30
     with pytest.raises(UsageError, match="20 documents, 1 of them with text"):
         read_texts(["only one", *[" "] * 19], {"gen": texts(9, 2)}, None, 0)
@@ -247,7 +248,7 @@ def test_a_hint_names_fields_that_hold_text(tmp_path, case):
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.jsonl", field=field)
-    named = [word for word in caught.value.hint.replace(",", "").split() if word in expected]
+    named = [word for word in re.findall(r"field='(.*?)'", caught.value.hint) if word in expected]
     assert named == expected
     for name in expected:  # following the hint ends the search
         assert not read_corpus(tmp_path / "a.jsonl", field=name).blank.all()
@@ -257,7 +258,7 @@ def test_a_file_without_any_text_is_not_sent_elsewhere(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"n": 1, "text": null}\n')
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.jsonl")
-    assert "--field" not in caught.value.hint
+    assert "field=" not in caught.value.hint
     assert "no field holds text" in caught.value.hint
 
 
@@ -267,7 +268,7 @@ def test_columns_of_parquet_are_named_with_the_way_to_their_texts(tmp_path):
     )
     with pytest.raises(ReadingError) as caught:
         read_corpus(tmp_path / "a.parquet")
-    assert "--field out.answer or --field replies" in caught.value.hint
+    assert "field='out.answer' or field='replies'" in caught.value.hint
     assert read_corpus(tmp_path / "a.parquet", field="out.answer")[0].text == "To be."
     assert len(read_corpus(tmp_path / "a.parquet", field="replies")) == 2
 
@@ -278,7 +279,7 @@ def test_a_list_of_objects_in_one_json_object_takes_a_separate_field(tmp_path):
         read_corpus(tmp_path / "a.json")
     with pytest.raises(ReadingError) as caught:
         read_corpus(f"{tmp_path}/a.json#data")
-    assert "--field output" in caught.value.hint
+    assert "field='output'" in caught.value.hint
     assert [d.text for d in read_corpus(f"{tmp_path}/a.json#data", field="output")] == ["To be."]
     with pytest.raises(ReadingError, match="'size' is not a list of objects"):
         read_corpus(f"{tmp_path}/a.json#size", field="output")
@@ -325,9 +326,9 @@ TABLES = {
     "open": ("a.csv", 'text,label\n"To be,b\n', {}, ["ends within a quoted cell", "line 2", "quotation mark"]),
     "inside": ("a.csv", 'text,label\n"To "be"",b\n', {}, ["not a row of cells", "line 2", "twice"]),
     "names": ("a.csv", "text,text\na,b\n", {}, ["names the column 'text' 2 times"]),
-    "columns": ("a.csv", "body,label\na,b\n", {}, ["'body' (string)", "--field body or --field label"]),
+    "columns": ("a.csv", "body,label\na,b\n", {}, ["'body' (string)", "field='body' or field='label'"]),
     "head": ("a.csv", "text,label\n", {}, ["no documents found"]),
-    "encoding": ("a.csv", b"text\ncaf\xe9 noir\n", {}, ["--encoding latin-1"]),
+    "encoding": ("a.csv", b"text\ncaf\xe9 noir\n", {}, ["encoding='latin-1'"]),
 }
 
 
@@ -352,7 +353,7 @@ def test_tables_are_not_taken_for_plain_text(tmp_path, fmt):
     (tmp_path / "a.csv").write_text("text,label\na,b\n")
     with pytest.raises(UsageError) as caught:
         read_corpus(tmp_path / "a.csv", fmt=fmt)
-    assert f"leave out --format {fmt}" in caught.value.hint
+    assert f"leave out fmt={fmt!r}" in caught.value.hint
     (tmp_path / "a.txt").write_text("text,label\na,b\n")
     assert len(read_corpus(tmp_path / "a.txt", fmt="csv")) == 1
 

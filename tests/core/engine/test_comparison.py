@@ -145,7 +145,7 @@ def test_an_interrupted_run_goes_on_without_doing_its_work_again(tmp_path, monke
         with pytest.raises(KeyboardInterrupt):
             momus.compare(texts(40, 0), {"g": texts(20, 1)}, **options)
     assert not (out / ".lock").exists()
-    with pytest.raises(MomusError, match="--resume"):
+    with pytest.raises(MomusError, match="resume=True"):
         RunFolder(out).read_run()
     with monkeypatch.context() as patch:
         patch.setattr("momus_critics.length.Length.fit", interrupt)

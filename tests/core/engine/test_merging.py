@@ -132,7 +132,7 @@ def test_files_fitted_in_parts_are_the_fit_on_the_whole(files, tmp_path, workers
 def test_what_cannot_be_fitted_in_parts_is_refused_with_a_way_out(files):
     with pytest.raises(UsageError, match="'keyness' cannot be fitted in parts") as error:
         fit_in_parts(critic_class("keyness")(), str(files))
-    assert "--sample" in error.value.hint
+    assert "sample=20000" in error.value.hint
     with pytest.raises(UsageError, match="only files and folders on disk"):
         fit_in_parts(critic_class("length")(), "-")
     with pytest.raises(ReadingError):
@@ -146,7 +146,7 @@ def test_what_cannot_be_fitted_in_parts_is_refused_with_a_way_out(files):
 def test_a_killed_worker_ends_the_fit_with_words(files):
     with pytest.raises(StoreError, match="was killed") as error:
         fit_in_parts(Deadly(), str(files), workers=2, documents=7)
-    assert "--jobs" in error.value.hint
+    assert "jobs=" in error.value.hint
 
 
 class Deadly(Forgetful):

@@ -74,7 +74,7 @@ def test_pairs_that_no_relabelling_could_tell_apart_are_warned_of(pairs):
     many = adjust(least * 100, "holm")
     (warning,) = floor_warnings(many, "holm", pairs=True)
     assert warning.startswith("No axis of a pair of generated texts can differ")
-    assert "--multiplicity bh" in warning
+    assert "multiplicity='bh'" in warning
     assert not floor_warnings(adjust(many, "bh"), "bh", pairs=True)
 
 

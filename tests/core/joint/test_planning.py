@@ -63,7 +63,7 @@ def test_power_at_the_planned_size_is_the_wanted_one():
 
 
 def test_a_plan_without_a_difference_is_refused():
-    with pytest.raises(UsageError, match="no --difference") as refused:
+    with pytest.raises(UsageError, match="difference= is not given") as refused:
         plan([verdict(band=0.5)])
     assert "0.2 is called small" in refused.value.hint
     assert plan([verdict(band=0.5)], difference=0.1)[0].difference == 0.1

@@ -197,7 +197,7 @@ def test_real_documents_that_were_fitted_on_are_left_out_and_counted(place, tmp_
     settings = {"real": tmp_path / "mixed.jsonl", "scores": tmp_path / "scores", "part_size": 90}
     with pytest.raises(UsageError, match="fitted on 300 of the 700 real") as error:
         filtered(place, tmp_path / "mixed", **settings)
-    assert "--skip-fitted" in error.value.hint
+    assert "skip_fitted=True" in error.value.hint
     report, *files = filtered(place, tmp_path / "mixed", skip_fitted=True, **settings)
     assert report == dataclasses.replace(alone, left_out=300)
     assert [p.read_bytes() for p in files] == expected

@@ -104,14 +104,14 @@ def test_a_folder_of_documents_names_what_is_left_out(tmp_path):
     (tmp_path / "c/use.md").unlink()
     with pytest.raises(ReadingError, match=r"3 set aside for their names \('a/README.md' …\), 1 × .png") as error:
         read_corpus(tmp_path, fmt="markup")
-    assert "--include 'README.md'" in error.value.hint
+    assert "include=['README.md']" in error.value.hint
 
 
 def test_documents_without_headings_say_how_to_go_on(tmp_path):
     (tmp_path / "a.md").write_text("text only")
     with pytest.raises(ReadingError, match="has no headings") as error:
         read_corpus(tmp_path / "a.md", fmt="markup")
-    assert "--format text" in error.value.hint
+    assert "fmt='text'" in error.value.hint
     (tmp_path / "b.md").write_text("# A\nx\n# B\ny")
     assert read_corpus(tmp_path, fmt="markup").problems == ["no headings", None]
     (tmp_path / "c.xyz").write_text("# A")

@@ -107,7 +107,7 @@ def test_random_relabellings_are_a_limit_only_where_none_reaches_the_text():
     floor = at[0].method.floor
     at = [changed(v, p_axis=floor) for v in at]
     (told,) = floor_warnings(at)
-    assert "raise --permutations, or choose fewer critics" in told
+    assert "raise permutations=, or choose fewer critics" in told
     assert floor_warnings([changed(v, p_axis=2 * floor) for v in at]) == []
 
 

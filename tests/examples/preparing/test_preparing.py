@@ -100,10 +100,10 @@ def test_the_option_that_would_keep_more_is_named(tmp_path):
     documents += [document("few", "A", "B"), Titled("both", [("A", "x"), ("B", LONG)]), document("fine", "A", "B", "C")]
     found = prepare(documents, tmp_path / "out.jsonl", Filters(language="", short="document"))
     assert (found.read, found.kept) == (7, 1)
-    assert found.regained == {"--short keep": 4, "--least-sections 1": 1}
+    assert found.regained == {"short='keep'": 4, "least_sections=1": 1}
     with pytest.raises(UsageError, match="none of 5 documents is kept: 4 × a section of fewer than 30 tokens") as error:
         prepare(documents[:5], tmp_path / "none.jsonl", Filters(language="", short="document"))
-    assert error.value.hint == "--short keep would keep 4 of them"
+    assert error.value.hint == "short='keep' would keep 4 of them"
     with pytest.raises(UsageError, match="the source is empty"):
         prepare([], tmp_path / "none.jsonl")
     assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]

@@ -49,7 +49,7 @@ def test_what_is_no_critic_of_answers_is_refused(folder, tmp_path):
     with pytest.raises(StoreError):
         SavedCritic(tmp_path)
     Taylor().fit(Corpus.from_texts([" ".join(REAL) * 200])).save(tmp_path / "taylor")
-    with pytest.raises(UsageError, match=r"law of running text(.|\n)*momus compare --generated a=lm-eval:PATH"):
+    with pytest.raises(UsageError, match=r"law of running text(.|\n)*momus compare -g a=lm-eval:PATH"):
         SavedCritic(tmp_path / "taylor").score(["the cat"])
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Role, Series
 from momus.joint.planning import Plan, power_at
@@ -90,7 +91,7 @@ def figure_width(text: str) -> float:
         inches = math.nan
     if not NARROWEST <= inches <= WIDEST:
         raise UsageError(
-            f"--width {text}: not a width", hint=f"column, page, or inches between {NARROWEST:g} and {WIDEST:g}"
+            f"{arg('width', text)}: not a width", hint=f"column, page, or inches between {NARROWEST:g} and {WIDEST:g}"
         )
     return inches
 
