@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from momus.redact import redacted
 from momus.version import install_command
 
 _NO_MEMORY = re.compile(r"can't allocate|cannot allocate memory|failed to map segment", re.IGNORECASE)
 """Words of libraries, and of the loader of their files, that lack memory."""
-_VALUE = re.compile(r"--(field|format|encoding|include|language|multiplicity) (?!could|of |or )('[^']*'|[\w./:-]*\w)")
-_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
-_READING = (
-    *("field", "format", "encoding", "keep", "include", "turns", "prompt", "language", "max-document", "normalise"),
-)
-_WORDS = {"unpaired": "paired=False", "paired": "paired=True", "skip-bad-lines": "ReadingOptions(skip_bad_lines=True)"}
-_WORDS |= {name: f"{name}=True" for name in ("pairwise", "resume", "overwrite", "chain")}
-_NAMES = {"format": "fmt", "max-document": "limits"}
-
-
-def in_python(text: str) -> str:
-    """Name the arguments of `momus.compare` in a message that names options of the command line.
-
-    >>> in_python("Documents are compared in pairs (--unpaired compares all).")
-    'Documents are compared in pairs (paired=False compares all).'
-    >>> in_python("choose it with --field output, or give more text with --fit")
-    "choose it with ReadingOptions(field='output'), or give more text with fit=…"
-    """
-
-    def argument(name: str, value: str = "…") -> str:
-        shown = f"{_NAMES.get(name, name.replace('-', '_'))}={value}"
-        return _WORDS.get(name, f"ReadingOptions({shown})" if name in _READING else shown)
-
-    text = _VALUE.sub(lambda match: argument(match[1], repr(match[2].strip("'"))), text)
-    return _OPTION.sub(lambda match: argument(match[1]), text)
 
 
 class MomusError(Exception):
@@ -49,7 +26,7 @@ class MomusError(Exception):
     critic
         Name of the critic whose code raised it; empty for all other errors.
 
-    >>> print(MomusError("docs.jsonl, line 3: no field 'text'", hint="name the field with --field"))
+    >>> print(MomusError("docs.jsonl, line 3: no field 'text'", hint="name the field with field='body'"))
     docs.jsonl, line 3: no field 'text'
       → name the field with field='body'
     """

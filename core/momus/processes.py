@@ -17,6 +17,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, Self, TypeVar
 
+from momus.arguments import options, use_options
 from momus.foreign import end_now
 
 T = TypeVar("T")

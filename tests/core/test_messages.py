@@ -28,7 +28,7 @@ FORMATTED = re.compile(r"(?<![\w(-])--$")
 """The end of a literal before the name of an option that is a variable."""
 STYLES = {"page.py", "palette.py"}
 """Modules whose literals hold variables of style sheets."""
-LEAVING = {"timeline.py", "baselines.py", "gate_rate.py", "trl.py", "lighteval.py", "every_eval_ever.py"}
+LEAVING = {"trl.py", "lighteval.py", "every_eval_ever.py"}
 
 
 def literals(tree):

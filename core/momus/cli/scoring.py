@@ -24,6 +24,7 @@ from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place
+from momus.parameters import exclude
 from momus.text.counting import counted
 
 TABLES = (".parquet", ".csv", ".jsonl")
@@ -204,7 +205,7 @@ def score(
         )
     if out is not None:
         check_output(out, TABLE)
-    critic = _loaded(Path(paths[0]), device, trust or ())
+    critics = [_loaded(folder, device, trust or ()) for folder in _critics_in(Path(paths[0]), out)]
     reporter = Silent() if quiet else default_reporter()
     corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])

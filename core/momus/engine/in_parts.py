@@ -195,7 +195,7 @@ class LargeScoring:
             if critics and len(failed) == len(critics):
                 reasons = " ".join(f"{n}: {e.message}." for n, e in failed.items())
                 raise FittingError(
-                    f"no critic can be fitted on this text: {reasons}", hint="give more real text with --fit"
+                    f"no critic can be fitted on this text: {reasons}", hint=f"give more real text with {arg('fit')}"
                 )
             try:
                 return self._stored([c for c in critics if c.name not in failed], fit, warnings)

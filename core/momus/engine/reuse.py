@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.arguments import arg
 from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores

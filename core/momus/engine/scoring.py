@@ -64,7 +64,7 @@ class OtherPlanError(StoreError):
         self.changed = changed
         super().__init__(
             f"{folder.path} cannot be resumed: changed since it was begun: {changed}",
-            hint="undo the change, score into another folder, or begin again with --overwrite",
+            hint=f"undo the change, score into another folder, or begin again with {arg('overwrite', True)}",
         )
 
 

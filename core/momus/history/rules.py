@@ -115,7 +115,7 @@ class Rules:
         for name in self.require:
             if _parted(name)[1] not in REQUIREMENTS:
                 raise UsageError(
-                    f"--require {name}: unknown",
+                    f"{arg('require', [name])}: unknown",
                     hint=f"choose from {', '.join(REQUIREMENTS)}, or write AXIS={NOT_BEYOND}, say",
                 )
         if self.alpha is not None and not 0 < self.alpha < 1:
@@ -152,8 +152,8 @@ class Rules:
             )
         if self.max_worse and not self.baseline:
             raise UsageError(
-                "--max-worse needs a baseline",
-                hint="name a run folder, e.g. --baseline runs/v1",
+                f"{arg('max_worse')} needs a baseline",
+                hint=f"name a run folder, e.g. {arg('baseline', 'runs/v1')}",
             )
 
     def updated(self, **changes: Any) -> Rules:

@@ -159,7 +159,7 @@ def filter_text(
             )
     inputs = [*paths, *real, *critics]
     writing = writers(keep, drop, [*inputs, scores], overwrite)
-    check_place(scores, [*inputs, keep, drop], option="--scores")
+    check_place(scores, [*inputs, keep, drop], argument="scores")
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )

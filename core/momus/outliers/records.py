@@ -93,17 +93,17 @@ def writers(
     StoreError
         An output exists and is not to be replaced, was not written by Momus, or was changed since.
     """
-    for path in (keep, drop):
+    for name, path in (("keep", keep), ("drop", drop)):
         if path.suffix not in SUFFIXES:
             raise UsageError(
                 f"{arg(name, str(path))}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}"
             )
         check_place(path, inputs)
         if path.exists() and not overwrite:
-            raise StoreError(f"{path} exists", hint="name another file, or replace it with --overwrite")
+            raise StoreError(f"{path} exists", hint=f"name another file, or replace it with {arg('overwrite', True)}")
         check_own(path, RECORDS)
     if os.path.realpath(keep) == os.path.realpath(drop):
-        raise UsageError(f"{keep} is named twice", hint="name one file for each of --kept and --dropped")
+        raise UsageError(f"{keep} is named twice", hint=f"name one file for each of {arg('keep')} and {arg('drop')}")
     return _opened(keep, drop)
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 from momus.outputs import write_bytes, writing
 from momus.ownership import check_place, refuse_irregular

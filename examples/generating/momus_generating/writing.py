@@ -27,7 +27,7 @@ from momus_generating.models import Generated, Generator, Prompt, Request
 WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
 """How messages call the keys of a run's record, where they differ from the keys."""
 DOCUMENTS, RECORD = "a file of `momus generate`", "a record of `momus generate`"
-AGAIN = "remove what is wrong, or replace the file with --overwrite"
+AGAIN = "remove what is wrong, or overwrite the file"
 
 
 class _Line(TypedDict):
