@@ -61,6 +61,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/lint-imports --config .import-cycles.toml
 
 types: $(STAMP)
 	$(BIN)/mypy

@@ -10,7 +10,7 @@ from typing import Any
 
 from papers.table import PaperTable, paper_tables
 
-from momus.report.format import number
+from momus.report.words.format import number
 from momus.verdicts.verdict import Verdict
 
 TABLES = ("meister-2", "meister-3", "meister-5", "meister-6")

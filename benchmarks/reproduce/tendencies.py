@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import momus
-from momus.report.format import number, p_value
-from momus.runs.result import Comparison
+from momus.comparison import Comparison
+from momus.report.words.format import number, p_value
 from momus.text.tokens import get_tokenizer
 from momus_critics.fits import zipf
 from momus_critics.type_token import TypeToken

@@ -23,7 +23,8 @@ from momus.cli import app  # noqa: F401  all modules of the command are loaded
 from momus.critic import saved
 from momus.reading import files as reading_files
 from momus.reading import parts
-from momus.runs import manifest, row_plan
+from momus.rows import plan as row_plan
+from momus.runs import manifest
 
 OUTPUTS = (
     *(ownership.check_output, ownership.check_place, ownership.check_folder, ownership.refuse_irregular),

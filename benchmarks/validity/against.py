@@ -27,6 +27,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 import momus
+from momus.against.versions import Against
 from momus.critic import Counted, RunningTextCritic
 from momus.critic.hooks import settled
 from momus.critic.powers import headline_of
@@ -35,11 +36,10 @@ from momus.engine.chosen import chosen_critics
 from momus.engine.crossfit import cross_scored
 from momus.errors import MomusError
 from momus.inference import axis_test, holm
-from momus.joint.versions import Against
 from momus.outputs import make_folder
 from momus.progress import Silent, Timed
-from momus.report.against import trend
-from momus.runs.kept_rows import read_scores, write_scores
+from momus.report.words.against import trend
+from momus.runs.kept import read_scores, write_scores
 from momus.runs.texts import Texts, pooled
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import design_of_scores, same_columns

@@ -27,13 +27,13 @@ from scipy.optimize import brentq
 from scipy.stats import chi2
 
 import momus
+from momus.comparison import Comparison
 from momus.critic import Counted
 from momus.critic.registry import make_critics
 from momus.critic.statistic import Statistic
 from momus.numeric.types import Floats
 from momus.reading.frames import read_memory
-from momus.report.answer import Cell, answer_of
-from momus.runs.result import Comparison
+from momus.runs.answer import Cell, answer_of
 from momus.verdicts.atlas import kind_of
 from momus.verdicts.statistics import all_statistics
 from momus.verdicts.verdict import Verdict

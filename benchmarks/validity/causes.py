@@ -28,7 +28,7 @@ from momus.critic import Critic
 from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
-from momus.report.answer import AxisAnswer, Cell
+from momus.runs.answer import AxisAnswer, Cell
 from momus.schema import build
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings

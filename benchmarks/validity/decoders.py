@@ -37,7 +37,7 @@ from yardsticks import data
 import momus
 from momus import Corpus
 from momus.demo import demo_path
-from momus.report.table import cell_text
+from momus.report.words.table import cell_text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reproduce"))
 from five_models import corpora as five_models

@@ -20,13 +20,13 @@ from null_and_power import write_between
 
 from momus import Corpus
 from momus.calibration.rates import Rate
+from momus.comparison import Comparison
 from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin, Values
 from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.numeric.types import Floats
 from momus.outliers.conformal import Calibrated, largest_rank
-from momus.report.answer import answer_of
-from momus.runs.result import Comparison
+from momus.runs.answer import answer_of
 from momus.verdicts.judge import judge
 from momus.verdicts.table import adjust
 

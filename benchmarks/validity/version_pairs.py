@@ -19,8 +19,8 @@ import numpy as np
 
 import momus
 from momus import Corpus
-from momus.report.answer import answer_of
-from momus.report.sentences import says_what
+from momus.report.words.sentences import says_what
+from momus.runs.answer import answer_of
 from momus_critics.keyness import Keyness
 from momus_critics.layout.blocks import FEATURES, read_blocks
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from momus.version import __version__
 
 if TYPE_CHECKING:
+    from momus.comparison import Comparison, compare, read_comparison
     from momus.critic import (
         Critic,
         Draws,
@@ -28,19 +29,14 @@ if TYPE_CHECKING:
     )
     from momus.critic.registry import load_critic
     from momus.critic.scores import Scores
-    from momus.engine.compare import compare
     from momus.engine.score_dataset import score_dataset
     from momus.errors import MomusError
     from momus.reading import ReadingOptions, read_corpus
-    from momus.runs.folder import read_comparison
-    from momus.runs.result import Comparison
     from momus.text.corpus import Corpus, Document, Section
     from momus.verdicts.settings import Settings
 
 _HOMES = {
-    "momus.engine.compare": ("compare",),
-    "momus.runs.folder": ("read_comparison",),
-    "momus.runs.result": ("Comparison",),
+    "momus.comparison": ("Comparison", "compare", "read_comparison"),
     "momus.verdicts.settings": ("Settings",),
     "momus.engine.score_dataset": ("score_dataset",),
     "momus.critic": (

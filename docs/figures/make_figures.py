@@ -131,8 +131,8 @@ ROWS = 3
 def summary(found: dict[str, Any]) -> str:
     """Say what was measured, in Markdown."""
     from momus.evidence import Wording
-    from momus.report.format import number, p_value
-    from momus.report.words import statistic_name
+    from momus.report.words.findings import statistic_name
+    from momus.report.words.format import number, p_value
 
     texts = ", ".join(f"{n:,} {name}" for name, n in found["documents"].items())
     rows = [

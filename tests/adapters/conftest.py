@@ -6,7 +6,7 @@ import pytest
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory):
     """A folder with a BERT of two layers from random weights, and a word-piece tokenizer of a small vocabulary."""
-    from momus.critic.testing import tiny_encoder
+    from momus.testing import tiny_encoder
 
     words = ["ape", "bear", "cat", "dog", "red", "blue", "pink", "green", "one", "two", "six", "ten"]
     folder = tmp_path_factory.mktemp("encoder")

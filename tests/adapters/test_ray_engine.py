@@ -10,7 +10,7 @@ from momus.critic.registry import make_critics
 from momus.engine.interface import Job
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
-from momus.runs.row_store import StoredText
+from momus.rows.store import StoredText
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.slow

@@ -18,15 +18,15 @@ PART_OF_A_TEXT = (  # texts are read, scored and stored in parts: `momus.reading
     "core/momus/engine/scoring.py",
     "core/momus/engine/worker.py",
     "core/momus/outliers/filtering.py",
-    "core/momus/runs/row_folder.py",
-    "core/momus/runs/row_plan.py",
-    "core/momus/runs/row_store.py",
-    "core/momus/runs/stored_corpus.py",
+    "core/momus/rows/folder.py",
+    "core/momus/rows/plan.py",
+    "core/momus/rows/store.py",
+    "core/momus/rows/corpus.py",
     "adapters/momus_adapters/ray_engine.py",
 )
 PART_OF_LOG_P = (  # the parts of log P(x), `momus.critic.powers.PARTS`
     "core/momus/verdicts/decomposition.py",
-    "core/momus/report/words.py",
+    "core/momus/report/words/findings.py",
 )
 
 

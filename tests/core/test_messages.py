@@ -13,13 +13,13 @@ import momus
 from momus.arguments import arg, as_options, options
 from momus.cli.app import app
 from momus.cli.help import options_of
+from momus.comparison import read_comparison
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, UsageError
 from momus.history.rules import Limit, Rules
 from momus.joint.planning import plan
 from momus.outliers.filtering import filter_text
 from momus.processes import pool_of
-from momus.runs.folder import read_comparison
 
 ROOT = Path(__file__).parents[2]
 ROOMS = [ROOT / "core/momus", ROOT / "critics", ROOT / "adapters", *ROOT.glob("examples/*/momus_*")]

@@ -133,7 +133,7 @@ def test_titles():
 def test_a_weak_posterior_is_a_warning_that_is_printed_and_kept(tmp_path):
     """Sections whose words say nothing of their types, in a text without titles; and titles read directly."""
     import momus
-    from momus.runs.folder import read_comparison
+    from momus.comparison import read_comparison
 
     rng = np.random.default_rng(0)
     titles = ["Abstract", "Motivation", "Design", "Tests", "Copyright"]

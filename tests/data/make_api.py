@@ -9,7 +9,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
-MODULES = ("momus", "momus.critic", "momus.critic.testing", "momus.conformance", "momus.reading")
+MODULES = ("momus", "momus.critic", "momus.testing", "momus.conformance", "momus.reading")
 
 
 def signature(value: object) -> str:

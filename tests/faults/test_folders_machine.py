@@ -29,9 +29,9 @@ from momus import load_critic, ownership, plugins
 from momus.cli.app import app
 from momus.errors import MomusError
 from momus.files import write_json
+from momus.rows.folder import RowFolder
+from momus.rows.plan import Plan
 from momus.runs.folder import RunFolder
-from momus.runs.row_folder import RowFolder
-from momus.runs.row_plan import Plan
 from momus_people import read_study
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "ran", "all", "day", "rain", "fell"]

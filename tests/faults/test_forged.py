@@ -18,6 +18,7 @@ from typer.main import get_command
 import momus
 from momus.calibration.store import CellFolder
 from momus.cli.app import app
+from momus.comparison import read_comparison
 from momus.critic.base import notes_of
 from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest
 from momus.engine.reuse import Reuse
@@ -32,13 +33,12 @@ from momus.reading import read_corpus
 from momus.report.exports import comparison_json
 from momus.report.page import render
 from momus.report.terminal import comparison_text
-from momus.runs.folder import read_comparison
-from momus.runs.kept_rows import SCORED, read_scores
+from momus.rows.packing import SHARED
+from momus.rows.plan import digest_of
+from momus.rows.store import StoredText
+from momus.runs.kept import SCORED, read_scores
 from momus.runs.manifest import write_manifest
-from momus.runs.packing import SHARED
 from momus.runs.record import RunRecord
-from momus.runs.row_plan import digest_of
-from momus.runs.row_store import StoredText
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers

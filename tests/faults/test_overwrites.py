@@ -8,11 +8,12 @@ from typer.testing import CliRunner
 
 import momus
 from momus.cli.app import app
+from momus.comparison import read_comparison
 from momus.critic.registry import critic_class
 from momus.critic.saved import reserved
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
 from momus.reading import read_corpus
-from momus.runs.folder import VERDICTS, read_comparison
+from momus.runs.folder import VERDICTS
 from momus_generating import Decoding, Generated, Prompt
 from momus_generating.writing import locked, write_documents
 

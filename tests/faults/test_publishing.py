@@ -8,8 +8,9 @@ import shutil
 import pytest
 
 import momus
+from momus.comparison import read_comparison
 from momus.errors import MomusError, StoreError
-from momus.runs.folder import RunFolder, read_comparison
+from momus.runs.folder import RunFolder
 from momus.runs.generation import NEXT, READY
 from momus.runs.manifest import MANIFEST, check_manifest
 

@@ -13,8 +13,8 @@ import momus
 from momus.critic.registry import make_critics
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError
-from momus.runs.row_folder import RowFolder
-from momus.runs.row_store import StoredText
+from momus.rows.folder import RowFolder
+from momus.rows.store import StoredText
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork, SIGKILL and /proc")
 WORDS = ["the", "of", "rain", "house", "hill", "town", "and", "river", "light"]

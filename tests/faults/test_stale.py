@@ -16,7 +16,7 @@ from momus.errors import ReadingError, StoreError
 from momus.outliers.filtering import filter_text
 from momus.reading import ReadingOptions
 from momus.reading.parts import cut, list_inputs, read_part
-from momus.runs.row_store import StoredText
+from momus.rows.store import StoredText
 
 WORDS = ["rain", "town", "hill", "wood", "lake", "rock"]
 

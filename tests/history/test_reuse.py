@@ -13,7 +13,7 @@ import momus
 from momus import Corpus
 from momus.engine.reuse import Reuse
 from momus.errors import StoreError, UsageError
-from momus.runs.kept_rows import read_kept_texts, read_scores, write_scores
+from momus.runs.kept import read_kept_texts, read_scores, write_scores
 from momus.runs.manifest import write_manifest
 
 CRITICS = ["length", "unigram", "sections", "type-token", "heaps"]

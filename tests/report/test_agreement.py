@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "validity"))
 from agreement import Recomputed, disagreements, faults_of_sentence, first_gap, run
 
 from momus.reading.frames import read_memory
-from momus.report.answer import answer_of
+from momus.runs.answer import answer_of
 from momus.verdicts.statistics import all_statistics
 
 

@@ -7,15 +7,16 @@ import pytest
 from tests.verdicts import verdict_of
 
 import momus
+from momus.comparison import Comparison
 from momus.evidence import Wording
 from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
-from momus.report.answer import AxisAnswer, Cell, answer_of
-from momus.report.sentences import axis_sentences, bands, first_sentences, joined, legend, mark
-from momus.report.table import cell_text
-from momus.report.trust_line import trust_items
-from momus.runs.result import Comparison, CriticResult, Unscored
+from momus.report.words.sentences import axis_sentences, bands, first_sentences, joined, legend, mark
+from momus.report.words.table import cell_text
+from momus.report.words.trust import trust_items
+from momus.runs.answer import AxisAnswer, Cell, answer_of
+from momus.runs.result import CriticResult, Unscored
 from momus.schema import build
 
 LENGTH = Wording("length", ("shorter", "longer"), "words")

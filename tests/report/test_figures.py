@@ -18,7 +18,6 @@ from momus.cli.app import app
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Heatmap, Series
 from momus.joint.ranks import Ranking
-from momus.report.answer import answer_of
 from momus.report.cards import overlay
 from momus.report.figures.axes import draw_axis, draw_rows
 from momus.report.figures.chart import chart_svg
@@ -27,8 +26,9 @@ from momus.report.figures.palette import COLOURS, looks
 from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows, rows_svg
 from momus.report.figures.scales import CLIP, GapScale, Scale
 from momus.report.figures.svg import heatmap_svg
-from momus.report.format import HUMAN
 from momus.report.safe import csv_text
+from momus.report.words.format import HUMAN
+from momus.runs.answer import answer_of
 
 from .synthetic import comparison, verdict
 

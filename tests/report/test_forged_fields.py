@@ -5,10 +5,10 @@ import json
 import pytest
 
 import momus
+from momus.comparison import read_comparison
 from momus.errors import MomusError
 from momus.report.page import render
 from momus.report.terminal import comparison_text
-from momus.runs.folder import read_comparison
 from momus.runs.manifest import write_manifest
 
 EVIL = "\x1b]0;owned\x07\u202e"

@@ -9,11 +9,11 @@ import momus
 from momus import Corpus
 from momus.controls import DEFECTS
 from momus.evidence import Overuse, Overused, Table, from_json, to_json
-from momus.report.answer import CorpusOveruse, answer_of, overuse_of
 from momus.report.exports import comparison_markdown
 from momus.report.page import render
-from momus.report.sentences import overuse_lines
 from momus.report.terminal import WIDTH, comparison_text
+from momus.report.words.sentences import overuse_lines
+from momus.runs.answer import CorpusOveruse, answer_of, overuse_of
 
 WORDS = [f"{a}{b}" for a in "bcdfgklmnprst" for b in ("ala", "elo", "iru", "ome", "unat", "ette", "org")]
 

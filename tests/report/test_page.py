@@ -15,13 +15,13 @@ import momus
 from momus.demo import demo_path
 from momus.evidence import MarkedDocument, Step, Table
 from momus.report import render
-from momus.report.answer import answer_of
 from momus.report.cards import cards_of
 from momus.report.figures.svg import figure_csv
 from momus.report.html import numeric_columns
 from momus.report.page import methods
 from momus.report.passages import passage
-from momus.report.sentences import axis_line, axis_sentences, finding_words, first_sentences
+from momus.report.words.sentences import axis_line, axis_sentences, finding_words, first_sentences
+from momus.runs.answer import answer_of
 from momus.runs.examples import Example
 
 from .browser import needs_chromium, run_in_page

@@ -13,7 +13,7 @@ from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.critic.scores import Scores
 from momus.report.exports import comparison_json
 from momus.report.terminal import comparison_text
-from momus.report.words import parts_sentence
+from momus.report.words.findings import parts_sentence
 from momus.schema import build
 from momus.verdicts.decomposition import Estimate, PartRow, Parts, parts_of
 from momus.verdicts.settings import Settings

@@ -10,7 +10,7 @@ import momus
 from momus import Corpus
 from momus.errors import StoreError
 from momus.inference import Method, TestResult
-from momus.report.words import NULLS, band, gap, method, null, shows
+from momus.report.words.findings import NULLS, band, gap, method, null, shows
 from momus.schema import build
 from momus.verdicts.verdict import Verdict
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from processes import pitman_yor, shuffle_corpus, simon
 
+from momus.comparison import Comparison, compare
 from momus.demo import demo_path
-from momus.engine.compare import compare
 from momus.errors import UsageError
-from momus.runs.result import Comparison
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
@@ -113,7 +112,7 @@ def reproduce(
     alternative
         Name of another reading of the paper that the table has, see `PaperTable`.
     options
-        Further options of `momus.engine.compare`, such as ``out`` or ``device``.
+        Further options of `momus.compare`, such as ``out`` or ``device``.
 
     Raises
     ------

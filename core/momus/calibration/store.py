@@ -46,7 +46,7 @@ class Calibration:
 
     def __str__(self) -> str:
         from momus.calibration.view import calibration_view
-        from momus.report.format import plain_text
+        from momus.report.words.format import plain_text
 
         return plain_text(calibration_view(self), 150)
 

@@ -13,8 +13,8 @@ from momus.calibration.plan import NULL
 from momus.calibration.rates import Curves, Detectable, Rate, curves, detectable, family_wise, on_axis, rate
 from momus.controls import DEFECTS
 from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
-from momus.report.format import number, percent, text_table
 from momus.report.html import render_page
+from momus.report.words.format import number, percent, text_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

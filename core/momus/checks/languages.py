@@ -20,7 +20,7 @@ from momus.version import install_command
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-    from momus.runs.texts import Texts
+    from momus.text.corpus import Corpus
 
 MOST = 0.5
 """Share of letters in other scripts above which a text is not the critic's."""
@@ -87,11 +87,19 @@ class Unclaimed:
         )
 
 
-def claiming(critics: Sequence[Critic[Any]], texts: Texts, leave_out: bool) -> tuple[list[Critic[Any]], list[str]]:
+def claiming(
+    critics: Sequence[Critic[Any]],
+    real: Corpus,
+    scripts: Mapping[str, ScriptShares],
+    languages: Mapping[str, Languages],
+    leave_out: bool,
+) -> tuple[list[Critic[Any]], list[str]]:
     """The critics that read these texts, and warnings about those that do not.
 
     Parameters
     ----------
+    scripts, languages
+        Those of each text, by its name.
     leave_out
         Whether a critic that does not claim a text's script is left out, or run with a warning since it was asked for.
     """
@@ -99,8 +107,8 @@ def claiming(critics: Sequence[Critic[Any]], texts: Texts, leave_out: bool) -> t
     warnings = []
     for critic in critics:
         try:
-            outside = unclaimed(critic, texts.scripts)
-            warning = language_warning(critic, texts) if outside is None else ""
+            outside = unclaimed(critic, scripts)
+            warning = language_warning(critic, real, languages.get(real.name)) if outside is None else ""
         except MomusError as error:
             if not (error.critic and leave_out):
                 raise
@@ -192,10 +200,9 @@ def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str
     return warnings
 
 
-def language_warning(critic: Critic[Any], texts: Texts) -> str:
+def language_warning(critic: Critic[Any], real: Corpus, text: Languages | None) -> str:
     """Say that a critic reads the real text in another language than its main one; empty if it does not."""
-    assumed = critic.assumed_language(texts.real) if isinstance(critic, LanguageMixin) else ""
-    text = texts.languages.get(texts.real.name)
+    assumed = critic.assumed_language(real) if isinstance(critic, LanguageMixin) else ""
     if not assumed or text is None or not text.main or text.main == assumed:
         return ""
     return (

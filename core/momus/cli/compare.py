@@ -135,7 +135,7 @@ def compare(
     alarms on your text.
     """
     import momus as m
-    from momus.engine.compare import check_out
+    from momus.engine.request import check_out
     from momus.errors import MomusError
     from momus.processes import without_pandas
     from momus.progress import Silent, default_reporter

@@ -12,8 +12,8 @@ import typer
 from momus.cli.options import Device, Jobs, Json, Quiet, Reading, Trust, Without, expanded
 from momus.cli.outliers_view import flagged_line
 from momus.cli.printing import echo, print_json, print_view
-from momus.report.format import rounded
 from momus.report.safe import one_line
+from momus.report.words.format import rounded
 from momus.text.counting import counted
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import MarkedDocument, Step, to_json
-from momus.report.format import number, p_value, rounded
 from momus.report.safe import one_line
-from momus.report.sentences import axes
+from momus.report.words.format import number, p_value, rounded
+from momus.report.words.sentences import axes
 from momus.text.counting import counted, documents_of, text_of
 
 if TYPE_CHECKING:

@@ -181,7 +181,7 @@ def tell_left_out(left_out: Sequence[LeftOut]) -> None:
 def _tell(run: ScoringRun, world: int) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
     from momus.critic.registry import critic_class
-    from momus.report.format import number
+    from momus.report.words.format import number
 
     for note in run.notes:
         echo(f"Note: {note}", err=True)

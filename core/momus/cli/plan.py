@@ -9,7 +9,7 @@ import typer
 
 from momus.cli.options import comma_separated
 from momus.cli.printing import echo, print_view
-from momus.report.format import text_table
+from momus.report.words.format import text_table
 from momus.text.counting import percentage
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def plan(
     Next: generate that many documents, and compare them in a new run.
     """
     from momus.joint.planning import plan as plan_of
-    from momus.runs.folder import read_comparison
+    from momus.runs.folder import read_results
 
     plans = plan_of(
-        read_comparison(run).verdicts, comma_separated(critics), difference=difference, power=power, family=family
+        read_results(run).verdicts, comma_separated(critics), difference=difference, power=power, family=family
     )
     print_view(plan_view(plans))
     if out is not None:

@@ -21,7 +21,7 @@ from momus.parameters import exclude
 from momus.visible import safe_console, visible
 
 if TYPE_CHECKING:
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 
 def echo(text: str = "", *, nl: bool = True, err: bool = False) -> None:
@@ -85,7 +85,7 @@ class Printed:
         """Forms of tables for documents, and whether they are asked for."""
         return {"markdown": self.markdown, "latex": self.latex}
 
-    def show(self, comparison: Comparison, run: Path | None = None) -> None:
+    def show(self, comparison: Results, run: Path | None = None) -> None:
         """Print a comparison, and where its report is; other forms than text leave standard output to themselves."""
         if self.as_json:
             from momus.report.exports import comparison_json

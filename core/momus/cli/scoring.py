@@ -299,7 +299,7 @@ def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, 
 
 def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
     """Print the values of the text, and how many documents have none, by reason."""
-    from momus.report.format import number
+    from momus.report.words.format import number
 
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""

@@ -48,7 +48,7 @@ def show(
 
     Next: `momus open run` shows the report.
     """
-    from momus.runs.folder import read_comparison
+    from momus.runs.folder import read_results
 
     exclude(html=html, card=card, as_json=printed.as_json, **printed.tables)
     need("html", html, out=out)
@@ -59,24 +59,24 @@ def show(
     elif card:
         _write_card(folder, corpus, into)
     else:
-        printed.show(read_comparison(folder), folder)
+        printed.show(read_results(folder), folder)
 
 
 def _write_report(folder: Path, out: Path | None) -> None:
     from momus.ownership import check_output
     from momus.report.page import write_report
-    from momus.runs.folder import REPORT, read_comparison
+    from momus.runs.folder import REPORT, read_results
     from momus.runs.manifest import REPORT_KIND
 
     check_output(out or folder / REPORT, REPORT_KIND, kept_by=None if out else folder)
-    echo(f"Report: {write_report(read_comparison(folder), out or folder / REPORT)}")
+    echo(f"Report: {write_report(read_results(folder), out or folder / REPORT)}")
 
 
 def _write_card(folder: Path, corpus: str | None, into: Path | None) -> None:
-    from momus.report.exports import write_card
-    from momus.runs.folder import read_comparison
+    from momus.report.exports import card_markdown, write_card
+    from momus.runs.folder import read_results
 
-    section = read_comparison(folder).to_card(corpus)
+    section = card_markdown(read_results(folder), corpus)
     if into is None:
         echo(section, nl=False)
         return
@@ -196,9 +196,9 @@ def figures(
     Next: include the files in your paper; the CSV files have the numbers.
     """
     from momus.report.figures.files import figure_width, write_figures
-    from momus.runs.folder import read_comparison
+    from momus.runs.folder import read_results
 
     inches = figure_width(width)
     chosen = tuple(comma_separated(formats) or ())
-    written = write_figures(read_comparison(run), out, chosen, inches, csv_as_is=csv_as_is)
+    written = write_figures(read_results(run), out, chosen, inches, csv_as_is=csv_as_is)
     echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")

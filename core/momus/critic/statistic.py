@@ -40,7 +40,7 @@ class Reporting:
         differ in it, the answer names the axis.
     general
         Whether it reads all words or characters, so that what a narrower axis finds moves it too: the answer then
-        places it behind narrower axes that differ (`momus.report.answer`).
+        places it behind narrower axes that differ (`momus.runs.answer`).
     leading
         Whether what it finds moves other axes: a shorter document has shorter paragraphs and ends elsewhere. The answer
         then places it before axes with somewhat larger gaps.

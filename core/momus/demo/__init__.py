@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from momus.arguments import arg
 
 if TYPE_CHECKING:
+    from momus.comparison import Comparison
     from momus.progress import Reporter
-    from momus.runs.result import Comparison
 
 CRITICS = ("sections", "rank-frequency", "length", "unigram", "repetition")
 GENERATED = {"warm": "generated-nucleus.jsonl.gz", "cool": "generated-nucleus-cool.jsonl.gz"}
@@ -40,7 +40,7 @@ def run_demo(out: Path, seed: int = 0, command: str | None = None, reporter: Rep
     StoreError
         The folder holds something else.
     """
-    from momus.engine.compare import compare
+    from momus.comparison import compare
     from momus.errors import StoreError
     from momus.ownership import holds
 

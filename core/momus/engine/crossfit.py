@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.against.changes import changed_items, direction_of, path_of, rows_of
+from momus.against.versions import Direction, Item, Path, Versions
 from momus.critic import Counted, Statistic
 from momus.critic.hooks import FittedTogetherMixin, device_of, moved, row_unit, settled, tokenizer_of
 from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
@@ -26,8 +28,6 @@ from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.engine.levelling import level_folds
 from momus.errors import FittingError
 from momus.estimator import clone
-from momus.joint.changes import changed_items, direction_of, path_of, rows_of
-from momus.joint.versions import Direction, Item, Path, Versions
 from momus.numeric.types import Ints
 from momus.progress import Timed, reporting
 from momus.runs.folder import RunFolder

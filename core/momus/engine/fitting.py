@@ -29,7 +29,7 @@ from momus.progress import Timed, stage
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
-from momus.runs.row_plan import PART_BYTES
+from momus.rows.plan import PART_BYTES
 from momus.runs.texts import FIT_SHARE, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut

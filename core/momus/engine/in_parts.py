@@ -28,9 +28,9 @@ from momus.outputs import copy_folder, delete_folder
 from momus.processes import return_memory
 from momus.progress import Timed, reporting
 from momus.reading import TextSource
+from momus.rows.folder import RowFolder
+from momus.rows.store import StoredText
 from momus.runs.manifest import ROWS
-from momus.runs.row_folder import RowFolder
-from momus.runs.row_store import StoredText
 from momus.runs.texts import ANALYSED, Texts, read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted

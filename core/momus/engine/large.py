@@ -22,10 +22,10 @@ from momus.limits import size_text
 from momus.ownership import kind_of
 from momus.reading import ReadingOptions, TextSource
 from momus.reading.parts import InputFile, list_inputs, read_first
+from momus.rows.folder import RowFolder
+from momus.rows.plan import PART_BYTES, Plan
+from momus.rows.store import StoredText
 from momus.runs.manifest import ROWS
-from momus.runs.row_folder import RowFolder
-from momus.runs.row_plan import PART_BYTES, Plan
-from momus.runs.row_store import StoredText
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
+from momus.rows.corpus import StoredCorpus
 from momus.runs.manifest import ROWS
-from momus.runs.result import Comparison, CriticResult
-from momus.runs.stored_corpus import StoredCorpus
+from momus.runs.result import CriticResult, Results
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, documents_of, joined, percentage, text_of
@@ -101,7 +101,7 @@ def _fitted_on(fitted: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "fit", "role": "fit", **content, "characters": 0, "groups": 0, "prompts": 0}
 
 
-def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
+def _layout(comparison: Results, texts: Texts, critics: Sequence[Critic[Any]]) -> str:
     """What the answer says of a layout in which texts differ, with the axes that differ and read it."""
     names = [texts.real.name, *(c.name for c in texts.generated)]
     layouts = [texts.layouts[name] for name in names if name in texts.layouts]
@@ -111,7 +111,7 @@ def _layout(comparison: Comparison, texts: Texts, critics: Sequence[Critic[Any]]
 
 
 def signature_of(
-    comparison: Comparison,
+    comparison: Results,
     texts: Texts,
     critics: Sequence[Critic[Any]],
     settings: Settings,

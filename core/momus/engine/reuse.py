@@ -16,7 +16,7 @@ from momus.critic.splitting import icu_of, splitting_of, usable_documents
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
 from momus.runs.folder import RunFolder
-from momus.runs.kept_rows import KeptTexts, read_kept_texts, read_scores
+from momus.runs.kept import KeptTexts, read_kept_texts, read_scores
 from momus.runs.texts import Texts
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from momus.checks.notes import group_notes, order_notes
+from momus.against.bands import OwnBands
+from momus.checks.notes import group_notes
 from momus.critic import EvidenceMixin, Pooled
 from momus.critic.base import notes_of
 from momus.critic.hooks import OddityMixin, TrialMixin, device_of, moved, settled, tokenizer_of
@@ -27,17 +28,17 @@ from momus.joint.distribution import distribution, shown_axis
 from momus.numeric.types import Ints
 from momus.processes import return_memory
 from momus.progress import Timed, reporting
+from momus.rows.corpus import StoredCorpus
 from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references
 from momus.runs.folder import RunFolder
-from momus.runs.kept_rows import write_scores
+from momus.runs.kept import write_scores
 from momus.runs.named_files import files_named
+from momus.runs.orders import order_notes
 from momus.runs.result import CriticResult, Outcome, count_unscored
-from momus.runs.stored_corpus import StoredCorpus
 from momus.runs.texts import Texts
 from momus.verdicts.band import HumanBands
 from momus.verdicts.decomposition import parts_of
 from momus.verdicts.judge import MANY_PAIRS, USUAL, differences, judge
-from momus.verdicts.own_band import OwnBands
 from momus.verdicts.settings import Settings
 from momus.verdicts.verdict import Verdict, finite
 

@@ -31,8 +31,8 @@ from momus.parameters import exclude, need
 from momus.plugins import ADAPTERS, load_plugin
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
-from momus.runs.row_folder import ROOM, RowFolder
-from momus.runs.row_plan import Plan, critic_digest, differences, make_plan
+from momus.rows.folder import ROOM, RowFolder
+from momus.rows.plan import Plan, critic_digest, differences, make_plan
 from momus.text.documents import LeftOut
 
 LOCAL = "local"

@@ -23,9 +23,9 @@ from momus.numeric.types import Ints
 from momus.outputs import make_folder, write_bytes, writing
 from momus.processes import TRIES, KilledError, outcomes_of, return_memory
 from momus.reading.parts import read_part
-from momus.runs.packing import pack, rows_to_json, summary_to_json
-from momus.runs.row_folder import ROOM, RowFolder, write_record
-from momus.runs.row_plan import Plan
+from momus.rows.folder import ROOM, RowFolder, write_record
+from momus.rows.packing import pack, rows_to_json, summary_to_json
+from momus.rows.plan import Plan
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch, sample_size
 

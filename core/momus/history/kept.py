@@ -14,7 +14,7 @@ from momus.critic.source import UNKNOWN
 from momus.errors import StoreError, UsageError
 from momus.joint.axes import Axis
 from momus.runs.folder import RunFolder
-from momus.runs.kept_rows import KeptTexts, read_kept_texts
+from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict

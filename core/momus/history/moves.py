@@ -18,7 +18,7 @@ from momus.inference.ranking import Distances, average
 from momus.joint.axes import Axis
 from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates
-from momus.runs.kept_rows import KeptTexts
+from momus.runs.kept import KeptTexts
 
 Finding = Literal["farther", "nearer", "not told apart"]
 SEED = 0

@@ -14,9 +14,9 @@ from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.history.outliers import OutlierChange
 from momus.outputs import appending, write_own, writing
-from momus.report.blocks import Block, markdown_blocks, terminal_blocks
-from momus.report.format import number
 from momus.report.safe import clean
+from momus.report.words.blocks import Block, markdown_blocks, terminal_blocks
+from momus.report.words.format import number
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:

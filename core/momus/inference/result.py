@@ -1,4 +1,4 @@
-"""The outcome of one test, and how it was tested, as fields; `momus.report.words` puts them into words."""
+"""The outcome of one test, and how it was tested, as fields; `momus.report.words.findings` puts them into words."""
 
 from __future__ import annotations
 

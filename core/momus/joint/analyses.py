@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
+from momus.against.versions import Nearer
 from momus.files import plain
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.axes import Axis
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
-from momus.joint.versions import Nearer
 from momus.progress import Timed
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings

@@ -34,8 +34,8 @@ from momus.ownership import check_place
 from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
 from momus.reading.parts import read_part
+from momus.rows.store import StoredText
 from momus.runs.examples import unit_of
-from momus.runs.row_store import StoredText
 
 EXAMPLES = 10
 """Documents per critic of which a report shows the beginning."""

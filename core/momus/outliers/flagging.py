@@ -14,7 +14,7 @@ from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
 from momus.outliers.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
 from momus.outliers.rows import Measure, OddDocument, median_of, outlier_rows
-from momus.runs.result import Comparison
+from momus.runs.result import Results
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class FlaggedCorpus:
 
 
 def flagged(
-    run: Comparison | str | Path, fdr: float = 0.05, critic: str | None = None, corpus: str | None = None
+    run: Results | str | Path, fdr: float = 0.05, critic: str | None = None, corpus: str | None = None
 ) -> list[FlaggedCorpus]:
     """Choose the documents of a run that are odder than its real ones, at a stated false-discovery rate.
 

@@ -14,8 +14,9 @@ from momus.errors import UsageError
 from momus.evidence import MarkedDocument, Step
 from momus.numeric.types import Floats
 from momus.outliers.rows import OddDocument, OutlierRows, median_of, outlier_rows
-from momus.runs.folder import read_comparison
-from momus.runs.result import Comparison, CriticResult
+from momus.runs.answer import answer_of
+from momus.runs.folder import read_results
+from momus.runs.result import CriticResult, Results
 from momus.text.counting import documents_of
 from momus.visible import visible
 
@@ -98,9 +99,7 @@ class Listing:
     kept: int
 
 
-def listed(
-    run: Comparison | str | Path, critic: str | None = None, top: int = 10, corpus: str | None = None
-) -> Listing:
+def listed(run: Results | str | Path, critic: str | None = None, top: int = 10, corpus: str | None = None) -> Listing:
     """List the ``top`` oddest documents of each generated corpus, or of one corpus, under one critic.
 
     Parameters
@@ -117,14 +116,14 @@ def listed(
     StoreError
         The table of documents is missing or damaged.
     """
-    comparison = run if isinstance(run, Comparison) else read_comparison(run)
-    name = comparison.answer.axes[0].critic if critic is None else critic
+    comparison = run if isinstance(run, Results) else read_results(run)
+    name = answer_of(comparison).axes[0].critic if critic is None else critic
     (listing,) = _listings(comparison, outlier_rows(comparison, [name], corpus), top)
     return listing
 
 
 def outliers_frame(
-    comparison: Comparison, critic: str | None = None, corpus: str | None = None, top: int = 10
+    comparison: Results, critic: str | None = None, corpus: str | None = None, top: int = 10
 ) -> pd.DataFrame:
     """Tabulate the oddest documents of each critic and corpus, as `Comparison.outliers` says."""
     import pandas as pd
@@ -140,7 +139,7 @@ def outliers_frame(
     return frame.astype({"rank": np.int64, "value": np.float64})
 
 
-def _listings(comparison: Comparison, rows: OutlierRows, top: int) -> Iterator[Listing]:
+def _listings(comparison: Results, rows: OutlierRows, top: int) -> Iterator[Listing]:
     """The outliers of each critic."""
     if top < 1:
         raise UsageError(f"top is {top}, expected at least 1")

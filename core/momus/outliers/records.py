@@ -17,7 +17,7 @@ from momus.numeric.types import Ints
 from momus.outputs import make_folder, open_temporary, replacing_own, writing
 from momus.ownership import check_own, check_place
 from momus.reading.originals import Originals
-from momus.runs.row_folder import ROOM
+from momus.rows.folder import ROOM
 
 SUFFIXES = (".jsonl", ".parquet")
 RECORDS = "a file of `momus filter`"

@@ -17,8 +17,8 @@ from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
 from momus.runs.documents import documents_table
 from momus.runs.examples import unit_of
-from momus.runs.folder import read_comparison
-from momus.runs.result import Comparison, CriticResult
+from momus.runs.folder import read_results
+from momus.runs.result import CriticResult, Results
 from momus.verdicts.statistics import PPL
 from momus.verdicts.verdict import Verdict
 
@@ -184,7 +184,7 @@ class OutlierRows:
 
 
 def outlier_rows(
-    run: Comparison | str | Path,
+    run: Results | str | Path,
     critics: Sequence[str] | None = None,
     corpus: str | None = None,
     documents_only: bool = False,
@@ -207,7 +207,7 @@ def outlier_rows(
     StoreError
         The folder holds no run, or a file of it is missing or damaged.
     """
-    comparison = run if isinstance(run, Comparison) else read_comparison(run)
+    comparison = run if isinstance(run, Results) else read_results(run)
     label = "this run" if comparison.folder is None else str(comparison.folder)
     results = {r.name: r for r in comparison.results}
     for critic in critics or ():

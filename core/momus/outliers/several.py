@@ -12,7 +12,7 @@ from momus.errors import UsageError
 from momus.inference import holm
 from momus.numeric.types import Floats
 from momus.outliers.rows import outlier_rows
-from momus.runs.result import Comparison
+from momus.runs.result import Results
 
 TAIL, FEWEST = 0.05, 2
 """A document is odd if it is among the least likely 5 % of its corpus on two axes or more."""
@@ -73,7 +73,7 @@ class SeveralCorpus:
     documents: tuple[OddOnSeveral, ...]
 
 
-def odd_on_several(run: Comparison | str | Path, corpus: str | None = None) -> list[SeveralCorpus]:
+def odd_on_several(run: Results | str | Path, corpus: str | None = None) -> list[SeveralCorpus]:
     """Find the documents of each generated corpus, or of one corpus, that are odd on several axes.
 
     On each axis, documents are ranked by what ranks outliers. Documents with equal values share all their ranks, so

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from momus.report.against import blocks_of, first_sentences, step, trend, version_value
-from momus.report.answer import answer_of
-from momus.report.blocks import Block, markdown_blocks, terminal_blocks
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
 from momus.report.figures.rows import overview_rows, rows_svg
-from momus.report.format import markdown
 from momus.report.html import render_page
 from momus.report.safe import clean, one_line
+from momus.report.words.against import blocks_of, first_sentences, step, trend, version_value
+from momus.report.words.blocks import Block, markdown_blocks, terminal_blocks
+from momus.report.words.format import markdown
+from momus.runs.answer import answer_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from momus.joint.versions import Against, Path
-    from momus.runs.result import Comparison
+    from momus.against.versions import Against, Path
+    from momus.runs.result import Results
 
 WIDTH = 80
 SIZE, MARGIN = (360.0, 120.0), 34.0
 """Width and height of the figure of a path, and room for its words."""
 
 
-def against_view(comparison: Comparison, against: Against, every: bool = False, wide: bool = False) -> RenderableType:
+def against_view(comparison: Results, against: Against, every: bool = False, wide: bool = False) -> RenderableType:
     """Build the view for a terminal; with ``every`` or ``wide``, with all tables, and every number."""
     from rich.console import Group
     from rich.text import Text
@@ -46,7 +46,7 @@ def against_view(comparison: Comparison, against: Against, every: bool = False, 
     return Group(*parts)
 
 
-def against_markdown(comparison: Comparison, against: Against) -> str:
+def against_markdown(comparison: Results, against: Against) -> str:
     """Write all blocks in Markdown."""
     answer = answer_of(comparison)
     parts = [" ".join(markdown(s) for s in first_sentences(answer, against)), markdown(basis(comparison, against))]
@@ -55,7 +55,7 @@ def against_markdown(comparison: Comparison, against: Against) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def against_page(comparison: Comparison, against: Against) -> str:
+def against_page(comparison: Results, against: Against) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
     from markupsafe import Markup
 
@@ -79,7 +79,7 @@ def _numeric(block: Block) -> list[bool]:
     return [i >= texts and not h.startswith("passage") for i, h in enumerate(block.heads)]
 
 
-def basis(comparison: Comparison, against: Against) -> str:
+def basis(comparison: Results, against: Against) -> str:
     """What the comparison rests on: documents, folds, prompts."""
     corpora = {c["name"]: c for c in comparison.signature["corpora"] if c["role"] != "fit"}
     sizes = ", ".join(f"{c['documents']:,} of {name}" for name, c in corpora.items())

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from momus.evidence import Axis, Chart, Evidence, Heatmap, MarkedDocument, Series, Table
-from momus.report.answer import Answer, AxisAnswer, CorpusOveruse
-from momus.report.format import HUMAN
 from momus.report.passages import Passage, Shown, outlier_passages, shown_examples
-from momus.report.sentences import axis_line, axis_sentences, overuse_lines, says_what
-from momus.report.words import parts_tables
+from momus.report.words.findings import parts_tables
+from momus.report.words.format import HUMAN
+from momus.report.words.sentences import axis_line, axis_sentences, overuse_lines, says_what
+from momus.runs.answer import Answer, AxisAnswer, CorpusOveruse
 from momus.runs.examples import EXAMPLES
-from momus.runs.result import Comparison, CriticResult
+from momus.runs.result import CriticResult, Results
 from momus.verdicts.verdict import Verdict
 
 FINDINGS, GLANCE = 3, 280
@@ -63,7 +63,7 @@ class Card:
     overuse: Sequence[tuple[str, str]] = ()
 
 
-def cards_of(comparison: Comparison, answer: Answer, overused: Sequence[CorpusOveruse] = ()) -> list[Card]:
+def cards_of(comparison: Results, answer: Answer, overused: Sequence[CorpusOveruse] = ()) -> list[Card]:
     """Build the cards of a comparison, in the order of the answer."""
     overuse = {a.critic: overuse_lines([o for o in overused if o.critic == a.critic]) for a in answer.axes}
     results = {r.name: r for r in comparison.results}

@@ -15,18 +15,18 @@ from momus.arguments import arg
 from momus.errors import StoreError, UsageError
 from momus.outputs import write_bytes, writing
 from momus.ownership import check_place, refuse_irregular
-from momus.report.against import first_sentences as against_sentences
 from momus.report.against_view import against_markdown
-from momus.report.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
-from momus.report.format import markdown, markdown_table, number
-from momus.report.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
-from momus.report.table import SIZES, overview, taking_part
-from momus.report.trust_line import trust_items
+from momus.report.words.against import first_sentences as against_sentences
+from momus.report.words.format import markdown, markdown_table, number
+from momus.report.words.sentences import axes, first_sentences, largest_gaps, legend, overuse_lines, says_what
+from momus.report.words.table import SIZES, overview, taking_part
+from momus.report.words.trust import trust_items
+from momus.runs.answer import Answer, AxisAnswer, Cell, answer_of, overuse_of
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
-    from momus.joint.versions import Against
-    from momus.runs.result import Comparison
+    from momus.against.versions import Against
+    from momus.runs.result import Results
 
 BEGIN, END = "<!-- momus: begin -->", "<!-- momus: end {} -->"
 """What a card has around the section, so that it can be replaced; the end holds the digest of what is between them."""
@@ -37,7 +37,7 @@ _BOMS = (b"\xff\xfe", b"\xfe\xff")
 """Beginnings of files in UTF-16 and UTF-32."""
 
 
-def comparison_markdown(comparison: Comparison) -> str:
+def comparison_markdown(comparison: Results) -> str:
     """Write the answer, what it rests on, the overview table, the largest gaps, over-used text, and the warnings."""
     if comparison.against is not None:
         return against_markdown(comparison, comparison.against)
@@ -60,7 +60,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     return "\n\n".join(b for b in blocks if b) + "\n"
 
 
-def card_markdown(comparison: Comparison, corpus: str | None = None) -> str:
+def card_markdown(comparison: Results, corpus: str | None = None) -> str:
     """Write the section of one generated corpus.
 
     Parameters
@@ -184,7 +184,7 @@ def _card_row(axis: str, cell: Cell) -> tuple[str, ...]:
     )
 
 
-def _basis(comparison: Comparison, name: str) -> Iterator[str]:
+def _basis(comparison: Results, name: str) -> Iterator[str]:
     """What the section rests on: documents, doubts, warnings, and how to repeat it."""
     signature = comparison.signature
     corpora = {c["name"]: c for c in signature["corpora"]}
@@ -197,7 +197,7 @@ def _basis(comparison: Comparison, name: str) -> Iterator[str]:
     yield f"Made with Momus {signature['momus']}, seed {signature['seed']}"
 
 
-def comparison_json(comparison: Comparison) -> dict[str, Any]:
+def comparison_json(comparison: Results) -> dict[str, Any]:
     """The answer, what it rests on, all verdicts, joint analyses, warnings and the signature of a comparison.
 
     All values are plain lists, strings and finite numbers; a number that does not exist is None.

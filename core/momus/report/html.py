@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from momus.evidence import Table
 from momus.report.figures.palette import Look, colour_rules
 from momus.report.figures.svg import draw, figure_csv
-from momus.report.format import number, p_value
 from momus.report.safe import anchor, clean
+from momus.report.words.format import number, p_value
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from momus.report.against import legend as against_legend
-from momus.report.answer import Answer, AxisAnswer, answer_of
 from momus.report.safe import one_line
-from momus.report.sentences import axes, legend
-from momus.report.table import SIZES, cell_text, overview, taking_part
-from momus.report.trust_line import trust_items
+from momus.report.words.against import legend as against_legend
+from momus.report.words.sentences import axes, legend
+from momus.report.words.table import SIZES, cell_text, overview, taking_part
+from momus.report.words.trust import trust_items
+from momus.runs.answer import Answer, AxisAnswer, answer_of
 from momus.text.counting import percentage
 
 if TYPE_CHECKING:
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 COLUMN = 2
 """Texts that a LaTeX table has room for in one column of a paper of two; with more, it spans both."""
@@ -51,7 +51,7 @@ _LATEX = {
 }
 
 
-def comparison_latex(comparison: Comparison, label: str = "tab:momus") -> str:
+def comparison_latex(comparison: Results, label: str = "tab:momus") -> str:
     r"""Write the overview table as a ``table`` float with a caption that says what it shows, and a ``\label``.
 
     Each cell is a gap in human bands with the signs of the overview, the word of the statistic where it has an arrow,
@@ -101,7 +101,7 @@ def _columns(texts: int, sized: bool) -> str:
     return column % ("right", LABEL) + column % ("left", width) * texts + "r" * sized
 
 
-def _notes(comparison: Comparison) -> list[str]:
+def _notes(comparison: Results) -> list[str]:
     """What to doubt, and the warnings, in small type below the table."""
     doubts = [f"Doubtful: {i.label}: {i.text}" for i in trust_items(comparison) if not i.ok]
     lines = [*doubts, *(f"Note: {warning}" for warning in comparison.warnings)]
@@ -111,7 +111,7 @@ def _notes(comparison: Comparison) -> list[str]:
     return [r"\par\smallskip", r"\begin{minipage}{\linewidth}\scriptsize\raggedright", *texts, r"\end{minipage}"]
 
 
-def _caption(comparison: Comparison, answer: Answer) -> str:
+def _caption(comparison: Results, answer: Answer) -> str:
     """What the table shows, of how many documents, and how it was tested."""
     signature = comparison.signature
     reference = "human text" if comparison.against is None else comparison.against.reference

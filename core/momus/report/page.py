@@ -10,16 +10,17 @@ from urllib.parse import quote
 
 from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_own
-from momus.report.against import first_sentences as against_sentences
-from momus.report.against import legend as against_legend
 from momus.report.against_view import against_page
-from momus.report.answer import Answer, answer_of, overuse_of
 from momus.report.cards import cards_of, findings_of
 from momus.report.figures.palette import Look, looks
 from momus.report.figures.rows import FEW, key_svg, overview_rows, rows_svg
 from momus.report.figures.scales import GapScale
 from momus.report.html import environment, render_page
-from momus.report.joint_words import (
+from momus.report.passages import Shown
+from momus.report.words.against import first_sentences as against_sentences
+from momus.report.words.against import legend as against_legend
+from momus.report.words.findings import band, effective, families, floors, gap, method, null
+from momus.report.words.joint import (
     chance,
     count,
     group_blocks,
@@ -29,11 +30,10 @@ from momus.report.joint_words import (
     rank,
     rank_cells,
 )
-from momus.report.passages import Shown
-from momus.report.sentences import finding_words, first_sentences, label, legend
-from momus.report.table import overview
-from momus.report.trust_line import trust_items
-from momus.report.words import band, effective, families, floors, gap, method, null
+from momus.report.words.sentences import finding_words, first_sentences, label, legend
+from momus.report.words.table import overview
+from momus.report.words.trust import trust_items
+from momus.runs.answer import Answer, answer_of, overuse_of
 from momus.runs.folder import REPORT
 from momus.runs.manifest import REPORT_KIND
 from momus.text.counting import percentage
@@ -41,14 +41,14 @@ from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 
 WIDTH = 84
 """Pixels that the largest gap of a table is away from 0."""
 
 
-def write_report(comparison: Comparison, path: Path) -> Path:
+def write_report(comparison: Results, path: Path) -> Path:
     """Write the report, and return its path.
 
     Raises
@@ -59,7 +59,7 @@ def write_report(comparison: Comparison, path: Path) -> Path:
     return write_own(path, render(comparison), REPORT_KIND)
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Results) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
     from markupsafe import Markup
 
@@ -116,7 +116,7 @@ def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
     }
 
 
-def _joint(comparison: Comparison, answer: Answer) -> dict[str, Any]:
+def _joint(comparison: Results, answer: Answer) -> dict[str, Any]:
     """What the page shows of the analyses of all axes together."""
     joint = comparison.joint
     ranked = [] if joint.ranking is None else joint.ranking.of(ALL_AXES)
@@ -178,7 +178,7 @@ def _interval(v: Verdict, scale: GapScale) -> str:
     return f"--l:{low:.0f};--w:{high - low:.0f};--g:{gap:.0f}"
 
 
-def summary_html(comparison: Comparison) -> str:
+def summary_html(comparison: Results) -> str:
     """Render the answer, the overview table, what it rests on, and a link to the report, as a piece of HTML.
 
     It holds no script and loads nothing; all texts are cleaned and escaped.

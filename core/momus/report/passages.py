@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from momus.evidence import MarkedDocument, Step
-from momus.report.answer import AxisAnswer
-from momus.report.format import number
 from momus.report.safe import clean
+from momus.report.words.format import number
+from momus.runs.answer import AxisAnswer
 from momus.runs.examples import Example
 from momus.runs.result import CriticResult
 

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from momus.arguments import arg
 from momus.report.against_view import against_view
-from momus.report.answer import Answer, answer_of, overuse_of
-from momus.report.format import plain_text
 from momus.report.safe import one_line
-from momus.report.sentences import first_sentences, largest_gaps, legend, overuse_lines, unscored_lines
-from momus.report.table import Overview, overview, short_names, shortened
-from momus.report.trust_line import trust_items
 from momus.report.wide import wide_view
+from momus.report.words.format import plain_text
+from momus.report.words.sentences import first_sentences, largest_gaps, legend, overuse_lines, unscored_lines
+from momus.report.words.table import Overview, overview, short_names, shortened
+from momus.report.words.trust import trust_items
+from momus.runs.answer import Answer, answer_of, overuse_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 WIDTH = 80
 WIDE = 170
@@ -35,7 +35,7 @@ LINES = 3
 WARNINGS = 3
 
 
-def comparison_view(comparison: Comparison, every: bool = False, wide: bool = False) -> RenderableType:
+def comparison_view(comparison: Results, every: bool = False, wide: bool = False) -> RenderableType:
     """Build the view of a comparison.
 
     Parameters
@@ -65,7 +65,7 @@ def comparison_view(comparison: Comparison, every: bool = False, wide: bool = Fa
     return Group(*parts)
 
 
-def comparison_text(comparison: Comparison, width: int = WIDTH, every: bool = False, wide: bool = False) -> str:
+def comparison_text(comparison: Results, width: int = WIDTH, every: bool = False, wide: bool = False) -> str:
     """Render `comparison_view` as plain text."""
     return plain_text(comparison_view(comparison, every, wide), max(width, WIDE) if every or wide else width)
 
@@ -77,7 +77,7 @@ def _answer(answer: Answer) -> list[Text]:
     return [Text("\n".join(_wrapped(line)), style="" if i else "bold") for i, line in enumerate(lines)]
 
 
-def _trust(comparison: Comparison) -> Text:
+def _trust(comparison: Results) -> Text:
     """The trust line; what is doubtful is red and begins with ``!``."""
     from rich.console import Console
     from rich.text import Text

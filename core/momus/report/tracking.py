@@ -15,7 +15,7 @@ from momus.redact import redacted
 from momus.version import install_command
 
 if TYPE_CHECKING:
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 
 class Tracker(Protocol):
@@ -23,7 +23,7 @@ class Tracker(Protocol):
 
     def log(
         self,
-        comparison: Comparison,
+        comparison: Results,
         place: str,
         *,
         run: str,
@@ -58,7 +58,7 @@ class Tracker(Protocol):
 
 
 def log_comparison(
-    comparison: Comparison,
+    comparison: Results,
     to: str,
     *,
     run: str = "momus",

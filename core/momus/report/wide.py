@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.joint.ranks import ALL_AXES
-from momus.report.blocks import terminal_blocks
-from momus.report.format import number, p_value, text_table
-from momus.report.joint_words import group_blocks, joint_lines, pair_rows, pair_sentences, rank_cells
 from momus.report.safe import one_line
-from momus.report.sentences import finding
-from momus.report.words import families, floors, gap, parts_tables, shows
+from momus.report.words.blocks import terminal_blocks
+from momus.report.words.findings import families, floors, gap, parts_tables, shows
+from momus.report.words.format import number, p_value, text_table
+from momus.report.words.joint import group_blocks, joint_lines, pair_rows, pair_sentences, rank_cells
+from momus.report.words.sentences import finding
 from momus.text.counting import counted
 from momus.verdicts.band import OWN
 from momus.verdicts.table import speaking
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 
 def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
@@ -62,7 +62,7 @@ def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     return table
 
 
-def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
+def wide_view(comparison: Results, every: bool = False) -> RenderableType:
     """Build the table of verdicts, followed by the joint analyses, warnings, unscored documents and signature."""
     from rich.console import Group
     from rich.text import Text
@@ -92,7 +92,7 @@ def wide_view(comparison: Comparison, every: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def evidence_parts(comparison: Comparison) -> list[RenderableType]:
+def evidence_parts(comparison: Results) -> list[RenderableType]:
     """Tables of the parts of log P(x), one for each critic that decomposes it and each generated text."""
     from rich.text import Text
 
@@ -105,7 +105,7 @@ def evidence_parts(comparison: Comparison) -> list[RenderableType]:
     return shown
 
 
-def joint_parts(comparison: Comparison) -> list[RenderableType]:
+def joint_parts(comparison: Results) -> list[RenderableType]:
     """Sentences and tables of the analyses of all axes together."""
     from rich.text import Text
 

@@ -15,14 +15,14 @@ from momus.errors import StoreError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 FILE = "documents.parquet"
 COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "nll", "steps", "nll_per_step", "reason", "oddity")
 TEXT_COLUMNS = ("corpus", "id", "prompt", "group", "critic", "z", "reason")
 
 
-def documents_frame(comparison: Comparison) -> pd.DataFrame:
+def documents_frame(comparison: Results) -> pd.DataFrame:
     """Tabulate the documents of a comparison, one row per document and critic, with the columns `COLUMNS`.
 
     Raises
@@ -38,7 +38,7 @@ def documents_frame(comparison: Comparison) -> pd.DataFrame:
 
 
 def documents_table(
-    comparison: Comparison, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None
+    comparison: Results, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None
 ) -> pa.Table:
     """Rows of the documents of a comparison, with the columns of `Scores.table`.
 
@@ -63,7 +63,7 @@ def documents_table(
     if comparison.folder is None:
         raise StoreError(
             "the scores of this comparison are neither in memory nor in a folder",
-            hint="compare with out=FOLDER, or read the folder with momus.read_comparison",
+            hint="compare with out=FOLDER, or read the folder with momus.read_results",
         )
     return read_documents(comparison.folder, critics, corpora)
 

@@ -27,10 +27,10 @@ from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
 from momus.runs.generation import NEXT, Generation, complete, is_pending
-from momus.runs.kept_rows import HEADLINE, read_axis, write_axis
+from momus.runs.kept import HEADLINE, read_axis, write_axis
 from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
 from momus.runs.record import RunRecord, contradiction
-from momus.runs.result import Comparison, CriticResult
+from momus.runs.result import CriticResult, Results
 from momus.schema import build, parse_json, read_json
 from momus.verdicts.verdict import Verdict
 
@@ -294,7 +294,7 @@ def read_joint(path: Path) -> Joint:
     return read_json(path, Joint, AGAIN) if path.exists() else Joint()
 
 
-def read_comparison(run: str | Path) -> Comparison:
+def read_results(run: str | Path) -> Results:
     """Read a finished run back from its folder; per-document scores stay in ``documents.parquet``.
 
     Raises
@@ -304,7 +304,7 @@ def read_comparison(run: str | Path) -> Comparison:
     """
     folder = RunFolder(run)
     signature = folder.read_run()
-    comparison = Comparison(
+    comparison = Results(
         verdicts=folder.read_verdicts(),
         results=folder.results(c["name"] for c in signature["critics"]),
         signature=signature,
@@ -318,7 +318,7 @@ def read_comparison(run: str | Path) -> Comparison:
     return comparison
 
 
-def _check_names(comparison: Comparison, path: Path) -> None:
+def _check_names(comparison: Results, path: Path) -> None:
     """Raise `StoreError` if a file of a run names a critic or a text that the run does not have."""
     critics = {c["name"] for c in comparison.signature["critics"]}
     corpora = {c["name"]: c["role"] for c in comparison.signature["corpora"] if c["role"] != "fit"}

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 from momus.errors import StoreError
 from momus.files import file_digest, write_json
 from momus.ownership import MARK, PART, RUN, is_own
-from momus.runs.row_folder import is_row_file
+from momus.rows.folder import is_row_file
 from momus.schema import build, read_json
 from momus.version import RUN_FORMAT, __version__
 

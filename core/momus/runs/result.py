@@ -6,26 +6,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from momus.against.versions import Against, Versions, against_of
 from momus.critic import Note
 from momus.critic.fitted import FittedOn
 from momus.critic.scores import Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, to_json
 from momus.joint.analyses import Joint
-from momus.joint.versions import Against, Versions, against_of
 from momus.runs.examples import Example
 from momus.verdicts.decomposition import Parts
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
     from momus.joint.axes import Axis
-    from momus.report.answer import Answer
-
-Plot = Literal["overview", "axis", "ranks", "power"]
 
 
 @dataclass(frozen=True)
@@ -145,8 +139,8 @@ class Outcome:
 
 
 @dataclass
-class Comparison:
-    """The results of `momus.compare`; prints as a table, and shows as one in a notebook.
+class Results:
+    """The results of a comparison, as data; `momus.Comparison` adds short forms of what can be done with them.
 
     Attributes
     ----------
@@ -195,164 +189,11 @@ class Comparison:
         """Verdicts as dicts."""
         return [v.row() for v in self.verdicts]
 
-    def frame(self) -> pd.DataFrame:
-        """Verdicts as a pandas data frame; the fields of the method are columns ``method_…``."""
-        import pandas as pd
-
-        return pd.json_normalize(self.rows(), sep="_")
-
-    @property
-    def answer(self) -> Answer:
-        """Which text is nearest to human text, and how far each is off on each axis, as data."""
-        from momus.report.answer import answer_of
-
-        return answer_of(self)
-
     @cached_property
     def against(self) -> Against | None:
         """What changed from the reference to the new texts, where the reference is text of a model; else None."""
-        return against_of(self)
-
-    @property
-    def documents(self) -> pd.DataFrame:
-        """Documents as a tidy data frame, one row per document and critic.
-
-        Its columns are corpus, id, prompt, group, critic, z (the states or the number, in a few words), nll, steps,
-        nll_per_step and reason (why a document is unscored); what does not exist is null.
-
-        Raises
-        ------
-        StoreError
-            The scores are neither in memory nor in the run folder.
-        """
-        from momus.runs.documents import documents_frame
-
-        return documents_frame(self)
-
-    def outliers(self, critic: str | None = None, corpus: str | None = None, top: int = 10) -> pd.DataFrame:
-        """Oddest documents as a data frame, ``top`` per critic and corpus, the oddest first.
-
-        Its columns are critic, corpus, rank, id, prompt, group, value, unit, z, unlikely and why. ``value`` is the
-        critic's own measure of oddity, or else the Latent NLL, per step for critics of sequences; documents of one
-        value share a rank and are in the order of their ids. ``unlikely`` names unlikely steps where the run kept the
-        document, else None; ``why`` says why it is listed.
-
-        Parameters
-        ----------
-        critic
-            Name of one critic; default: all.
-        corpus
-            Name of one corpus, which may be ``real``; default: all generated ones.
-
-        Raises
-        ------
-        UsageError
-            There is no such critic or corpus, or ``top`` is below 1.
-        """
-        from momus.outliers.listing import outliers_frame
-
-        return outliers_frame(self, critic, corpus, top)
-
-    def plot(self, kind: Plot = "overview", critic: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a figure into matplotlib axes, and return them.
-
-        Parameters
-        ----------
-        kind
-            ``overview``: distance of each corpus on each axis in human bands. ``axis``: the human and the generated
-            texts on one axis. ``ranks``: mean distance of each corpus, with bootstrap share. ``power``: the smallest
-            difference that each axis would have detected.
-        critic
-            Name of a critic, for ``axis`` (default: the one with the largest gap) and ``ranks`` (default: all axes).
-        ax
-            Axes to draw into; default: those of a new figure.
-
-        Raises
-        ------
-        UsageError
-            There is no such plot or critic, or the comparison lacks what it shows.
-        """
-        from momus.report.figures.axes import plot
-
-        return plot(self, kind, critic, ax)
-
-    def to_latex(self) -> str:
-        """Write the overview table in LaTeX, with intervals, caption and label; it needs ``array`` and ``booktabs``."""
-        from momus.report.latex import comparison_latex
-
-        return comparison_latex(self)
-
-    def to_markdown(self) -> str:
-        """Write the answer, the overview table and the warnings in Markdown."""
-        from momus.report.exports import comparison_markdown
-
-        return comparison_markdown(self)
-
-    def to_card(self, corpus: str | None = None) -> str:
-        """Write a section of a data card in Markdown: what critics say of one generated corpus.
-
-        Parameters
-        ----------
-        corpus
-            Name of the corpus; default: the only one.
-
-        Raises
-        ------
-        UsageError
-            There is no such corpus, or there are several and none is named.
-        """
-        from momus.report.exports import card_markdown
-
-        return card_markdown(self, corpus)
-
-    def report(self, path: str | Path) -> Path:
-        """Write the report as one HTML file, and return its path."""
-        from momus.ownership import check_output
-        from momus.report.page import write_report
-        from momus.runs.manifest import REPORT_KIND
-
-        check_output(Path(path), REPORT_KIND, kept_by=self.folder)
-        return write_report(self, Path(path))
-
-    def log_to(
-        self, to: str, *, run: str = "momus", step: int | None = None, report: bool = True, **options: Any
-    ) -> str:
-        """Send verdicts, effects and the report to an experiment tracker, and return where they are now.
-
-        Parameters
-        ----------
-        to
-            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT``, ``tensorboard:FOLDER`` or ``trackio:PROJECT``. The name
-            alone logs into the run that is active in this process, if there is one.
-        run
-            Name of a run that is created.
-        step
-            Where on the axis of training steps the numbers are.
-        report
-            Whether to send the HTML report, which holds passages of the documents.
-        options
-            Options of the tracker's own function that creates a run, such as ``tags`` of ``wandb.init``.
-
-        Raises
-        ------
-        MomusError
-            There is no such tracker, its package is not installed, or it fails.
-        """
-        from momus.report.tracking import log_comparison
-
-        return log_comparison(self, to, run=run, step=step, report=report, options=options)
-
-    def __str__(self) -> str:
-        from momus.report.terminal import comparison_text
-
-        return comparison_text(self)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from momus.report.page import summary_html
-
-        return summary_html(self)
+        versions = [r.versions for r in self.results if r.versions is not None]
+        return against_of(self.signature, versions, self.verdicts, self.joint.nearer)
 
 
 def count_unscored(scores: Sequence[Scores]) -> list[Unscored]:

@@ -29,7 +29,7 @@ from momus.errors import MomusError, UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.runs.stored_corpus import StoredCorpus, sample_rows
+from momus.rows.corpus import StoredCorpus, sample_rows
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.sketches import TextSketch

@@ -16,7 +16,7 @@ from momus.outliers.rows import outlier_rows
 from momus.outputs import write_text
 from momus.report.html import render_page
 from momus.runs.folder import RunFolder
-from momus.runs.kept_rows import KeptTexts, read_kept_texts
+from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.version import __version__

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from momus.report.format import p_value, text_table
 from momus.report.safe import one_line
+from momus.report.words.format import p_value, text_table
 from momus.text.counting import counted, percentage
 from momus_people.axis import AxisRow
 from momus_people.build import Made

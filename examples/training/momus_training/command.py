@@ -46,7 +46,7 @@ def export(
 
     Next: open the tracker; runs of one name and several steps are curves there.
     """
-    from momus.runs.folder import read_comparison
+    from momus import read_comparison
 
     folder = run_folder(run)
     comparison = read_comparison(folder)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from momus.redact import redacted_value
 
 if TYPE_CHECKING:
-    from momus.runs.result import Comparison
+    from momus import Comparison
     from momus.verdicts.verdict import Verdict
 
 COLUMNS = (

@@ -10,24 +10,24 @@ import pytest
 from scipy import sparse
 
 import momus
+from momus.against.bands import OwnBands
+from momus.against.changes import changed_items, page_z
+from momus.against.versions import Path as ChainPath
+from momus.comparison import read_comparison
 from momus.critic import Counted
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
 from momus.engine.crossfit import cross_scored, fold_numbers
 from momus.errors import UsageError
-from momus.joint.changes import changed_items, page_z
-from momus.joint.versions import Path as ChainPath
 from momus.progress import Silent, Timed
-from momus.report.against import trend
 from momus.report.exports import comparison_json, comparison_markdown
 from momus.report.latex import comparison_latex
 from momus.report.page import render
 from momus.report.terminal import comparison_text
-from momus.report.trust_line import trust_items
-from momus.runs.folder import read_comparison
+from momus.report.words.against import trend
+from momus.report.words.trust import trust_items
 from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
-from momus.verdicts.own_band import OwnBands
 from momus.verdicts.settings import Settings
 
 WORDS = [

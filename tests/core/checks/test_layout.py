@@ -7,8 +7,8 @@ import momus
 from momus import Corpus
 from momus.checks.layout import Layout, layout_of, layout_sentence
 from momus.reading import ReadingOptions
-from momus.report.answer import answer_of
-from momus.report.sentences import first_sentences
+from momus.report.words.sentences import first_sentences
+from momus.runs.answer import answer_of
 from momus.text.sketches import TextSketch
 
 STORY = 'The rain had stopped by the time they reached the house. "It is late", she said. He did not answer. '

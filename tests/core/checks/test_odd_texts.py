@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momus.checks.notes import ORDER, order_notes
 from momus.errors import ReadingError, UsageError
 from momus.reading import read_corpus
+from momus.runs.orders import ORDER, order_notes
 from momus.runs.texts import read_texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted

@@ -9,7 +9,7 @@ from momus.calibration.calibrate import calibrate
 from momus.critic.registry import make_critics, named
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError
-from momus.runs.row_folder import RowFolder
+from momus.rows.folder import RowFolder
 
 SOURCE = """
 from dataclasses import dataclass

@@ -63,8 +63,8 @@ def test_code_that_did_not_change_is_taken_over(folder):
 
 
 def test_a_run_without_digests_is_read_and_never_taken_over(folder):
+    from momus.comparison import read_comparison
     from momus.history.kept import KeptRun, changed_inputs, incomparable
-    from momus.runs.folder import read_comparison
     from momus.runs.manifest import write_manifest
 
     for name in ("run", "other"):

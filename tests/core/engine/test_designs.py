@@ -5,12 +5,12 @@ import pytest
 
 import momus
 from momus import MomusError
+from momus.comparison import read_comparison
 from momus.critic import Statistic
 from momus.critic.statistic import mean
 from momus.inference import compare_rows, holm
 from momus.report import render
 from momus.report.terminal import comparison_text
-from momus.runs.folder import read_comparison
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 

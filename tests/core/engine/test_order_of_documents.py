@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momus import Corpus, compare
-from momus.checks.notes import order_notes
 from momus.conformance.corpora import documents
 from momus.critic.registry import critic_class
 from momus.reading import read_corpus
+from momus.runs.orders import order_notes
 from momus.runs.texts import read_texts
 from momus.text.documents import Answers, Document, LeftOut, Origin, Section
 from momus.text.tokens import get_tokenizer

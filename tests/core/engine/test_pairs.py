@@ -11,8 +11,8 @@ from tests.verdicts import changed
 import momus
 import momus.engine.run_critic as run_critic
 from momus.progress import Silent
-from momus.report.joint_words import PAIRS as MOST
-from momus.report.joint_words import pair_rows, pair_sentences
+from momus.report.words.joint import PAIRS as MOST
+from momus.report.words.joint import pair_rows, pair_sentences
 from momus.verdicts.table import adjust, floor_warnings
 
 OPTIONS = {"critics": ["unigram"], "permutations": 199, "resamples": 19, "reporter": Silent()}

@@ -12,7 +12,7 @@ from momus.critic import Critic, LogPrior, Values
 from momus.critic.registry import critic_class
 from momus.errors import StoreError
 from momus.joint.axes import axis_of
-from momus.runs.kept_rows import HEADLINE, OF_AXIS, read_axis, write_axis
+from momus.runs.kept import HEADLINE, OF_AXIS, read_axis, write_axis
 from momus_critics.length import Length
 from momus_critics.shares import StopwordShare
 from momus_critics.unigram import Unigram

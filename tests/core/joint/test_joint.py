@@ -7,11 +7,12 @@ import pytest
 
 import momus
 from momus import Corpus
+from momus.comparison import read_comparison
 from momus.errors import StoreError, UsageError
 from momus.report import render
-from momus.report.joint_words import joint_lines, nearest
 from momus.report.terminal import comparison_text
-from momus.runs.folder import JOINT, read_comparison, read_joint, write_joint
+from momus.report.words.joint import joint_lines, nearest
+from momus.runs.folder import JOINT, read_joint, write_joint
 
 WORDS = [f"w{i}" for i in range(200)] + ["the", "of", "and", "in", ","] * 20
 

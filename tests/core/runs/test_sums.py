@@ -5,13 +5,13 @@ import pytest
 from scipy import sparse
 
 import momus
-import momus.runs.row_store as row_store
-import momus.runs.sums as sums_of_counts
+import momus.rows.store as row_store
+import momus.rows.sums as sums_of_counts
 from momus.critic import Counted
 from momus.critic.registry import make_critics
 from momus.engine.scoring import score_parts
-from momus.runs.row_store import StoredText
-from momus.runs.sums import Sums
+from momus.rows.store import StoredText
+from momus.rows.sums import Sums
 
 
 def parts_of(rng, numbers):

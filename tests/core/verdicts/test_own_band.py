@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from momus.against.bands import HALVES, LEAST_UNITS, OwnBands
 from momus.critic import Counted, Statistic
 from momus.critic.statistic import mean, total_variation
-from momus.verdicts.own_band import HALVES, LEAST_UNITS, OwnBands
 
 MEAN = Statistic("mean", "x", "value", mean)
 RATIO = Statistic("ratio", "x", "value", mean, effect="log_ratio")

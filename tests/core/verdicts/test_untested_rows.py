@@ -20,7 +20,7 @@ from momus.inference.relabelling import Budget
 from momus.inference.without_variance import separation_interval
 from momus.joint.analyses import Joint
 from momus.joint.ranks import Ranking, RankRow
-from momus.report.joint_words import joint_lines
+from momus.report.words.joint import joint_lines
 from momus.verdicts.table import adjust, floor_warnings
 
 SHARE = Statistic("odd_share", "x", "value", mean, label="share of odd words", format="share")
@@ -193,7 +193,7 @@ def test_pairs_whose_differences_are_all_one():
 
 
 def test_readers_are_told_why_there_is_no_interval():
-    from momus.report.words import method
+    from momus.report.words.findings import method
 
     rng = np.random.default_rng(0)
     found = momus.compare(lines(rng, 40), {"g": lines(rng, 40, "damn")}, fit=lines(rng, 40), critics=[Swears()])

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from momus.errors import UsageError
 from momus.evidence import Chart, Series
 from momus.joint.ranks import ALL_AXES
-from momus.report.answer import answer_of
 from momus.report.cards import overlay
 from momus.report.figures.chart import MANY, MARKED
 from momus.report.figures.palette import COLOURS, LABEL, MARKERS, Look, entries, look_of, looks
 from momus.report.figures.rows import Dot, Rows, overview_rows, power_rows, ranks_rows
 from momus.report.figures.scales import GapScale, log_ticks, plain_number
 from momus.report.safe import clean
-from momus.runs.result import Comparison, CriticResult, Plot
+from momus.runs.answer import answer_of
+from momus.runs.result import CriticResult, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Plot = Literal["overview", "axis", "ranks", "power"]
 WIDTHS = {"column": 3.35, "page": 6.9}
 """Widths of figures in inches: one column of a two-column page, and both."""
 ROW, REST = 0.3, 1.1
@@ -33,7 +34,7 @@ SPREAD = 0.56
 """Part of a row's height that the dots of its corpora share."""
 
 
-def plot(comparison: Comparison, kind: Plot = "overview", critic: str | None = None, axes: Axes | None = None) -> Axes:
+def plot(comparison: Results, kind: Plot = "overview", critic: str | None = None, axes: Axes | None = None) -> Axes:
     """Draw a figure of a comparison; see `Comparison.plot`."""
     if kind not in get_args(Plot):
         raise UsageError(f"there is no plot {kind!r}", hint=f"choose one of {', '.join(get_args(Plot))}")
@@ -50,7 +51,7 @@ def plot(comparison: Comparison, kind: Plot = "overview", critic: str | None = N
         return _plot(comparison, kind, critic, axes)
 
 
-def _plot_new(comparison: Comparison, kind: Plot, critic: str | None) -> Axes:
+def _plot_new(comparison: Results, kind: Plot, critic: str | None) -> Axes:
     """Draw into a new figure of pyplot, which a notebook shows, as high as the rows of the figure need."""
     import matplotlib.pyplot as plt
 
@@ -65,7 +66,7 @@ def _plot_new(comparison: Comparison, kind: Plot, critic: str | None) -> Axes:
         raise
 
 
-def _plot(comparison: Comparison, kind: Plot, critic: str | None, axes: Axes) -> Axes:
+def _plot(comparison: Results, kind: Plot, critic: str | None, axes: Axes) -> Axes:
     if kind == "overview":
         return draw_rows(axes, overview_rows(answer_of(comparison)))
     if kind == "power":
@@ -157,7 +158,7 @@ def draw_rows(axes: Axes, rows: Rows) -> Axes:
     """Draw a figure of rows: row i at height −i, so that the first is at the top; about 0.25 inch for each is enough.
 
     >>> from matplotlib.figure import Figure
-    >>> from momus.report.answer import Answer
+    >>> from momus.runs.answer import Answer
     >>> draw_rows(Figure().add_subplot(), overview_rows(Answer((), ()))).get_xlabel()
     'distance from human text (human bands)'
     """

@@ -20,13 +20,13 @@ from momus.joint.ranks import ALL_AXES
 from momus.numeric.types import Floats
 from momus.outputs import make_folder, replacing_own, write_own, writing
 from momus.ownership import check_output
-from momus.report.answer import answer_of
 from momus.report.cards import overlay
 from momus.report.figures.axes import WIDTHS, draw_axis, draw_rows, paper_style
 from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
 from momus.report.figures.svg import draw, figure_csv, standalone
 from momus.report.safe import anchor, clean
-from momus.runs.result import Comparison
+from momus.runs.answer import answer_of
+from momus.runs.result import Results
 from momus.text.counting import percentage
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def figure_width(text: str) -> float:
 
 
 def write_figures(
-    comparison: Comparison,
+    comparison: Results,
     folder: Path,
     formats: Sequence[str] = FORMATS,
     width: float = WIDTHS["column"],
@@ -137,7 +137,7 @@ def write_figures(
     return written
 
 
-def papers(comparison: Comparison, width: float, csv_as_is: bool = False) -> Iterator[Paper]:
+def papers(comparison: Results, width: float, csv_as_is: bool = False) -> Iterator[Paper]:
     """The figures of a comparison: overview, ranks, power, and one per axis, as far as the run has them."""
     answer, ranking = answer_of(comparison), comparison.joint.ranking
     axes = len(answer.axes)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from momus.evidence import Chart
-from momus.report.format import HUMAN
+from momus.report.words.format import HUMAN
 
 COLOURS = {
     "ink": "#1d2329",

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from momus.errors import UsageError
 from momus.joint.ranks import ALL_AXES, Ranking
-from momus.report.answer import Answer, Cell
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import LABEL, Look, looks
 from momus.report.figures.scales import GapScale
-from momus.report.joint_words import chance
 from momus.report.safe import anchor, clean, csv_text
-from momus.report.sentences import finding
+from momus.report.words.joint import chance
+from momus.report.words.sentences import finding
+from momus.runs.answer import Answer, Cell
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 

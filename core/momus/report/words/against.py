@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from momus.against.versions import Against, Direction, Item, Path
 from momus.arguments import arg
 from momus.joint.analyses import Joint
-from momus.joint.versions import Against, Direction, Item, Path
-from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer
-from momus.report.blocks import Block
-from momus.report.format import number, p_value, percent, rounded
-from momus.report.joint_words import group_blocks
 from momus.report.safe import one_line
-from momus.report.sentences import axes, says_what, size
-from momus.report.table import SIZES, overview, taking_part
+from momus.report.words.blocks import Block
+from momus.report.words.format import number, p_value, percent, rounded
+from momus.report.words.joint import group_blocks
+from momus.report.words.sentences import axes, says_what, size
+from momus.report.words.table import SIZES, overview, taking_part
+from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
 from momus.text.counting import counted, joined, percentage
 
 GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8

@@ -20,7 +20,7 @@ from momus.numeric.ragged import owners_of
 from momus.numeric.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from momus.runs.row_store import StoredText
+    from momus.rows.store import StoredText
 
 FULL = 1 << 22
 """Cells of a dense table of sums (34 MB at most); larger tables are sparse."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from momus.arguments import arg
 from momus.evidence import Table, Wording
 from momus.inference import Method
-from momus.report.format import number, p_value
+from momus.report.words.format import number, p_value
 from momus.runs.result import CriticResult
 from momus.text.counting import counted
 from momus.verdicts.decomposition import GAP, Estimate, PartRow, Parts

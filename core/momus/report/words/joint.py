@@ -13,8 +13,8 @@ from momus.joint.adjusted import AdjustedRow
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.joint.subgroups import Subgroups
-from momus.report.blocks import Block
-from momus.report.format import number, p_value, rounded
+from momus.report.words.blocks import Block
+from momus.report.words.format import number, p_value, rounded
 from momus.verdicts.verdict import Verdict
 
 ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "n", "p")

@@ -19,7 +19,9 @@ from momus.critic import Counted, Pooled
 from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.numeric.types import Bools, Floats, Ints
-from momus.runs.packing import (
+from momus.rows.corpus import Documents, StoredCorpus
+from momus.rows.folder import AGAIN, CriticRecord, RowFolder
+from momus.rows.packing import (
     SCORES,
     column_of,
     columns_of,
@@ -32,10 +34,8 @@ from momus.runs.packing import (
     unpack,
     unpack_sketch,
 )
-from momus.runs.row_folder import AGAIN, CriticRecord, RowFolder
-from momus.runs.row_plan import Plan
-from momus.runs.stored_corpus import Documents, StoredCorpus
-from momus.runs.sums import KEPT_BYTES, StoredCounts, Sums, size_of
+from momus.rows.plan import Plan
+from momus.rows.sums import KEPT_BYTES, StoredCounts, Sums, size_of
 from momus.text.corpus import Corpus
 from momus.text.digests import canonical_order
 from momus.text.documents import Document

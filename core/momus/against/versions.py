@@ -8,13 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from momus.inference.multiplicity import holm
 from momus.verdicts.table import speaking
-
-if TYPE_CHECKING:
-    from momus.runs.result import Comparison
+from momus.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -186,18 +184,24 @@ class Against:
 TOPICS = "topics"
 
 
-def against_of(comparison: Comparison) -> Against | None:
-    """Put together what the critics of a comparison say of the versions; None where the reference is real text."""
-    signature = comparison.signature
+def against_of(
+    signature: Mapping[str, Any], of_critics: Sequence[Versions], verdicts: Sequence[Verdict], nearer: Sequence[Nearer]
+) -> Against | None:
+    """Put together what critics say of the versions; None where the reference is real text.
+
+    Parameters
+    ----------
+    signature
+        Provenance of the run, as ``run.json`` holds it.
+    """
     reference = str(signature.get("against") or "")
     if not reference:
         return None
     alpha = 1 - float(signature.get("confidence", 0.95))
-    of_critics = [r.versions for r in comparison.results if r.versions is not None]
     items = [i for v in of_critics for i in v.items]
     items.sort(key=lambda i: -abs(i.effect))  # stable
     directions = _adjusted_directions([d for v in of_critics for d in v.directions])
-    spoken = {(v.critic, v.generated): v.statistic for v in speaking(comparison.verdicts)}
+    spoken = {(v.critic, v.generated): v.statistic for v in speaking(verdicts)}
     names = [c["name"] for c in signature["corpora"] if c["role"] == "generated"]
     chosen = _chosen_paths([p for v in of_critics for p in v.paths], spoken, names)
     return Against(
@@ -207,7 +211,7 @@ def against_of(comparison: Comparison) -> Against | None:
         tuple(sorted((i for i in items if i.kind == TOPICS), key=lambda i: -abs(i.change))),
         tuple(sorted(directions, key=lambda d: (d.p_adjusted, -abs(d.difference)))),
         tuple(sorted(_adjusted_paths(chosen), key=lambda p: 1.0 if p.p_adjusted is None else p.p_adjusted)),
-        tuple(comparison.joint.nearer),
+        tuple(nearer),
         (reference, *names) if chosen else (),
         alpha,
     )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from momus.report.format import markdown, markdown_table, text_table
 from momus.report.safe import one_line
+from momus.report.words.format import markdown, markdown_table, text_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -22,7 +22,7 @@ from momus.files import file_digest
 from momus.reading import ReadingOptions
 from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut
-from momus.runs.row_folder import KIND, MANIFEST, write_record
+from momus.rows.folder import KIND, MANIFEST, write_record
 from momus.schema import build, read_json, seal
 from momus.text.counting import counted, joined
 from momus.text.words import icu_version

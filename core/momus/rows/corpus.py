@@ -18,7 +18,7 @@ from momus.reading.parts import read_part
 from momus.text.corpus import SCHEMA, Corpus
 
 if TYPE_CHECKING:
-    from momus.runs.row_store import StoredText
+    from momus.rows.store import StoredText
 
 KEPT_BYTES = 24 << 20
 """Text of the parts that were read last, which are not read again."""

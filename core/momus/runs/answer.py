@@ -1,7 +1,7 @@
 """The answer of a comparison: which text is nearest to human text, on which axes each is off, and by how much.
 
 All that the first screen of the report, the table in the terminal and the overview figure show, as data; sentences are
-made of it in `momus.report.sentences`.
+made of it in `momus.report.words.sentences`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    from momus.runs.result import Comparison, CriticResult
+    from momus.runs.result import CriticResult, Results
 
 Sign = Literal[-1, 0, 1]
 GENERAL, LEADING = 0.4, 1.5
@@ -201,7 +201,7 @@ class Answer:
         return next(a for a in self.axes if a.critic == critic)
 
 
-def answer_of(comparison: Comparison) -> Answer:
+def answer_of(comparison: Results) -> Answer:
     """Collect the answer of a comparison from its verdicts and ranks."""
     by_axis: dict[str, dict[str, list[Verdict]]] = {}
     for v in comparison.verdicts:
@@ -222,9 +222,7 @@ def answer_of(comparison: Comparison) -> Answer:
     return Answer(corpora, tuple(axes), len(counted), str(comparison.signature.get("layout", "")))
 
 
-def _corpora(
-    comparison: Comparison, speaking: Sequence[Verdict], means: Mapping[str, float]
-) -> tuple[CorpusAnswer, ...]:
+def _corpora(comparison: Results, speaking: Sequence[Verdict], means: Mapping[str, float]) -> tuple[CorpusAnswer, ...]:
     ranking = comparison.joint.ranking
     ranks = {r.model: r for r in (ranking.of(ALL_AXES) if ranking is not None else [])}
     corpora = []

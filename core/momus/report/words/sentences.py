@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from momus.report.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
-from momus.report.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
-from momus.report.joint_words import count
 from momus.report.safe import one_line
-from momus.report.words import statistic_name
+from momus.report.words.findings import statistic_name
+from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
+from momus.report.words.joint import count
+from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
 from momus.verdicts.atlas import atlas

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from momus.text.counting import counted, percentage, text_of
 
 if TYPE_CHECKING:
-    from momus.runs.result import Comparison
+    from momus.runs.result import Results
 
 WHOLE = 0.995
 """A share that is shown as 100 %."""
@@ -41,7 +41,7 @@ class TrustItem:
     ok: bool = True
 
 
-def trust_items(comparison: Comparison) -> list[TrustItem]:
+def trust_items(comparison: Results) -> list[TrustItem]:
     """Documents, fitted text, groups, copies, languages, logs and unscored documents of a comparison, in this order."""
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
@@ -79,7 +79,7 @@ def _fitted(signature: Mapping[str, Any], corpora: list[dict[str, Any]], checks:
 
 
 def _groups(
-    comparison: Comparison, corpora: list[dict[str, Any]], checks: list[dict[str, Any]], reference: str
+    comparison: Results, corpora: list[dict[str, Any]], checks: list[dict[str, Any]], reference: str
 ) -> TrustItem:
     """The groups that were given, or what the tests counted as independent without them."""
     real = next(c for c in corpora if c["role"] == "real")
@@ -151,7 +151,7 @@ def _languages(languages: list[dict[str, Any]], reference: str) -> Iterator[Trus
         yield TrustItem("language", f"{code}{share}")
 
 
-def _unscored(comparison: Comparison, corpora: list[dict[str, Any]]) -> TrustItem:
+def _unscored(comparison: Results, corpora: list[dict[str, Any]]) -> TrustItem:
     """The critic that leaves most documents of a corpus unscored."""
     totals = {c["name"]: c["documents"] for c in corpora}
     worst = (0.0, 0, "", "")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from momus.report.answer import Answer, Cell
-from momus.report.format import HUMAN
-from momus.report.joint_words import chance, rank
 from momus.report.safe import one_line
-from momus.report.sentences import ARROWS, label, mark, size
+from momus.report.words.format import HUMAN
+from momus.report.words.joint import chance, rank
+from momus.report.words.sentences import ARROWS, label, mark, size
+from momus.runs.answer import Answer, Cell
 from momus.text.counting import joined, text_of
 
 MIDDLE = "…"

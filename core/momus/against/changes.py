@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from momus.against.versions import TOPICS, Direction, Item, Path
 from momus.critic import Counted, Statistic
 from momus.critic.rows import aligned
 from momus.critic.scores import Scores
 from momus.inference.multiplicity import benjamini_hochberg
-from momus.joint.versions import TOPICS, Direction, Item, Path
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 

@@ -163,7 +163,7 @@ class RowFolder:
         Parameters
         ----------
         belongs
-            What the record must say, see `momus.runs.row_plan.Plan.belongs`.
+            What the record must say, see `momus.rows.plan.Plan.belongs`.
         """
         try:
             record = read_json(self.record(part), Record, AGAIN, sealed=True)

@@ -1,7 +1,7 @@
 """Tables of a run folder from which a later run takes what was read and scored before, beside the texts themselves.
 
 ``texts.parquet`` has the ids, prompts, groups and hashes of all documents; ``critics/NAME/real.parquet`` the scores of
-the real text with their rows, in the columns of a part (`momus.runs.packing`); ``critics/NAME/headline.parquet`` the
+the real text with their rows, in the columns of a part (`momus.rows.packing`); ``critics/NAME/headline.parquet`` the
 rows of the headline of all texts, for analyses of all axes. Each has a record in its metadata.
 """
 
@@ -25,9 +25,9 @@ from momus.errors import StoreError
 from momus.inference.pooling import Rows
 from momus.joint.axes import Axis
 from momus.outputs import delete, make_folder, replacing
+from momus.rows.folder import SummaryRecord
+from momus.rows.packing import keys_of, scored_columns, scores_of, summary_from_json, summary_to_json, unpack
 from momus.runs.manifest import AGAIN
-from momus.runs.packing import keys_of, scored_columns, scores_of, summary_from_json, summary_to_json, unpack
-from momus.runs.row_folder import SummaryRecord
 from momus.runs.texts import Texts
 from momus.schema import build, parse_json
 from momus.verdicts.statistics import all_statistics

@@ -1,0 +1,296 @@
+"""The front door of the library: `compare`, `read_comparison`, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from momus.runs.result import Results
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from momus.critic import Critic
+    from momus.progress import Reporter
+    from momus.reading import ReadingOptions, TextSource
+    from momus.report.figures.axes import Plot
+    from momus.runs.answer import Answer
+    from momus.verdicts.settings import Settings
+
+
+class Comparison(Results):
+    """The results of `momus.compare`; prints as a table, and shows as one in a notebook.
+
+    Its fields are those of `momus.runs.result.Results`; its methods are short forms of functions of the report.
+    """
+
+    @classmethod
+    def of(cls, results: Results) -> Comparison:
+        """Give results the short forms."""
+        return cls(**{f.name: getattr(results, f.name) for f in fields(Results)})
+
+    def frame(self) -> pd.DataFrame:
+        """Verdicts as a pandas data frame; the fields of the method are columns ``method_…``."""
+        import pandas as pd
+
+        return pd.json_normalize(self.rows(), sep="_")
+
+    @property
+    def answer(self) -> Answer:
+        """Which text is nearest to human text, and how far each is off on each axis, as data."""
+        from momus.runs.answer import answer_of
+
+        return answer_of(self)
+
+    @property
+    def documents(self) -> pd.DataFrame:
+        """Documents as a tidy data frame, one row per document and critic.
+
+        Its columns are corpus, id, prompt, group, critic, z (the states or the number, in a few words), nll, steps,
+        nll_per_step and reason (why a document is unscored); what does not exist is null.
+
+        Raises
+        ------
+        StoreError
+            The scores are neither in memory nor in the run folder.
+        """
+        from momus.runs.documents import documents_frame
+
+        return documents_frame(self)
+
+    def outliers(self, critic: str | None = None, corpus: str | None = None, top: int = 10) -> pd.DataFrame:
+        """Oddest documents as a data frame, ``top`` per critic and corpus, the oddest first.
+
+        Its columns are critic, corpus, rank, id, prompt, group, value, unit, z, unlikely and why. ``value`` is the
+        critic's own measure of oddity, or else the Latent NLL, per step for critics of sequences; documents of one
+        value share a rank and are in the order of their ids. ``unlikely`` names unlikely steps where the run kept the
+        document, else None; ``why`` says why it is listed.
+
+        Parameters
+        ----------
+        critic
+            Name of one critic; default: all.
+        corpus
+            Name of one corpus, which may be ``real``; default: all generated ones.
+
+        Raises
+        ------
+        UsageError
+            There is no such critic or corpus, or ``top`` is below 1.
+        """
+        from momus.outliers.listing import outliers_frame
+
+        return outliers_frame(self, critic, corpus, top)
+
+    def plot(self, kind: Plot = "overview", critic: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw a figure into matplotlib axes, and return them.
+
+        Parameters
+        ----------
+        kind
+            ``overview``: distance of each corpus on each axis in human bands. ``axis``: the human and the generated
+            texts on one axis. ``ranks``: mean distance of each corpus, with bootstrap share. ``power``: the smallest
+            difference that each axis would have detected.
+        critic
+            Name of a critic, for ``axis`` (default: the one with the largest gap) and ``ranks`` (default: all axes).
+        ax
+            Axes to draw into; default: those of a new figure.
+
+        Raises
+        ------
+        UsageError
+            There is no such plot or critic, or the comparison lacks what it shows.
+        """
+        from momus.report.figures.axes import plot
+
+        return plot(self, kind, critic, ax)
+
+    def to_latex(self) -> str:
+        """Write the overview table in LaTeX, with intervals, caption and label; it needs ``array`` and ``booktabs``."""
+        from momus.report.latex import comparison_latex
+
+        return comparison_latex(self)
+
+    def to_markdown(self) -> str:
+        """Write the answer, the overview table and the warnings in Markdown."""
+        from momus.report.exports import comparison_markdown
+
+        return comparison_markdown(self)
+
+    def to_card(self, corpus: str | None = None) -> str:
+        """Write a section of a data card in Markdown: what critics say of one generated corpus.
+
+        Parameters
+        ----------
+        corpus
+            Name of the corpus; default: the only one.
+
+        Raises
+        ------
+        UsageError
+            There is no such corpus, or there are several and none is named.
+        """
+        from momus.report.exports import card_markdown
+
+        return card_markdown(self, corpus)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report as one HTML file, and return its path."""
+        from momus.ownership import check_output
+        from momus.report.page import write_report
+        from momus.runs.manifest import REPORT_KIND
+
+        check_output(Path(path), REPORT_KIND, kept_by=self.folder)
+        return write_report(self, Path(path))
+
+    def log_to(
+        self, to: str, *, run: str = "momus", step: int | None = None, report: bool = True, **options: Any
+    ) -> str:
+        """Send verdicts, effects and the report to an experiment tracker, and return where they are now.
+
+        Parameters
+        ----------
+        to
+            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT``, ``tensorboard:FOLDER`` or ``trackio:PROJECT``. The name
+            alone logs into the run that is active in this process, if there is one.
+        run
+            Name of a run that is created.
+        step
+            Where on the axis of training steps the numbers are.
+        report
+            Whether to send the HTML report, which holds passages of the documents.
+        options
+            Options of the tracker's own function that creates a run, such as ``tags`` of ``wandb.init``.
+
+        Raises
+        ------
+        MomusError
+            There is no such tracker, its package is not installed, or it fails.
+        """
+        from momus.report.tracking import log_comparison
+
+        return log_comparison(self, to, run=run, step=step, report=report, options=options)
+
+    def __str__(self) -> str:
+        from momus.report.terminal import comparison_text
+
+        return comparison_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from momus.report.page import summary_html
+
+        return summary_html(self)
+
+
+def compare(
+    real: TextSource | None = None,
+    generated: Mapping[str, TextSource] | None = None,
+    *,
+    against: Mapping[str, TextSource] | None = None,
+    fit: TextSource | None = None,
+    critics: Sequence[str | Critic[Any]] | None = None,
+    config: Mapping[str, dict[str, Any]] | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    settings: Settings | None = None,
+    reading: ReadingOptions | None = None,
+    reporter: Reporter | None = None,
+    command: str | None = None,
+    reuse: str | Path | None = None,
+    jobs: int | None = 1,
+    trust: Sequence[Path] = (),
+    **options: Any,
+) -> Comparison:
+    """Compare generated with real text along the axes of several critics.
+
+    Parameters
+    ----------
+    real, fit
+        Corpora, paths, or texts in memory: lists of texts or dicts, data frames, Arrow tables, Hugging Face data sets
+        (`momus.reading.read_memory`); also folders of rows that ``momus score`` wrote. Critics are fitted on ``fit``
+        and compared on ``real``; without ``fit``, half of ``real``, drawn by the seed, is set apart for fitting.
+    generated
+        The corpora to criticise, by name.
+    against
+        Text of a model, by name: the reference in place of real text, from which the others are said to differ. Critics
+        are cross-fitted (`momus.engine.crossfit`), and bands are those of its own halves. With ``real`` too, it is said
+        which of both is nearer to that.
+    critics
+        Names of registered critics, or critics; default: all registered ones that can be fitted on the text, or those
+        that scored the rows.
+    config
+        Parameters by name of critic.
+    out
+        Run folder to write.
+    reading
+        How paths are read: field, format, encoding.
+    reuse
+        An earlier run folder: critics with the same parameters, fitted on the same text, are taken from it, and so are
+        the scores of the real text if that is the same. Others are fitted again, with a warning.
+    jobs
+        Number of processes; None: one per core where that pays. Texts of more than `momus.engine.large.LARGE` bytes are
+        scored part by part, smaller ones critic by critic. A script that asks for several needs
+        ``if __name__ == "__main__":`` around its call, since the processes import it.
+    trust
+        Folders of critics that may use adapters, where texts are given as rows that were scored before.
+    settings, **options
+        `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    MomusError
+        A text cannot be read, a critic cannot be fitted, the folder is in use, …; the message says how to fix it.
+    """
+    from momus.engine import compare as engine
+    from momus.engine.request import requested
+
+    request = requested(
+        real,
+        generated,
+        against,
+        settings,
+        options,
+        fit=fit,
+        critics=critics,
+        config=config,
+        out=out,
+        overwrite=overwrite,
+        resume=resume,
+        reading=reading,
+        reporter=reporter,
+        command=command,
+        reuse=reuse,
+        jobs=jobs,
+        trust=trust,
+    )
+    return Comparison.of(engine.compare(request, write_page))
+
+
+def write_page(results: Results, path: Path) -> Path:
+    """Write the report of results as one HTML file, and return its path."""
+    from momus.report.page import write_report
+
+    return write_report(results, path)
+
+
+def read_comparison(run: str | Path) -> Comparison:
+    """Read a finished run back from its folder; per-document scores stay in ``documents.parquet``.
+
+    Raises
+    ------
+    StoreError
+        The folder holds no finished run.
+    """
+    from momus.runs.folder import read_results
+
+    return Comparison.of(read_results(run))

@@ -1,0 +1,63 @@
+"""Critics run on texts, and their verdicts adjusted for each other."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+
+from momus.arguments import arg
+from momus.checks.notes import mixed_prompts_warnings
+from momus.engine.chosen import Absent, Chosen, absent_warnings, bare, left_out_warning
+from momus.engine.jobs import Work, outcomes
+from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
+from momus.errors import FittingError, MissingExtraError
+from momus.progress import Timed
+from momus.runs.result import Outcome, Results
+from momus.runs.texts import Texts
+from momus.verdicts.settings import Settings
+from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings
+
+
+def run_critics(
+    results: Results,
+    selection: Chosen,
+    work: Work,
+    timed: Timed,
+    skip_unfit: bool,
+    pool: ProcessPoolExecutor | None,
+) -> None:
+    """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
+    absent, unfit = list(selection.absent), dict[str, str]()
+    for critic, outcome in outcomes(selection.critics, work, timed, pool):
+        if isinstance(outcome, Outcome):
+            results.add(outcome)
+        elif not skip_unfit:
+            raise outcome
+        elif isinstance(outcome, MissingExtraError):
+            absent.append(Absent(critic.name, outcome))
+        else:
+            unfit[critic.name] = outcome.message
+    results.left_out = {name: bare(name, reason) for name, reason in unfit.items()}
+    unfit |= selection.unset
+    results.warnings += [left_out_warning(unfit)] if unfit else []
+    results.warnings += absent_warnings(absent)
+    results.warnings += work.reuse.warnings if work.reuse is not None else []
+    results.warnings += critics_warnings(results.results)
+    if not results.results:
+        raise FittingError(
+            "no critic can be fitted on this text: " + " ".join(results.warnings),
+            hint="give more text" if work.settings.against else f"give more real text with {arg('fit')}",
+        )
+
+
+def adjust_all(results: Results, texts: Texts, settings: Settings) -> None:
+    """Adjust the p-values of all critics for each other, and warn of what the table shows."""
+    multiplicity = settings.multiplicity
+    results.verdicts = selected(adjust([v for r in results.results for v in r.verdicts], multiplicity))
+    of_pairs = multiplicity if multiplicity in ("none", "holm-table", "bh-table") else f"{multiplicity}-table"
+    results.pairs = adjust([v for r in results.results for v in r.pairs], of_pairs)
+    results.warnings += [*missing_warnings(results.verdicts), *left_out_warnings(results.verdicts)]
+    if settings.paired is None:
+        results.warnings += mixed_prompts_warnings(texts.real, texts.generated, results.verdicts)
+    results.warnings += floor_warnings(results.verdicts, multiplicity)
+    results.warnings += skewness_warnings(results.verdicts)
+    results.warnings += floor_warnings(results.pairs, of_pairs, pairs=True)

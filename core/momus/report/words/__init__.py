@@ -1,0 +1,1 @@
+"""Words: the only sentences about results, made from their fields last."""
