@@ -46,7 +46,7 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
     names = table.column_names
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UsageError(f"{path}: two columns are called {twice!r}", hint="give each column a name of its own")
+        raise UsageError(f"{path}: two columns are called {twice!r}", hint="give each column another name")
     make_folder(path.parent)
     with replacing_own(path, TABLE) as temporary:
         if path.suffix == ".parquet":
@@ -102,16 +102,16 @@ def write_sealed(path: Path, content: dict[str, Any]) -> None:
     write_json(path, {**content, SEAL: seal(content)})
 
 
-def write_json(path: Path, content: Any, indent: int | None = 1, *, own: str | None = None) -> None:
+def write_json(path: Path, content: Any, indent: int | None = 1, *, kind: str | None = None) -> None:
     """Write JSON atomically: a reader sees either the old file or the complete new one.
 
-    Without ``indent``, on one line, which is written many times as fast. ``own`` is its kind, at a place that a
+    Without ``indent``, on one line, which is written many times as fast. ``kind`` is what it is, at a place that a
     user names: see `momus.outputs.replacing_own`.
     """
     text = json.dumps(content, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
     # of names that are not UTF-8, Python makes unpaired surrogates: JSON holds them as escapes
     data = text.encode("utf-8", "backslashreplace")
-    if own is not None:
-        write_own(path, data, own)
+    if kind is not None:
+        write_own(path, data, kind)
     else:
         write_bytes(path, data)

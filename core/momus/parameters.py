@@ -287,7 +287,7 @@ def exclude(**arguments: object) -> None:
     momus.errors.UsageError: resume=True and overwrite=True exclude each other
       → leave one of them out
     """
-    chosen = [_shown(name, value) for name, value in arguments.items() if _given(value)]
+    chosen = [_shown(name, value) for name, value in arguments.items() if _is_set(value)]
     if len(chosen) > 1:
         raise UsageError(f"{' and '.join(chosen)} exclude each other", hint="leave one of them out")
 
@@ -306,12 +306,12 @@ def need(name: str, is_given: bool, **others: object) -> None:
       → add out=, or leave resume=True out
     """
     for other, value in others.items():
-        if _given(value) and not is_given:
+        if _is_set(value) and not is_given:
             shown = _shown(other, value)
             raise UsageError(f"{shown} needs {arg(name)}", hint=f"add {arg(name)}, or leave {shown} out")
 
 
-def _given(value: object) -> bool:
+def _is_set(value: object) -> bool:
     return not (value is None or value is False or value in ([], ""))
 
 

@@ -203,6 +203,7 @@ def test_output_folder_in_use(run, tmp_path):
     out = tmp_path / "run"
     assert run("--out", out)[0] == 0
     assert sorted(p.name for p in out.iterdir()) == [
+        ".report.html.momus",
         "critics",
         "documents.parquet",
         "joint.json",

@@ -42,7 +42,7 @@ def test_a_calibration_prints_tables_and_writes_a_report(call, tmp_path):
     ("extra", "code", "message"),
     [
         (("--strengths", "much"), 2, "--strengths"),
-        (("--sizes", "ten"), 2, "--sizes"),
+        (("--sizes", "ten"), 2, "'ten' is not a size"),
         (("--sizes", "500"), 2, "needs 1,000 documents"),
         (("--defects", "typo"), 2, "no defect 'typo'"),
     ],

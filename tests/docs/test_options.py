@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```(?:bash|console|sh|yaml)[^\n]*\n(.*?)^```", re.MULTILIN
 SPAN = re.compile(r"(?<!`)`([^`\n]+(?:\n[^`\n]+)?)`(?!`)")
 COMMAND = re.compile(r"(?:^|[\s$(])momus ([a-z]+)((?:[^|;&\n]|\\\n)*)")
 OPTION = re.compile(r"(?<![\w/-])(--?[A-Za-z][\w-]*)")
-OTHERS = {"--log_samples", "--save-details", "--settings", "--exact", "--threads", "--work"}
+OTHERS = {"--log_samples", "--save-details", "--settings", "--exact", "--threads", "--work", "--alternative"}
 """Options of other tools, and of scripts of the checkout, that prose names."""
 
 

@@ -104,7 +104,7 @@ LOST = {
         ("compare", "-r", "texts", "-g", "m=texts/gen.jsonl", "-o", "texts/run", *FEW),
         "a file of its input",
     ),
-    "a demo over a run": (("demo", "-o", "run"), "not a run of `momus demo`"),
+    "a demo over a run": (("demo", "-o", "run"), "but not one of `momus demo`"),
     "a critic over that of a run": (
         ("fit", "length", "-f", "texts/fit.jsonl", "-o", "run/critics/length"),
         "part of the run",

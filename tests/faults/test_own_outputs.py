@@ -57,8 +57,6 @@ CASES = (
     Case("plan run --difference 0.5 -o plan.svg", ("plan --out",), ("plan.svg",)),
     Case("gate run --max 9 --junit gate.xml", ("gate --junit",), ("gate.xml",)),
     Case("gate run --max 9 --sequential looks.json", ("gate --sequential",), ("looks.json",)),
-    Case("gate run --save-as main --registry names", ("gate --registry", "diff --registry"), ("names/main.json",)),
-    Case("history . -o history.html", ("history --out",), ("history.html",)),
     Case(GENERATE, ("generate --out",), ("a.jsonl", "a.jsonl.run.json")),
     Case("prepare sections.jsonl -o p.jsonl --overwrite --least-sections 1", ("prepare --out",), ("p.jsonl",)),
     Case(FILTER, ("filter --kept", "filter --dropped"), ("keep.jsonl", "drop.jsonl")),

@@ -125,7 +125,7 @@ def test_a_foreign_line_in_a_kept_file_is_refused(kind, tmp_path):
     added = lines[0] if change is None else json.dumps(change(json.loads(lines[0])))
     path.write_text("\n".join([*lines[1:], *([lines[0]] if change is None else []), added]) + "\n", encoding="utf-8")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"line 2|two documents with one id") as caught:
+    with pytest.raises(StoreError, match=r"line 2|two documents with one id|as Momus wrote it") as caught:
         write_documents(path, Writer(4), prompts, Decoding(), resume=True)
     assert caught.value.hint
     assert path.read_bytes() == before

@@ -71,7 +71,7 @@ def write_calibration(calibration: Calibration, folder: Path) -> None:
         write_table(rates, folder / RATES)
         write_table(p_values(calibration), folder / P_VALUES)
         write_own(folder / REPORT, render_calibration(calibration), RESULTS[REPORT])
-        write_json(folder / CALIBRATION, as_json(calibration), own=RESULTS[CALIBRATION])
+        write_json(folder / CALIBRATION, as_json(calibration), kind=RESULTS[CALIBRATION])
 
 
 RATE_SCHEMA = pa.schema(

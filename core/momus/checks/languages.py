@@ -207,8 +207,8 @@ def language_warning(critic: Critic[Any], real: Corpus, text: Languages | None) 
         return ""
     return (
         f"Critic {critic.name!r} reads the texts as {assumed!r}, while {percentage(text.share(text.main), 0)} of "
-        f"{text.documents:,} sampled documents of {text.corpus!r} are in {text.main!r}: give {arg('language')} "
-        f"{text.main}, or its parameters."
+        f"{text.documents:,} sampled documents of {text.corpus!r} are in {text.main!r}: give "
+        f"{arg('language', text.main)}, or its parameters."
     )
 
 

@@ -39,10 +39,10 @@ _ONE: Mapping[str, tuple[Any, str]] = {
 }
 
 
-def refuse(critic: Critic[Any], method: str, found: str, expected: str, hint: str = "") -> NoReturn:
+def refuse(critic: Critic[Any], method: str, kind: str, expected: str, hint: str = "") -> NoReturn:
     """Raise the error that says what a method returned, and what it should."""
     raise CriticError(
-        f"critic {critic.name!r}: {method} returned {found}, expected {expected}", hint, critic=critic.name
+        f"critic {critic.name!r}: {method} returned {kind}, expected {expected}", hint, critic=critic.name
     )
 
 
@@ -138,12 +138,12 @@ def check_prior(critic: Critic[Any], prior: LogPrior, ids: Sequence[str]) -> tup
     return values, steps.astype(np.int64)
 
 
-def _vector(critic: Critic[Any], what: str, given: Any, n: int) -> Floats:
+def _vector(critic: Critic[Any], what: str, returned: Any, n: int) -> Floats:
     """One real number per document, as a float array (n,)."""
-    return _real(critic, what, given, n, 1)
+    return _real(critic, what, returned, n, 1)
 
 
-def check_vector(critic: Critic[Any], method: str, given: Any, n: int) -> Floats | None:
+def check_vector(critic: Critic[Any], method: str, returned: Any, n: int) -> Floats | None:
     """One number per document, NaN where there is none; None if the critic gives none at all.
 
     Raises
@@ -151,9 +151,9 @@ def check_vector(critic: Critic[Any], method: str, given: Any, n: int) -> Floats
     CriticError
         It is something else.
     """
-    if given is None:
+    if returned is None:
         return None
-    values = _vector(critic, method, given, n)
+    values = _vector(critic, method, returned, n)
     if (np.abs(values) > LARGEST).any():
         refuse(critic, method, f"{values[np.abs(values) > LARGEST][0]}", f"numbers of at most {LARGEST:g} in size")
     return values
@@ -181,14 +181,14 @@ def check_rows(critic: Critic[Any], name: str, rows: Any, n: int) -> Rows:
     return table
 
 
-def _real(critic: Critic[Any], what: str, given: Any, n: int, dimensions: int) -> NDArray[Any]:
+def _real(critic: Critic[Any], what: str, returned: Any, n: int, dimensions: int) -> NDArray[Any]:
     """Real numbers as a float array of n rows."""
     try:
-        values = np.asarray(given)
+        values = np.asarray(returned)
     except (TypeError, ValueError):  # lists of different lengths, tensors on a device
-        refuse(critic, what, _kind(given), "an array of numbers")
+        refuse(critic, what, _kind(returned), "an array of numbers")
     if values.dtype.kind not in "fiub":
-        kind = {"c": "complex numbers", "U": "texts", "S": "bytes"}.get(values.dtype.kind, _kind(given))
+        kind = {"c": "complex numbers", "U": "texts", "S": "bytes"}.get(values.dtype.kind, _kind(returned))
         refuse(critic, what, kind, "real numbers")
     if values.ndim != dimensions:
         shape = "(n,)" if dimensions == 1 else "(n, d)"
@@ -197,8 +197,8 @@ def _real(critic: Critic[Any], what: str, given: Any, n: int, dimensions: int) -
     return values.astype(np.float64, copy=False)
 
 
-def _check_length(critic: Critic[Any], source: str, found: int, n: int) -> None:
-    if found != n:
+def _check_length(critic: Critic[Any], source: str, rows: int, n: int) -> None:
+    if rows != n:
         raise CriticError(
-            f"critic {critic.name!r}: {source} returned {found} rows for {n} documents", _ROWS, critic=critic.name
+            f"critic {critic.name!r}: {source} returned {rows} rows for {n} documents", _ROWS, critic=critic.name
         )

@@ -122,8 +122,8 @@ def _parts(critic: Critic[Any], batch: Corpus, latents: Any) -> Floats | None:
     decomposed = critic.decompose(batch, latents) if isinstance(critic, DecompositionMixin) else None
     if decomposed is None:
         return None
-    for part in PARTS:
-        check_vector(critic, part, getattr(decomposed, part, None), len(batch))
+    for term in PARTS:
+        check_vector(critic, term, getattr(decomposed, term, None), len(batch))
     return decomposed.columns
 
 

@@ -94,7 +94,7 @@ def source_change(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str
 
 def is_outdated(cls: type) -> bool:
     """Whether a module that defines a class was changed after the class was made."""
-    return any(path.exists() and path.stat().st_mtime > _made(cls) for path in _modules_of(cls, ()).values())
+    return any(path.exists() and path.stat().st_mtime > _time_of(cls) for path in _modules_of(cls, ()).values())
 
 
 def forget(cls: type) -> None:
@@ -109,7 +109,7 @@ def forget(cls: type) -> None:
     importlib.invalidate_caches()
 
 
-def _made(cls: type) -> float:
+def _time_of(cls: type) -> float:
     """When a class was made, in seconds since 1970."""
     return float(getattr(cls, "_made_at", math.inf))
 
@@ -129,7 +129,7 @@ def _own_digest(cls: type, adapters: Sequence[str]) -> str:
         modules = {name: _code(path, name) for name, path in _modules_of(cls, adapters).items()}
     except OSError:  # a file that is gone, or cannot be read
         return _unknown()
-    if "" in cells or any(code.changed > _made(cls) for code in modules.values()):
+    if "" in cells or any(code.changed > _time_of(cls) for code in modules.values()):
         return _unknown()
     return _digest([*cells, *(f"{code.label} {code.digest}" for code in modules.values())])
 
@@ -210,18 +210,18 @@ def _located(name: str, importer: str) -> list[tuple[str, Path]]:
 @cache
 def _along(name: str) -> tuple[list[Path], list[tuple[str, Path]]]:
     """The folders of a package, none of another module, and the files along its dotted name."""
-    parent, _, part = name.rpartition(".")
+    parent, _, last = name.rpartition(".")
     if not parent:
         folders, file = _top(name)
         return folders, [] if file is None else [(name, file)]
     folders, modules = _along(parent)
     for folder in folders:
-        inner = folder / part
+        inner = folder / last
         if (package := inner / "__init__.py").is_file():
             return [inner], [*modules, (name, package)]
-        if (module := folder / f"{part}.py").is_file():
+        if (module := folder / f"{last}.py").is_file():
             return [], [*modules, (name, module)]
-    return [folder / part for folder in folders if (folder / part).is_dir()], modules
+    return [folder / last for folder in folders if (folder / last).is_dir()], modules
 
 
 @cache

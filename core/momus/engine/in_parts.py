@@ -203,6 +203,7 @@ class LargeScoring:
                 if not (skip_unfit and error.critic):
                     raise
                 failed[error.critic] = error
+                warnings = []  # why the text is scored again is told as the reason of the critic
 
     def _stored(self, critics: Sequence[Critic[Any]], fit: FitText, warnings: list[str]) -> list[StoredText]:
         """Score the texts that were not scored before, and open the rows of all; ``warnings`` say what is repeated."""

@@ -98,7 +98,7 @@ def requested(
         options = {**options, "against": _one_name(against)}
     settings = with_options(settings, options)
     check_out(more["out"], overwrite=more["overwrite"], resume=more["resume"])
-    _check_chain(settings, generated, given=against is not None)
+    _check_chain(settings, generated, has_reference=against is not None)
     check_delta(settings.equivalence)
     check_register(settings.register)
     jobs = more["jobs"]
@@ -122,10 +122,10 @@ def check_out(out: str | Path | None, *, overwrite: bool, resume: bool) -> None:
     exclude(overwrite=overwrite, resume=resume)
 
 
-def _check_chain(settings: Settings, generated: Mapping[str, TextSource] | None, *, given: bool) -> None:
+def _check_chain(settings: Settings, generated: Mapping[str, TextSource] | None, *, has_reference: bool) -> None:
     """Raise `UsageError` if there is no reference for a chain or for folds, or a chain of fewer than two texts."""
     folds = settings.folds if settings.folds != Settings.folds else None
-    need("against", given, chain=settings.chain, folds=folds)
+    need("against", has_reference, chain=settings.chain, folds=folds)
     if settings.chain and generated is not None and len(generated) < 2:
         raise UsageError(
             f"{arg('chain', True)} needs two or more later versions", hint=f"name each of them in {arg('generated')}"

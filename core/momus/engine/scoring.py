@@ -294,7 +294,7 @@ def _settled(
     digests = {name: critic_digest(path) for name, path in critics.items()}
     documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
     params = {name: read_critic_json(path)["params"] for name, path in critics.items()}
-    sources = {name: class_digest(critic_class(name), given) for name, given in params.items()}
+    sources = {name: class_digest(critic_class(name), values) for name, values in params.items()}
     plan = make_plan(digests, sources, inputs, reading, documents, earlier)
     if earlier is not None:
         changed = differences(earlier, plan)

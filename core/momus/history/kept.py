@@ -106,8 +106,11 @@ class KeptRun:
     def code(self, critic: str) -> Source:
         """Digests of the code that a critic ran with; empty where the run does not know them."""
         source = self.critics[critic].get("source", {})
-        core, own = (str(source.get(name, "")) for name in ("core", "critic"))
-        return {"core": "" if core.startswith(UNKNOWN) else core, "critic": "" if own.startswith(UNKNOWN) else own}
+        core, critics_own = (str(source.get(name, "")) for name in ("core", "critic"))
+        return {
+            "core": "" if core.startswith(UNKNOWN) else core,
+            "critic": "" if critics_own.startswith(UNKNOWN) else critics_own,
+        }
 
     @property
     def reference(self) -> str:

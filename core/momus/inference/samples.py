@@ -129,7 +129,7 @@ class Samples:
     def observed(self) -> tuple[Floats, Floats]:
         """Weighted sums of the rows of each text: (1, V) each.
 
-        Each is a sum of its own rows: of numbers that are 0 in one text, the whole less the other leaves a rounding.
+        Each is the sum of the rows of that text: where these are 0, the whole less the other text leaves a rounding.
         """
         as_real, as_generated = self.sides(self.observed_labels)
         return self._sums(as_real), self._sums(1 - self.observed_labels if as_generated is None else as_generated)

@@ -147,16 +147,16 @@ def adjusted(
     row = replace(row, unadjusted=NAN if plain is None else plain.difference)
     if within.design is None:
         return row
-    found = _tested(axis, names, (real, generated), within.design, settings, family)
-    if found is None or plain is None:
+    within_bins = _tested(axis, names, (real, generated), within.design, settings, family)
+    if within_bins is None or plain is None:
         return replace(row, reason="not finite")
     return replace(
         row,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
-        p=found.p,
-        permutations=found.method.permutations,
+        difference=within_bins.difference,
+        low=within_bins.low,
+        high=within_bins.high,
+        p=within_bins.p,
+        permutations=within_bins.method.permutations,
     )
 
 

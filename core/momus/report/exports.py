@@ -122,27 +122,27 @@ def write_card(path: Path, section: str) -> bool:
     with writing(path, "name another file"):
         card = path.read_bytes() if path.exists() else b""
     _check_card(path, card)
-    found = list(_SECTION.finditer(card))
-    if len(found) > 1 or card.count(BEGIN.encode("ascii")) != len(found):
+    sections = list(_SECTION.finditer(card))
+    if len(sections) > 1 or card.count(BEGIN.encode("ascii")) != len(sections):
         raise UsageError(
             f"{path}: the marks {BEGIN} and {END.format('…')} do not enclose one section",
             hint="keep one pair of them, or none",
         )
-    if found and _section_digest(found[0][1]) != found[0][2].decode("ascii"):
+    if sections and _section_digest(sections[0][1]) != sections[0][2].decode("ascii"):
         raise StoreError(
             f"{path}: the section between {BEGIN} and its end was edited, or an older version of Momus wrote it",
             hint="move what you wrote out of it and remove the section, or name another file",
         )
     line_end = b"\r\n" if card.count(b"\r\n") * 2 > card.count(b"\n") else b"\n"
     new = section.encode("utf-8").replace(b"\n", line_end)
-    if found:
-        parts = [card[: found[0].start()], new.removesuffix(line_end), card[found[0].end() :]]
+    if sections:
+        parts = [card[: sections[0].start()], new.removesuffix(line_end), card[sections[0].end() :]]
     else:
         above = b"" if not card.strip() else line_end * 2 if not card.endswith((b"\n", b"\r")) else line_end
         parts = [card, above, new]
     with writing(path, "name another file"):
         write_bytes(path, b"".join(parts))
-    return bool(found)
+    return bool(sections)
 
 
 def _check_card(path: Path, card: bytes) -> None:

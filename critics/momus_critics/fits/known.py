@@ -97,8 +97,8 @@ class KnownWords(Estimator):
         if elsewhere:
             # occurrences of each token's word in its own document, from distinct pairs of document and word, (N,)
             pairs = table.documents * max(len(words), 1) + ids
-            _, place, own = np.unique(pairs, return_inverse=True, return_counts=True)
-            known &= np.bincount(ids)[ids] - own[place] >= elsewhere
+            _, place, repeats = np.unique(pairs, return_inverse=True, return_counts=True)
+            known &= np.bincount(ids)[ids] - repeats[place] >= elsewhere
         return np.column_stack([np.bincount(table.documents, x, len(table)) for x in (known, content)])
 
     def project(self, table: TokenTable, vocabulary: Sequence[str], rules: VocabularyRules) -> KnownShares:

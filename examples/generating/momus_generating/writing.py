@@ -194,7 +194,7 @@ def _begin(target: Path, record: dict[str, Any], known: Mapping[str, int], resum
         check_own(record_path, RECORD)
         if target.exists():  # its mode stays
             write_own(target, b"", DOCUMENTS)
-        write_json(record_path, record, own=RECORD)
+        write_json(record_path, record, kind=RECORD)
         return set()
     if not resume:
         raise StoreError(

@@ -182,7 +182,7 @@ def read(
         drawn, read_answers(drawn, answers), max_failed=max_failed, exclude=tuple(exclude or ()), seed=seed
     )
     if out is not None:
-        write_json(out, result.to_json(), own=RESULT)
+        write_json(out, result.to_json(), kind=RESULT)
     if as_json:
         print_json(result.to_json())
     else:

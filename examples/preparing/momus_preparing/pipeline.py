@@ -104,7 +104,7 @@ def prepare(
     """
     chosen = filters or Filters()
     if out.exists() and not overwrite:
-        raise UsageError(f"{out} exists already", hint="choose another name, or pass --overwrite")
+        raise UsageError(f"{out} exists already", hint=f"choose another name, or pass {arg('overwrite', True)}")
     check_output(out, PREPARED)
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder", hint="create it first")

@@ -140,7 +140,7 @@ def test_a_damaged_file_is_refused(how, tmp_path):
     damaged(tmp_path / HEADLINE, how)
     with pytest.raises(StoreError, match=r"not readable|width is missing") as caught:
         read_axis(tmp_path, critic)
-    assert "overwrite" in caught.value.hint
+    assert "with another folder" in caught.value.hint
 
 
 def test_rows_of_another_statistic_are_refused(tmp_path):

@@ -106,7 +106,7 @@ def test_the_option_that_would_keep_more_is_named(tmp_path):
     assert error.value.hint == "short='keep' would keep 4 of them"
     with pytest.raises(UsageError, match="the source is empty"):
         prepare([], tmp_path / "none.jsonl")
-    assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".out.jsonl.momus", "out.jsonl"]
 
 
 def test_a_folder_of_markdown_is_prepared_and_an_empty_result_is_an_error(tmp_path, capsys, monkeypatch):
