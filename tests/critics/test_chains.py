@@ -69,7 +69,7 @@ def test_the_constant_is_cross_validated_over_documents(critic):
 
 
 def test_log_prior_counts_the_end_as_a_step(critic):
-    prior = critic.log_prior(critic.project.__wrapped__(critic, None))
+    prior = critic.log_prior(critic.project(["a text"] * 7))
     for i, document in enumerate(DOCUMENTS):
         path = [3, *document, 3]
         expected = sum(np.log(critic.transitions_[a, b]) for a, b in pairwise(path))
@@ -80,7 +80,7 @@ def test_log_prior_counts_the_end_as_a_step(critic):
 
 def test_statistics_are_shares_of_transitions(critic):
     p = critic.transitions_
-    rows = critic.sufficient_statistics(critic.project.__wrapped__(critic, None))
+    rows = critic.sufficient_statistics(critic.project(["a text"] * 7))
     for i, document in enumerate(DOCUMENTS):
         path = [3, *document, 3]
         steps = list(pairwise(path))
@@ -93,7 +93,7 @@ def test_statistics_are_shares_of_transitions(critic):
 
 
 def test_summaries_are_expected_transition_counts(critic):
-    summary = critic.summarize(critic.project.__wrapped__(critic, None))
+    summary = critic.summarize(critic.project(["a text"] * 7))
     assert isinstance(summary, Pooled)
     assert summary.documents == len(DOCUMENTS)
     assert summary.arrays["transitions"] == pytest.approx(critic.counts_)
