@@ -30,6 +30,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -77,51 +78,60 @@ def is_path(left: ast.expr, right: ast.expr) -> bool:
     )
 
 
-def mutants_of(path: str) -> list[Mutant]:
-    """All mutants of a file."""
-    source = (ROOT / path).read_bytes()
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+class _Source:
+    """A file whose mutants are made: its bytes, and where each of its lines begins."""
 
-    def place(line: int, column: int) -> int:
-        return starts[line - 1] + column
+    def __init__(self, path: str) -> None:
+        self.path, self.source = path, (ROOT / path).read_bytes()
+        lengths = (len(line) for line in self.source.splitlines(keepends=True))
+        self.starts = list(accumulate(lengths, initial=0))
 
-    def between(left: ast.expr, operator: ast.AST, right: ast.expr, lines: tuple[int, int]) -> Iterator[Mutant]:
-        if type(operator) not in SWAPPED or (isinstance(operator, ast.Div) and is_path(left, right)):
-            return
-        old, new = SWAPPED[type(operator)]
-        start = place(left.end_lineno or 0, left.end_col_offset or 0)
-        at = source.find(old.encode(), start, place(right.lineno, right.col_offset))
-        if at >= 0:
-            yield Mutant(path, left.end_lineno or 0, at, at + len(old), old, new, *lines)
+    def place(self, line: int | None, column: int | None) -> int:
+        """Byte of a line (from 1) and a column."""
+        return self.starts[(line or 0) - 1] + (column or 0)
 
-    def visit(node: ast.AST, lines: tuple[int, int]) -> Iterator[Mutant]:
+    def visit(self, node: ast.AST, lines: tuple[int, int]) -> Iterator[Mutant]:
+        """Mutants of a node and of all below it; ``lines`` are the first and last of its statement."""
         if isinstance(node, ast.JoinedStr | ast.Raise):  # messages
             return
         if isinstance(node, ast.stmt):  # of a statement with a body, its head
             body = getattr(node, "body", None)
             lines = node.lineno, max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or 0
-        if isinstance(node, ast.Compare):
-            operands = [node.left, *node.comparators]
-            for left, operator, right in zip(operands, node.ops, node.comparators, strict=False):
-                yield from between(left, operator, right, lines)
-        elif isinstance(node, ast.BinOp):
-            yield from between(node.left, node.op, node.right, lines)
-        elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            start, stop = (
-                place(node.lineno, node.col_offset),
-                place(node.end_lineno or 0, node.end_col_offset or 0),
-            )
-            new = str(node.value + 1) if isinstance(node.value, int) else repr(node.value * 1.2 or 0.1)
-            yield Mutant(path, node.lineno, start, stop, source[start:stop].decode(), new, *lines)
+        yield from self.here(node, lines)
         for name, value in ast.iter_fields(node):
             if name not in ("annotation", "returns", "decorator_list"):
                 for child in value if isinstance(value, list) else [value]:
                     if isinstance(child, ast.AST):
-                        yield from visit(child, lines)
+                        yield from self.visit(child, lines)
 
-    return list(visit(ast.parse(source), (0, 0)))
+    def here(self, node: ast.AST, lines: tuple[int, int]) -> Iterator[Mutant]:
+        """Mutants of a node itself: other operators, and a number that is one more, or a fifth."""
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+            for left, operator, right in zip(operands, node.ops, node.comparators, strict=False):
+                yield from self.between(left, operator, right, lines)
+        elif isinstance(node, ast.BinOp):
+            yield from self.between(node.left, node.op, node.right, lines)
+        elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            start, stop = self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
+            new = str(node.value + 1) if isinstance(node.value, int) else repr(node.value * 1.2 or 0.1)
+            yield Mutant(self.path, node.lineno, start, stop, self.source[start:stop].decode(), new, *lines)
+
+    def between(self, left: ast.expr, operator: ast.AST, right: ast.expr, lines: tuple[int, int]) -> Iterator[Mutant]:
+        """The mutant of an operator between two operands, if it has another to be swapped with."""
+        if type(operator) not in SWAPPED or (isinstance(operator, ast.Div) and is_path(left, right)):
+            return
+        old, new = SWAPPED[type(operator)]
+        start = self.place(left.end_lineno, left.end_col_offset)
+        at = self.source.find(old.encode(), start, self.place(right.lineno, right.col_offset))
+        if at >= 0:
+            yield Mutant(self.path, left.end_lineno or 0, at, at + len(old), old, new, *lines)
+
+
+def mutants_of(path: str) -> list[Mutant]:
+    """All mutants of a file."""
+    source = _Source(path)
+    return list(source.visit(ast.parse(source.source), (0, 0)))
 
 
 class Reach:

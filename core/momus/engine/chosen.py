@@ -97,18 +97,66 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
     """
     if critics is not None and not critics:
         raise UsageError("no critic is chosen", hint="name at least one; `momus critics` lists them")
-    critics = [critics] if isinstance(critics, str) else critics
-    if critics is not None:
-        critics = [named(c) if isinstance(c, str) else c for c in critics]
-    for c in critics or ():
+    if critics is None:
+        selection = _registered_critics(config)
+    else:
+        given = [critics] if isinstance(critics, str) else critics
+        selection = Chosen(_given_critics([named(c) if isinstance(c, str) else c for c in given], config))
+    chosen_names = [c.name for c in selection.critics]
+    for name in chosen_names:
+        if chosen_names.count(name) > 1:
+            raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
+    return selection
+
+
+def _given_critics(critics: Sequence[str | Critic[Any]], config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:
+    """Construct the critics that a user chose; what one of them lacks is an error."""
+    for c in critics:
         if isinstance(c, type):
             raise UsageError(f"{c.__name__} is a class, not a critic", hint=f"pass an instance: {c.__name__}()")
         if not isinstance(c, str):
             check_name(type(c))
-    chosen: list[Critic[Any]] = []
-    absent: list[Absent] = []
-    warnings = []
-    names = {*critic_names(), *located(), *(c.name for c in critics or () if not isinstance(c, str))}
+    _check_tables(config, [c.name for c in critics if not isinstance(c, str)])
+    chosen = [make_critics([c], config)[0] if isinstance(c, str) else c for c in critics]
+    for c in chosen:
+        if missing := missing_params(c):
+            raise UsageError(
+                f"critic {c.name!r} cannot run without {' and '.join(missing)}",
+                hint=f"add a table [{c.name}] with {missing[0]} = … to {arg('config')}",
+            )
+        _check_laws(c)
+    return chosen
+
+
+def _registered_critics(config: dict[str, dict[str, Any]]) -> Chosen:
+    """Construct all registered critics that can run; why the others cannot is said."""
+    _check_tables(config)
+    chosen = Chosen()
+    for name in critic_names():
+        try:
+            (critic,) = make_critics([name], config)
+        except MissingExtraError as error:
+            if _would_run(name, config.get(name, {})):
+                chosen.absent.append(Absent(name, error))
+            continue
+        except (PluginError, CriticError) as error:
+            chosen.warnings.append(left_out_warning({name: error.message}))
+            continue
+        if missing := missing_params(critic):
+            chosen.unset[name] = f"no {' and '.join(missing)} in {arg('config')}"
+            continue
+        try:
+            _check_laws(critic)
+        except MomusError as error:
+            chosen.warnings.append(left_out_warning({name: error.message}))
+        else:
+            chosen.critics.append(critic)
+    return chosen
+
+
+def _check_tables(config: Mapping[str, Any], others: Sequence[str] = ()) -> None:
+    """Refuse a table of the configuration that belongs to no critic, registered or of these names."""
+    names = {*critic_names(), *located(), *others}
     for table in config:
         if table not in names:
             near = difflib.get_close_matches(table, names, n=1)
@@ -117,43 +165,6 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
                 f"the configuration has a table [{table}], but no critic has that name",
                 hint=f"{guess}`momus critics` lists them",
             )
-    for c in critic_names() if critics is None else critics:
-        try:
-            chosen.append(make_critics([c], config)[0] if isinstance(c, str) else c)
-        except MissingExtraError as error:
-            if critics is not None:
-                raise
-            if _would_run(str(c), config.get(str(c), {})):
-                absent.append(Absent(str(c), error))
-        except (PluginError, CriticError) as error:
-            if critics is not None:
-                raise
-            warnings.append(left_out_warning({str(c): error.message}))
-    unset: dict[str, str] = {}
-    if critics is None:
-        unset = {
-            c.name: f"no {' and '.join(missing)} in {arg('config')}" for c in chosen if (missing := missing_params(c))
-        }
-        chosen = [c for c in chosen if c.name not in unset]
-    for c in list(chosen):
-        if missing_params(c):
-            missing = missing_params(c)
-            raise UsageError(
-                f"critic {c.name!r} cannot run without {' and '.join(missing)}",
-                hint=f"add a table [{c.name}] with {missing[0]} = … to {arg('config')}",
-            )
-        try:
-            _check_laws(c)
-        except MomusError as error:
-            if critics is not None:
-                raise
-            warnings.append(left_out_warning({c.name: error.message}))
-            chosen.remove(c)
-    chosen_names = [c.name for c in chosen]
-    for name in chosen_names:
-        if chosen_names.count(name) > 1:
-            raise UsageError(f"critic {name!r} is chosen twice", hint="name each critic once")
-    return Chosen(chosen, absent, warnings, unset)
 
 
 def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
