@@ -13,7 +13,7 @@ import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, construct, parametrized
+from momus.estimator import Estimator, construct, parametrized
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
@@ -112,7 +112,7 @@ def make_features(named: Features, options: Mapping[str, Any] | None) -> Callabl
     return features
 
 
-class FeatureReader(ComponentsMixin):
+class FeatureReader:
     """Of critics that read document features: fits them, keeps those that are an `Estimator`, and reads them again."""
 
     features: Features

@@ -24,7 +24,7 @@ from momus.critic import Critic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import check_fitted
 from momus.errors import StoreError, UsageError
-from momus.estimator import ComponentsMixin, Estimator, fitted_state
+from momus.estimator import Estimator, fitted_state
 from momus.numeric.types import Floats
 
 
@@ -211,7 +211,7 @@ class Rebuilt:
             ) from error
 
 
-class SavedEstimator(Estimator, ComponentsMixin):
+class SavedEstimator(Estimator):
     """A fitted scikit-learn estimator that can be saved.
 
     >>> from sklearn.naive_bayes import MultinomialNB

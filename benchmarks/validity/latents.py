@@ -43,7 +43,7 @@ from yardsticks import HELD, YARDSTICKS, Floats, agreement, gain, held_out, reli
 
 from momus import Corpus
 from momus.critic import Counted, Critic, Rows
-from momus.critic.powers import AggregatedPosteriorMixin
+from momus.critic.hooks import AdvancedMixin
 from momus.critic.rows import aligned
 
 CRITICS = ("unigram", "rank-frequency", "topics", "coreference", "passages")
@@ -72,8 +72,8 @@ def tables(critic: Any, corpus: Corpus) -> dict[str, Rows]:
         windows = critic.process_.coder.windows(chains, (1, 2, 3))
         return {f"{m} symbols": of_values(w, chains.offsets) for m, w in enumerate(windows, 1)}
     latents = critic.project(corpus)
-    if isinstance(critic, AggregatedPosteriorMixin):
-        return {"states": critic.aggregated_posterior(latents)}
+    if isinstance(critic, AdvancedMixin) and (visits := critic.aggregated_posterior(latents)) is not None:
+        return {"states": visits}
     return {"words": critic.sufficient_statistics(latents)["words"]}
 
 

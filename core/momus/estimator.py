@@ -93,22 +93,21 @@ def parametrized(cls: type[T]) -> type[T]:
     return dataclass(kw_only=True, eq=False, repr=False)(cls)
 
 
-class ComponentsMixin:
-    """An estimator whose fitted attributes include estimators: ``new_process`` makes that of ``process_``, unfitted."""
+def component(estimator: Estimator, attribute: str) -> Estimator:
+    """Make the unfitted object that a fitted attribute holds: ``new_process`` of a class makes that of ``process_``.
 
-    def component(self, attribute: str) -> Estimator:
-        """Make the unfitted object that a fitted attribute holds, into which a saved state is read.
+    A saved state is read into it.
 
-        Raises
-        ------
-        NotFittedError
-            This class has no such component.
-        """
-        make = getattr(self, f"new_{attribute.removesuffix('_')}", None)
-        if make is None:
-            raise NotFittedError(f"{type(self).__name__} has no component {attribute!r}")
-        unfitted: Estimator = make()
-        return unfitted
+    Raises
+    ------
+    NotFittedError
+        The class has no such component.
+    """
+    make = getattr(estimator, f"new_{attribute.removesuffix('_')}", None)
+    if make is None:
+        raise NotFittedError(f"{type(estimator).__name__} has no component {attribute!r}")
+    unfitted: Estimator = make()
+    return unfitted
 
 
 E = TypeVar("E", bound=Estimator)

@@ -10,7 +10,7 @@ import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import ParameterRolesMixin, ScriptsMixin
+from momus.critic.hooks import ReadingMixin
 from momus.errors import UsageError
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Series, both
@@ -37,7 +37,7 @@ class ScoredTwice:
 
 
 @parametrized
-class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMixin, ParameterRolesMixin):
+class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ReadingMixin):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 
     The real texts are samples from the language, the generated texts samples from the model. The mean of
@@ -56,6 +56,7 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
     axis = "probability of texts"
     question = "Which texts does the model make too probable, or too rare? z is the text, P_c the language it is from."
     reporting = Reporting(
+        required=("language_scorer", "model_scorer"),
         headline="error",
         directions={
             "latent_nll": ("more probable in the language", "less probable in the language"),
@@ -68,7 +69,6 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ScriptsMix
     )
     sequence = True
     scripts: ClassVar[Scripts] = ANY
-    required_params: ClassVar[tuple[str, ...]] = ("language_scorer", "model_scorer")
     may_be_infinite: ClassVar[tuple[str, ...]] = ("edges_",)
 
     language_scorer: Mapping[str, Any] | None = None

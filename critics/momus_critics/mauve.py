@@ -7,11 +7,22 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Critic, LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, StateSequences, Statistic
+from momus.critic import (
+    Critic,
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Reporting,
+    Rows,
+    StateSequences,
+    Statistic,
+    StatisticsMixin,
+)
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, ScriptsMixin
+from momus.critic.hooks import DeviceMixin, ReadingMixin
 from momus.critic.statistic import entropy, shares
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -85,9 +96,7 @@ def effective_number(pooled: Floats) -> Floats:
 
 
 @parametrized
-class Mauve(
-    Critic[StateSequences], PowersMixin, ComponentsMixin, DeviceMixin, NotesMixin, ScriptsMixin, FittedTogetherMixin
-):
+class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin, ReadingMixin):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
     A yardstick. The clusters are learned from the real text that the critic is fitted on, not from both texts together:
@@ -116,6 +125,7 @@ class Mauve(
     axis = "MAUVE"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     reporting = Reporting(
+        together="once",
         headline="mauve_gap",
         directions={
             "latent_nll": ("in larger regions of real text", "in smaller regions of real text"),

@@ -12,7 +12,6 @@ from scipy import sparse
 
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import FittedTogetherMixin
 from momus.critic.powers import ItemsMixin
 from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
@@ -105,7 +104,7 @@ def read_names(prose: Prose) -> NameSets:
     return NameSets(codes.astype(np.int64), offsets, names, words)
 
 
-class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin, FittedTogetherMixin):
+class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     """z is the set of names of a document; P_c(z) draws them from a Pitman–Yor process over documents.
 
     The number of names is geometric, with a mean in proportion to the number of words. A name that c documents of real
@@ -131,8 +130,8 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin, FittedTogetherMix
     axis = "names of persons and places"
     question = "Do documents name persons and places as real ones do, and others each? z is the set of names."
     sequence = True
-    folded = True
     reporting = Reporting(
+        together="folds",
         directions={
             "latent_nll": ("more usual in its names", "less usual in its names"),
             "latent_ppl": ("more usual in its names", "less usual in its names"),

@@ -11,7 +11,7 @@ import numpy as np
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import Estimator, parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.rounding import without_rounding
@@ -65,7 +65,7 @@ class Paths(Ragged):
 
 
 @parametrized
-class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
+class Path(ProseCritic[Paths], DeviceMixin):
     """z is the path of a document through a space of sentences; P_c(z) is an Ornstein–Uhlenbeck process.
 
     Sentences are vectors, less the mean of their document, along the d directions in which sentences of real documents
@@ -119,7 +119,7 @@ class Path(ProseCritic[Paths], ComponentsMixin, DeviceMixin):
         texts, offsets = _sentences(prose)
         seen = np.bincount(np.unique(np.stack([owners_of(prose.offsets), prose.ids]), axis=1)[1])
         self.common_ = [prose.words[i] for i in np.flatnonzero(seen >= COMMON * len(prose)).tolist()]
-        embedder: Any = self.component("embedder_")
+        embedder: Any = self.new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(texts)
         centred, freedom = _centred(self._embed(texts), offsets)

@@ -8,9 +8,20 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, Statistic, TokenCritic, resource
+from momus.critic import (
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+    resource,
+)
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin
+from momus.critic.hooks import DeviceMixin
 from momus.critic.statistic import kolmogorov_smirnov
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
@@ -39,7 +50,7 @@ class ScoredTexts:
 
 
 @parametrized
-class Perplexity(TokenCritic[ScoredTexts], PowersMixin, DeviceMixin, NotesMixin):
+class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, DeviceMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
     With ``scorer = "ngram"``, P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is an

@@ -12,10 +12,8 @@ import numpy as np
 
 from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NotesMixin
 from momus.critic.statistic import mean
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
@@ -53,7 +51,7 @@ def spread(pooled: Floats) -> Floats:
     return np.asarray(np.sqrt(mean(pooled)))
 
 
-class Rhythm(ProseCritic[SentenceLengths], ComponentsMixin, NotesMixin):
+class Rhythm(ProseCritic[SentenceLengths]):
     """z is the sequence of sentence lengths of a document, P_c(z) an autoregressive negative binomial process.
 
     People vary the length of their sentences, and drift: a passage of long sentences follows one of short ones. The

@@ -11,7 +11,6 @@ import numpy as np
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import LanguageMixin, NotesMixin
 from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import group_sums
@@ -187,7 +186,7 @@ class TokenShare(CountingCritic[TokenCounts]):
 
 
 @parametrized
-class StopwordShare(TokenShare, NotesMixin, LanguageMixin):
+class StopwordShare(TokenShare):
     """z is the number of stopwords in a document.
 
     Parameters

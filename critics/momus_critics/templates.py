@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Protocol, Self, runtime_checkable
+from typing import Annotated, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -22,11 +22,10 @@ from momus.critic import (
     resource,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NamedStatesMixin, NotesMixin, ParameterRolesMixin
 from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Table, both
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Bools, Floats, Ints
@@ -95,9 +94,7 @@ class Tagger(Protocol):
 
 
 @parametrized
-class Templates(
-    MergeableMixin, ProseCritic[Tagged], ComponentsMixin, NotesMixin, NamedStatesMixin, ParameterRolesMixin
-):
+class Templates(MergeableMixin, ProseCritic[Tagged]):
     """z is the part of speech of each token, sentence by sentence, and P_c(z) an n-gram process over it.
 
     A template is a sequence of parts of speech (Shaib et al. 2024): *DET ADJ NOUN ADP DET NOUN* has many wordings. The
@@ -122,6 +119,7 @@ class Templates(
         "Are sentences built after as many different patterns as in real text? z is the part of speech of each word."
     )
     reporting = Reporting(
+        required=("tagger",),
         directions={
             "latent_nll": ("more usual in sentence patterns", "less usual in sentence patterns"),
             "latent_ppl": ("more predictable in sentence patterns", "less predictable in sentence patterns"),
@@ -131,7 +129,6 @@ class Templates(
         stepless="no token",
     )
     sequence = True
-    required_params: ClassVar[tuple[str, ...]] = ("tagger",)
     min_documents = 3
 
     order: Annotated[int, Range(1, 5)] = 4

@@ -10,8 +10,7 @@ import numpy as np
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NamedStatesMixin
-from momus.critic.powers import AggregatedPosteriorMixin
+from momus.critic.hooks import AdvancedMixin
 from momus.critic.scores import AGGREGATED
 from momus.critic.statistic import supremum, total_variation
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
@@ -30,7 +29,7 @@ POINTS = 60
 """Points of the curve of coverage."""
 
 
-class Unigram(CountingCritic[TokenStates], AggregatedPosteriorMixin, NamedStatesMixin):
+class Unigram(CountingCritic[TokenStates], AdvancedMixin):
     """z is each word; P_c(z) is the empirical pmf of real text, with Good–Turing mass for unseen words.
 
     All words that do not occur in the real text together have the probability N1/N (Good 1953), where N1 of the N

@@ -32,7 +32,7 @@ class Fitted(momus.estimator.Estimator):
     pass
 
 
-class Words(momus.Critic[Counts], momus.estimator.ComponentsMixin):
+class Words(momus.Critic[Counts]):
     """z is log(1 + words)."""
 
     name = "NAME"
@@ -44,7 +44,7 @@ class Words(momus.Critic[Counts], momus.estimator.ComponentsMixin):
         self.inner_.mean_, self.inner_.sd_ = float(z.mean()), float(z.std()) + 0.01
         return self
 
-    def component(self, attribute):
+    def new_inner(self):
         return Fitted()
 
     def project(self, batch):

@@ -15,7 +15,7 @@ import pytest
 
 import momus
 from momus import Corpus, Document, MomusError, ReadingOptions
-from momus.critic.hooks import NamedStatesMixin
+from momus.critic import EvidenceMixin
 from momus.critic.latents import shown_latents
 from momus.errors import ReadingError, StoreError, UsageError
 from momus.reading import read_memory
@@ -282,7 +282,7 @@ def test_states_are_named_and_runs_are_counted():
 
 
 def test_z_follows_its_document_through_batches_and_unscored_rows():
-    class Orders(momus.Critic, NamedStatesMixin):
+    class Orders(momus.Critic, EvidenceMixin):
         name, axis, sequence = "orders", "order of letters", True
 
         def fit(self, real):

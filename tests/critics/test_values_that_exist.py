@@ -71,7 +71,7 @@ NAMES = sorted(critic_names())
 
 @cache
 def fitted(name):
-    if getattr(critic_class(name), "required_params", ()):
+    if critic_class(name).reporting.required:
         pytest.skip("the critic needs a resource")
     (critic,) = make_critics([name])
     try:

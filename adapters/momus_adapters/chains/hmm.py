@@ -16,7 +16,7 @@ from scipy.stats import multivariate_normal
 
 from momus.critic import Note
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NotesMixin, check_fitted
+from momus.critic.hooks import check_fitted
 from momus.errors import StoreError, UsageError
 from momus.estimator import parametrized
 from momus.numeric.ragged import offsets_of
@@ -31,7 +31,7 @@ AGREE = 1e-6
 
 
 @parametrized
-class HMMCritic(ClassChain, NotesMixin):
+class HMMCritic(ClassChain):
     """−log P_c(z) = −log π_{z_1} − Σ log A_{z_{m−1} z_m}, in expectation under the exact posterior of pairs of states.
 
     The posterior comes from forward–backward over the log-likelihoods of observations: those of the model

@@ -23,7 +23,7 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, TokenizerMixin, is_fitted
+from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
 from momus.errors import UsageError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, Table
@@ -57,9 +57,7 @@ class PyroDraws(Draws):
 
 
 @parametrized
-class PyroCritic(
-    Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, NotesMixin, TokenizerMixin
-):
+class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, ReadingMixin):
     """z is the latents that a Pyro model samples per document; P_c is their prior, the guide their posterior.
 
     The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor

@@ -10,7 +10,7 @@ from momus.critic import resource
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -19,7 +19,7 @@ from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, resolve
 
 
 @parametrized
-class SklearnPosterior(CalibratedPosterior, ComponentsMixin):
+class SklearnPosterior(CalibratedPosterior):
     """TF-IDF and a scikit-learn classifier of your choice, calibrated by a temperature on held-out documents.
 
     Use it by name: ``Sections(posterior="sklearn", model="sklearn.naive_bayes:ComplementNB")``.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momus.arguments import arg
-from momus.critic.hooks import LanguageMixin, claimed_scripts
+from momus.critic.hooks import ReadingMixin, claimed_scripts
 from momus.errors import MomusError
 from momus.text.counting import counted, percentage
 from momus.text.languages import Scripts, identify, script_name
@@ -202,7 +202,7 @@ def language_warnings(languages: Mapping[str, Languages], real: str) -> list[str
 
 def language_warning(critic: Critic[Any], real: Corpus, text: Languages | None) -> str:
     """Say that a critic reads the real text in another language than its main one; empty if it does not."""
-    assumed = critic.assumed_language(real) if isinstance(critic, LanguageMixin) else ""
+    assumed = critic.assumed_language(real) if isinstance(critic, ReadingMixin) else ""
     if not assumed or text is None or not text.main or text.main == assumed:
         return ""
     return (

@@ -13,6 +13,7 @@ import numpy as np
 from momus.conformance import corpora
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import row_unit, scored_units
+from momus.critic.powers import unused
 from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
 from momus.estimator import Estimator, clone, fitted_state
@@ -240,6 +241,12 @@ def same_values(a: Any, b: Any, exact: bool = False) -> bool:
             return list(a) == list(b)
         return len(a) == len(b) and all(same_values(x, y, exact) for x, y in zip(a, b, strict=True))
     return bool(a == b)
+
+
+def not_used(critic: Critic[Any], mixin: type[Any]) -> str:
+    """Point out methods that a critic has and nothing calls, since it does not inherit their mixin; empty if none."""
+    names = unused(critic, mixin)
+    return f"; {', '.join(names)} would be used if it inherited {mixin.__name__}" if names else ""
 
 
 def default_corpus(critic: Critic[Any]) -> Corpus:

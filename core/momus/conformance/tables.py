@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from momus.conformance import corpora
-from momus.conformance.subject import Skip, Subject, assert_same, bare_rows, same_values
+from momus.conformance.subject import Skip, Subject, assert_same, bare_rows, not_used, same_values
 from momus.critic import (
     Critic,
     Draws,
@@ -19,6 +19,7 @@ from momus.critic import (
     RunningTextCritic,
     SimplexDraws,
     StateSequences,
+    StatisticsMixin,
 )
 from momus.critic.hooks import claimed_scripts, row_unit, scored_units, tokenizer_of
 from momus.critic.powers import DecompositionMixin
@@ -137,13 +138,13 @@ def rows_belong_to_documents(s: Subject) -> None:
         n = len(rows)
         assert n == len(s.scores), f"sufficient statistics {key!r}: {n} rows for {len(s.scores)} documents"
     if not s.scores.rows:
-        raise Skip("the critic has no sufficient statistics")
+        raise Skip(f"the critic has no sufficient statistics{not_used(s.critic, StatisticsMixin)}")
 
 
 def summaries_merge(s: Subject) -> None:
     """The summary of a text is the sum of the summaries of its chunks, in any grouping."""
     if not isinstance(s.fitted, EvidenceMixin):
-        raise Skip("the critic has no summaries")
+        raise Skip(f"the critic has no summaries{not_used(s.critic, EvidenceMixin)}")
     texts = scored_units(s.fitted, s.held_out)
     whole = s.scores.summary
     assert isinstance(whole, Summary), "summarize() returns no Summary"

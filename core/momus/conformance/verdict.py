@@ -12,8 +12,8 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.conformance import corpora
-from momus.conformance.subject import Skip, Subject, assert_same
-from momus.critic import EvidenceMixin, ExplanationMixin, RunningTextCritic
+from momus.conformance.subject import Skip, Subject, assert_same, not_used
+from momus.critic import EvidenceMixin, RunningTextCritic
 from momus.critic.hooks import DeviceMixin, moved, row_unit, scored_units
 from momus.critic.powers import headline_of
 from momus.critic.scores import Scores
@@ -106,7 +106,7 @@ def evidence_serialises(s: Subject) -> None:
     critic, items = s.fitted, list[Evidence]()
     if isinstance(critic, EvidenceMixin):
         items += critic.evidence(s.scores.summary, s.scores.summary)
-    if isinstance(critic, ExplanationMixin) and s.scores.reasons[0] is None:
+    if isinstance(critic, EvidenceMixin) and s.scores.reasons[0] is None:
         marked = critic.explain(scored_units(critic, s.held_out).slice(0, 1))
         items += [marked] if marked is not None else []
     for item in items:
@@ -115,7 +115,7 @@ def evidence_serialises(s: Subject) -> None:
         # equal as data: a whole number of a series is read as 1.0
         assert json.loads(copied) == json.loads(text), f"{item.name!r} changes in JSON"  # type: ignore[union-attr]
     if not items:
-        raise Skip("the critic has no evidence")
+        raise Skip(f"the critic has no evidence{not_used(s.critic, EvidenceMixin)}")
 
 
 def saved_critics_score_alike(s: Subject) -> None:

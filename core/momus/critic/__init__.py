@@ -5,10 +5,10 @@ rows, ``momus.critic.tools`` the tools that adapters bring, ``momus.critic.fitte
 """
 
 from momus.critic.base import CountingCritic, Critic, RunningTextCritic, TokenCritic
-from momus.critic.hooks import DeviceMixin, NotesMixin
+from momus.critic.hooks import DeviceMixin
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
 from momus.critic.portions import Counts
-from momus.critic.powers import EvidenceMixin, ExplanationMixin, MergeableMixin, PowersMixin, StatisticsMixin
+from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
 from momus.critic.statistic import Note, Reporting, Statistic
@@ -22,14 +22,11 @@ __all__ = [
     "DeviceMixin",
     "Draws",
     "EvidenceMixin",
-    "ExplanationMixin",
     "Gaussians",
     "LogPrior",
     "MergeableMixin",
     "Note",
-    "NotesMixin",
     "Pooled",
-    "PowersMixin",
     "Reporting",
     "Rows",
     "RunningTextCritic",

@@ -21,23 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.guard import guard_methods
-from momus.critic.hooks import (
-    NotesMixin,
-    ScriptsMixin,
-    TokenizerMixin,
-    UnitsMixin,
-    check_fitted,
-    scored_units,
-    tokenizer_of,
-)
+from momus.critic.hooks import AdvancedMixin, ReadingMixin, check_fitted, scored_units, tokenizer_of
 from momus.critic.latents import StateSequences
-from momus.critic.powers import EvidenceMixin, LawsMixin, MergeableMixin, PowersMixin, check_powers
+from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin, check_reporting
 from momus.critic.scores import LogPrior, Scores
 from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.critic.statistic import Note, Reporting
 from momus.estimator import Estimator, check_params, parametrized, reset
-from momus.evidence import Evidence
+from momus.laws import Law
 from momus.reading import TextSource, as_corpus
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, WORDS, Scripts
@@ -74,9 +66,9 @@ class Critic(Estimator, ABC, Generic[Z]):
     reporting: ClassVar[Reporting] = Reporting()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Wrap the methods of each subclass (`_fitting`, `guard_methods`), and refuse powers that lack their mixin."""
+        """Wrap the methods of each subclass (`_fitting`, `guard_methods`), and refuse what belongs into `reporting`."""
         super().__init_subclass__(**kwargs)
-        check_powers(cls)
+        check_reporting(cls)
         cls._made_at = time.time()
         if "fit" in vars(cls) or cls.fit is vars(MergeableMixin)["fit"]:
             cls.fit = _fitting(cls.fit)  # type: ignore[method-assign]
@@ -172,7 +164,7 @@ class Critic(Estimator, ABC, Generic[Z]):
 
 def notes_of(critic: Critic[Any]) -> list[Note]:
     """The notes of a fitted critic; plain strings become notes without a warning."""
-    notes = critic.notes() if isinstance(critic, NotesMixin) else ()
+    notes = critic.notes() if isinstance(critic, EvidenceMixin) else ()
     splitting = other_splitting(critic)
     return [
         *(note if isinstance(note, Note) else Note(str(note)) for note in notes),
@@ -209,7 +201,7 @@ def _fitting(fit: _Fit) -> _Fit:
         check_enough(self, real.name, len(usable), len(real), lacking)
         self._in_fit = True
         try:
-            fit(self, usable if isinstance(self, LawsMixin) else usable.canonical)
+            fit(self, usable if isinstance(self, RunningTextCritic) else usable.canonical)
         except BaseException:
             reset(self)
             raise
@@ -247,7 +239,7 @@ class TokenStates(StateSequences):
 
 
 @parametrized
-class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
+class TokenCritic(Critic[Z], ReadingMixin, ABC):
     """Base class of critics that read tokens.
 
     Parameters
@@ -278,12 +270,12 @@ class TokenCritic(Critic[Z], TokenizerMixin, ScriptsMixin, ABC):
 
 
 @parametrized
-class CountingCritic(MergeableMixin, TokenCritic[Z], PowersMixin, ABC):
+class CountingCritic(MergeableMixin, TokenCritic[Z], StatisticsMixin, EvidenceMixin, ABC):
     """A critic of tokens that is fitted on counts, with statistics, evidence and marked documents."""
 
 
 @parametrized
-class RunningTextCritic(TokenCritic[Z], LawsMixin, UnitsMixin, EvidenceMixin, ABC):
+class RunningTextCritic(TokenCritic[Z], EvidenceMixin, AdvancedMixin, ABC):
     """A critic whose unit is a block of running text instead of a document.
 
     A whole text is compared by its `laws`, each declared with its error estimate; Latent NLL is one value per block.
@@ -305,9 +297,9 @@ class RunningTextCritic(TokenCritic[Z], LawsMixin, UnitsMixin, EvidenceMixin, AB
     def summarize(self, latents: Z) -> RunningText:
         """Return the running text of a batch, which is mergeable without loss."""
 
-    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
-        """Show what makes the difference between two running texts; nothing by default."""
-        return []
+    @abstractmethod
+    def laws(self) -> Sequence[Law]:
+        """The numbers that a whole running text has, each with the way that its standard error is estimated."""
 
     def units(self, corpus: Corpus) -> Corpus:
         """Cut the running text of a corpus into blocks."""

@@ -59,7 +59,7 @@ class Effect:
 
 
 def effects_of(
-    params: Mapping[str, Any], fitting_params: Sequence[str] = (), adapters: Collection[str] | None = None
+    params: Mapping[str, Any], fitting: Sequence[str] = (), adapters: Collection[str] | None = None
 ) -> list[Effect]:
     """List what a critic with these parameters would do when it scores text.
 
@@ -67,7 +67,7 @@ def effects_of(
     ----------
     params
         Parameters as stored in ``critic.json``.
-    fitting_params
+    fitting
         Parameters that a fitted critic does not use again.
     adapters
         Names of all adapters, if they are known already.
@@ -83,7 +83,7 @@ def effects_of(
     adapters = registered(ADAPTERS) if adapters is None else adapters
     effects = []
     for parameter, key, value in _strings(params, ""):
-        if parameter.partition(".")[0] not in fitting_params:
+        if parameter.partition(".")[0] not in fitting:
             kind = _kind(key, value)
             if kind is not None:
                 effects.append(Effect(kind, parameter, redacted(value)))

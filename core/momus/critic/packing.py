@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.errors import StoreError
-from momus.estimator import ComponentsMixin, Estimator, fitted_state
+from momus.estimator import Estimator, component, fitted_state
 
 AGAIN = "fit and save the critic again, with this version of momus"
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -64,9 +64,7 @@ def _unpack_value(estimator: Estimator, name: str, value: Any, arrays: Arrays, k
     if value.get("@csr") == key and value.keys() == {"@csr", "shape"}:
         return _matrix(arrays, key, value["shape"])
     if value.keys() == {"@part"} and isinstance(value["@part"], dict):
-        if not isinstance(estimator, ComponentsMixin):
-            raise StoreError(f"{type(estimator).__name__} has no component {name!r}", hint=AGAIN)
-        inner = estimator.component(name)
+        inner = component(estimator, name)
         unpack(inner, value["@part"], arrays, f"{key}.")
         return inner
     if value.keys() == {"@float"} and value["@float"] in _FLOATS:

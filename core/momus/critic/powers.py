@@ -1,7 +1,7 @@
 """Optional powers of a critic, one mixin each.
 
-A critic that defines one of their methods inherits the mixin too; `Critic` refuses a class that does not, since its
-method would otherwise be silently ignored.
+A method is used only if the critic inherits its mixin: without it, any name is free for a helper. The conformance
+checks point out methods that look like those of a mixin and are not used.
 """
 
 from __future__ import annotations
@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from momus.critic import hooks
 from momus.critic.rows import Counted, Pooled, Rows, Summary
 from momus.critic.statistic import Reporting
-from momus.estimator import ComponentsMixin
 from momus.numeric.types import Floats
 
 if TYPE_CHECKING:
     from momus.critic.base import Critic
     from momus.critic.portions import Counts
-    from momus.critic.statistic import Statistic
+    from momus.critic.statistic import Note, Statistic
     from momus.evidence import Evidence, MarkedDocument
-    from momus.laws import Law
     from momus.text.corpus import Corpus
 
 Kind = Literal["exact", "bound", "estimate"]
@@ -91,8 +88,11 @@ class StatisticsMixin(ABC):
         return ()
 
 
-class EvidenceMixin(ABC):
-    """Evidence: tables and figures that show what makes the difference, computed from two summaries."""
+class EvidenceMixin:
+    """What readers see beside the numbers; each method has a default that shows nothing.
+
+    Evidence is tables and figures that show what makes the difference, computed from two summaries.
+    """
 
     def summarize(self, latents: Any) -> Summary:
         """Summarise a batch, mergeably: the summary of two texts is the sum of their summaries.
@@ -102,9 +102,22 @@ class EvidenceMixin(ABC):
         rows = self.sufficient_statistics(latents) if isinstance(self, StatisticsMixin) else {}
         return Pooled.of_rows(rows, len(latents))
 
-    @abstractmethod
     def evidence(self, real: Any, generated: Any) -> list[Evidence]:
         """Show what makes the difference between two summaries of the kind that `summarize` returns."""
+        return []
+
+    def explain(self, document: Corpus) -> MarkedDocument | None:
+        """Mark the unlikely steps of one document (a corpus of one); None where there is nothing to mark."""
+        return None
+
+    def notes(self) -> Sequence[Note | str]:
+        """What a reader should know about the fitted critic; a plain string is a note without a warning."""
+        return ()
+
+    @property
+    def state_names(self) -> Sequence[str]:
+        """Names of the states of the fitted critic, for latents that are state sequences; default: their numbers."""
+        return ()
 
 
 class ItemsMixin(ABC):
@@ -113,26 +126,6 @@ class ItemsMixin(ABC):
     @abstractmethod
     def items(self, rows: Mapping[str, Rows]) -> Mapping[str, Counted]:
         """By kind, how often each document has each item (0 to 1), from the rows of scores: (documents, items)."""
-
-
-class ExplanationMixin(ABC):
-    """Marked documents: one document step by step, with the unlikely steps marked."""
-
-    @abstractmethod
-    def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Mark one document (a corpus of one); None where there is nothing to mark."""
-
-
-class PowersMixin(StatisticsMixin, EvidenceMixin, ExplanationMixin, ABC):
-    """Statistics, evidence and marked documents: the powers that most critics have."""
-
-
-class AggregatedPosteriorMixin(ABC):
-    """An aggregated posterior P_agg(z) for latents other than `StateSequences`, or another one for these."""
-
-    @abstractmethod
-    def aggregated_posterior(self, latents: Any) -> Rows:
-        """Expected number of visits to, or mass of, each state, one row per document."""
 
 
 class DecompositionMixin(ABC):
@@ -180,63 +173,40 @@ class MergeableMixin(ABC):
         """Learn P_c from the counts of a whole text."""
 
 
-class LawsMixin(ABC):
-    """Laws of running text; subclass `momus.critic.RunningTextCritic`, which has it."""
-
-    @abstractmethod
-    def laws(self) -> Sequence[Law]:
-        """The numbers that a whole running text has, each with the way that its standard error is estimated."""
-
-
 def headline_of(critic: Critic[Any]) -> str:
     """Name of the statistic whose p decides the verdict of a critic."""
     return critic.reporting.headline or ("latent_ppl" if critic.sequence else "latent_nll")
 
 
-POWERS: Mapping[str, type[Any]] = {
-    "sufficient_statistics": StatisticsMixin,
-    "statistics": StatisticsMixin,
-    "summarize": EvidenceMixin,
-    "evidence": EvidenceMixin,
-    "explain": ExplanationMixin,
-    "items": ItemsMixin,
-    "aggregated_posterior": AggregatedPosteriorMixin,
-    "laws": LawsMixin,
-    "decompose": DecompositionMixin,
-    "fit_counts": MergeableMixin,
-    "fit_from": MergeableMixin,
-    "notes": hooks.NotesMixin,
-    "oddity": hooks.OddityMixin,
-    "tried": hooks.TrialMixin,
-    "settle": hooks.SettlingMixin,
-    "tokenizer": hooks.TokenizerMixin,
-    "scripts": hooks.ScriptsMixin,
-    "claims": hooks.ScriptsMixin,
-    "assumed_language": hooks.LanguageMixin,
-    "state_names": hooks.NamedStatesMixin,
-    "unit": hooks.UnitsMixin,
-    "units": hooks.UnitsMixin,
-    "device": hooks.DeviceMixin,
-    "required_params": hooks.ParameterRolesMixin,
-    "fitting_params": hooks.ParameterRolesMixin,
-    "component": ComponentsMixin,
-}
-"""Methods and attributes of the optional powers, and the mixin that each belongs to."""
-BASES: Mapping[type[Any], str] = {LawsMixin: "momus.critic.RunningTextCritic"}
-"""Bases that bring a mixin with all that it needs."""
+def defines(critic: object, mixin: type[Any], method: str) -> bool:
+    """Whether a critic, or a class of critics, has its own version of a method for which a mixin has a default.
+
+    >>> class Silent(EvidenceMixin):
+    ...     pass
+    >>> defines(Silent, EvidenceMixin, "explain"), defines(object(), EvidenceMixin, "explain")
+    (False, False)
+    """
+    cls = critic if isinstance(critic, type) else type(critic)
+    return issubclass(cls, mixin) and getattr(cls, method) is not getattr(mixin, method)
 
 
-def check_powers(cls: type) -> None:
-    """Refuse a class that has a method of a power without its mixin, also if a helper class brings the method.
+def unused(critic: object, mixin: type[Any]) -> list[str]:
+    """Methods of a critic that are called like those of a mixin, and are never used since it does not inherit that."""
+    names = [name for name in vars(mixin) if not name.startswith("_")]
+    return [] if isinstance(critic, mixin) else [name for name in names if hasattr(critic, name)]
+
+
+def check_reporting(cls: type) -> None:
+    """Refuse a class with an attribute that belongs into its `Reporting`; a method may have any name.
 
     Raises
     ------
     TypeError
-        The message names the class to inherit from.
+        The message says where to write the value.
     """
-    for method, mixin in POWERS.items():
-        if hasattr(cls, method) and not issubclass(cls, mixin):
-            base = BASES.get(mixin, f"{mixin.__module__}.{mixin.__name__}")
-            raise TypeError(f"{cls.__name__} defines {method} but does not inherit {base}: it would never be used")
-    for name in {f.name for f in fields(Reporting)} & vars(cls).keys():
-        raise TypeError(f"{cls.__name__}.{name} would never be read: write reporting = Reporting({name}=…)")
+    for field in fields(Reporting):
+        value = vars(cls).get(field.name)
+        if isinstance(value, str | int | tuple | dict):
+            raise TypeError(
+                f"{cls.__name__}.{field.name} would never be read: write reporting = Reporting({field.name}=…)"
+            )

@@ -260,7 +260,7 @@ def load_critic(folder: Path, cls: type[_T], *, trust: bool = False, configured:
             hint="load it with momus.load_critic(folder), which looks up the class",
         )
     if not trust and not _same_params(configured, content["params"]):
-        fitting: tuple[str, ...] = getattr(cls, "fitting_params", ())
+        fitting: tuple[str, ...] = getattr(getattr(cls, "reporting", None), "fitting", ())
         check_trusted(folder, content["critic"], effects_of(_chosen(cls, content["params"]), fitting))
     arrays = _read_arrays(folder, content)
     try:

@@ -87,7 +87,7 @@ class Scores:
     z
         Latents of each row in a few words (`shown_latents`), null where unscored; None for latents without words.
     oddity
-        float64 array (n,), NaN where unscored: what ranks the outliers (`OddityMixin`); None: the Latent NLL does.
+        float64 array (n,), NaN where unscored: what ranks the outliers (`AdvancedMixin.oddity`); None: Latent NLL does.
     parts
         float64 array (n, 4), NaN where unscored: the parts of log P(x) (`momus.critic.powers.PARTS`); None if
         the critic does not decompose it.

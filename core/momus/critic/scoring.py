@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from momus.critic.hooks import OddityMixin, check_fitted, state_names_of, tokenizer_of
+from momus.critic.hooks import AdvancedMixin, check_fitted, state_names_of, tokenizer_of
 from momus.critic.latents import StateSequences, aggregated, shown_latents
-from momus.critic.powers import PARTS, AggregatedPosteriorMixin, DecompositionMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.powers import PARTS, DecompositionMixin, EvidenceMixin, StatisticsMixin
 from momus.critic.returned import check_latents, check_prior, check_reasons, check_rows, check_vector
 from momus.critic.rows import Pooled, place
 from momus.critic.scores import AGGREGATED, Scores, joined
@@ -91,7 +91,7 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
     nll[scorable], steps[scorable] = -values, counted
     stepless = counted < 1
     oddity = check_vector(
-        critic, "oddity", critic.oddity(latents) if isinstance(critic, OddityMixin) else None, len(scorable)
+        critic, "oddity", critic.oddity(latents) if isinstance(critic, AdvancedMixin) else None, len(scorable)
     )
     parts = _parts(critic, projected, latents)
     for row in scorable[stepless]:
@@ -101,8 +101,9 @@ def _score_batch(critic: Critic[Any], batch: Corpus) -> Scores:
     for row, word in zip(scorable, words if words is not None else [None] * len(scorable), strict=True):
         z[row] = word if reasons[row] is None else None
     rows = dict(critic.sufficient_statistics(latents)) if isinstance(critic, StatisticsMixin) else {}
-    if isinstance(critic, AggregatedPosteriorMixin):
-        rows[AGGREGATED] = critic.aggregated_posterior(latents)
+    visits = critic.aggregated_posterior(latents) if isinstance(critic, AdvancedMixin) else None
+    if visits is not None:
+        rows[AGGREGATED] = visits
     elif critic.reporting.aggregated and isinstance(latents, StateSequences):
         rows[AGGREGATED] = aggregated(latents)
     tables = {key: check_rows(critic, key, table, len(scorable)) for key, table in rows.items()}

@@ -22,7 +22,7 @@ from momus.numeric.types import Floats
 
 @dataclass(frozen=True)
 class Reporting:
-    """What readers are told of a critic; a subclass changes fields of its base's with `dataclasses.replace`.
+    """What a critic declares for its readers and for runs; a subclass may `dataclasses.replace` fields of its base's.
 
     Attributes
     ----------
@@ -49,6 +49,18 @@ class Reporting:
     restarts
         Further fits with other seeds that each comparison makes, to tell how much the numbers depend on the start of
         the fit; the critic has a parameter ``seed``.
+    oddity_unit
+        Unit of the critic's own measure of oddity (`AdvancedMixin.oddity`), such as ``nats by the best repair``.
+    required
+        Parameters without which the critic cannot run; a run of all critics leaves it out unless they are given.
+    fitting
+        Parameters with paths or addresses that a fitted critic does not use again.
+    together
+        ``once`` or ``folds``: in a comparison of models, the critic is fitted on all texts without their labels,
+        instead of on the reference alone. ``once`` serves latents that mean something else in every fit, such as
+        topic 3. ``folds``, where each fold is scored by a critic of the other folds of all texts, serves statistics of
+        what few documents share: two of the reference with a rare name, in two folds, would make it known to each
+        other, which no relabelling of documents accounts for.
     aggregated
         Whether entropy and divergence of the aggregated posterior are reported beside Latent NLL of state sequences;
         turn it off only where the critic's own statistics say the same.
@@ -63,6 +75,10 @@ class Reporting:
     stepless: str = "no scored step"
     restarts: int = 0
     aggregated: bool = True
+    oddity_unit: str = ""
+    required: tuple[str, ...] = ()
+    fitting: tuple[str, ...] = ()
+    together: Literal["", "once", "folds"] = ""
 
 
 @dataclass(frozen=True)

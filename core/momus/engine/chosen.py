@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
-from momus.critic.powers import LawsMixin
 from momus.critic.registry import check_name, located, make_critics, named
 from momus.errors import CriticError, MissingExtraError, MomusError, PluginError, UsageError
 from momus.joint.axes import covariate
@@ -173,12 +172,12 @@ def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
         critic = registered(CRITICS)[name][0].load()
     except PluginError:  # its module needs the packages itself
         return True
-    return all(parameters.get(name) for name in getattr(critic, "required_params", ()))
+    return all(parameters.get(name) for name in critic.reporting.required)
 
 
 def _check_laws(critic: Any) -> None:
     """Refuse wrongly declared laws before anything is fitted, and name the critic."""
-    laws = critic.laws if isinstance(critic, LawsMixin) else tuple
+    laws = critic.laws if isinstance(critic, RunningTextCritic) else tuple
     try:
         laws()
     except UsageError as error:

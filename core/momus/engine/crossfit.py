@@ -3,7 +3,7 @@
 So it is where the reference is text of a model. Prompts are dealt to k folds. For each fold, a critic is fitted on the
 other folds of the reference, and scores the documents of this fold of all texts; another one, fitted on the other folds
 of each new text, says how predictable the reference is under it. A critic whose latents have no names of their own
-(`FittedTogetherMixin`: topics, dimensions) is fitted once on all texts together, without being told which is which.
+(`Reporting.together`: topics, dimensions) is fitted once on all texts together, without being told which is which.
 Exchanging texts changes nothing in that fit, so tests keep their level, and a topic is one topic in all folds.
 
 Errors of folds are dependent, since the critic of one fold has seen the others. That is of second order: where both
@@ -22,8 +22,8 @@ import numpy as np
 from momus.against.changes import changed_items, direction_of, path_of, rows_of
 from momus.against.versions import Direction, Item, Path, Versions
 from momus.critic import Counted, Statistic
-from momus.critic.hooks import FittedTogetherMixin, device_of, moved, row_unit, settled, tokenizer_of
-from momus.critic.powers import AggregatedPosteriorMixin, EvidenceMixin, ItemsMixin
+from momus.critic.hooks import AdvancedMixin, device_of, moved, row_unit, settled, tokenizer_of
+from momus.critic.powers import EvidenceMixin, ItemsMixin, defines
 from momus.critic.scores import AGGREGATED, Scores, joined
 from momus.engine.levelling import level_folds
 from momus.errors import FittingError
@@ -106,8 +106,8 @@ def cross_scored(
     settled(critic, corpora)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
-    folded = isinstance(critic, FittedTogetherMixin) and critic.folded
-    once = (isinstance(critic, FittedTogetherMixin) and not folded) or row_unit(critic) != "document"
+    folded = critic.reporting.together == "folds"
+    once = critic.reporting.together == "once" or row_unit(critic) != "document"
     shown: list[Scores] = []
     if once or isinstance(critic, EvidenceMixin):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
@@ -150,7 +150,7 @@ def _by_folds(
 def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Scores]]) -> Scores:
     """The scores of all folds, in the order of the corpus; the critics differ, so that there is no summary."""
     # states of sequences have other numbers in each fit; where latents are aggregated, they are labelled
-    unlabelled = () if isinstance(critic, AggregatedPosteriorMixin) else (AGGREGATED,)
+    unlabelled = () if defines(critic, AdvancedMixin, "aggregated_posterior") else (AGGREGATED,)
     sides = [
         replace(s, summary=None, rows={k: table for k, table in s.rows.items() if k not in unlabelled})
         for _, s in parts

@@ -17,7 +17,7 @@ import numpy as np
 from momus.arguments import arg
 from momus.critic import Critic, MergeableMixin
 from momus.critic.guard import blamed
-from momus.critic.hooks import SettlingMixin, moved, settled
+from momus.critic.hooks import AdvancedMixin, moved, settled
 from momus.engine.chosen import Chosen
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
 from momus.engine.large import LargeTexts, scored_by_parts
@@ -157,8 +157,8 @@ class LargeScoring:
         return failed
 
     def _settle(self, critics: Sequence[Critic[Any]], failed: dict[str, MomusError], skip_unfit: bool) -> None:
-        """Settle what critics read of all texts, from a sample of each; see `SettlingMixin`."""
-        settling = [c for c in critics if isinstance(c, SettlingMixin)]
+        """Settle what critics read of all texts, from a sample of each; see `AdvancedMixin`."""
+        settling = [c for c in critics if isinstance(c, AdvancedMixin)]
         if not settling:
             return
         samples = []

@@ -13,7 +13,7 @@ from momus.against.bands import OwnBands
 from momus.checks.notes import group_notes
 from momus.critic import EvidenceMixin, Pooled
 from momus.critic.base import notes_of
-from momus.critic.hooks import OddityMixin, TrialMixin, device_of, moved, settled, tokenizer_of
+from momus.critic.hooks import AdvancedMixin, device_of, moved, settled, tokenizer_of
 from momus.critic.rows import Summary, take_rows
 from momus.critic.scores import Scores
 from momus.critic.scoring import pools_rows
@@ -255,7 +255,7 @@ def _result(
         evidence=evidence,
         outliers=outliers,
         odd_real=find_outliers(critic, texts.real, real, settings.top),
-        oddity_unit=critic.oddity_unit if isinstance(critic, OddityMixin) else "",
+        oddity_unit=critic.reporting.oddity_unit,
         references=references,
         examples=examples,
         distribution=None if shown is None else distribution(critic, shown, real.corpus),
@@ -338,7 +338,7 @@ def _refitted(
             again, fitted_on = clone(critic), usable.take(np.sort(rows))
         else:
             again, fitted_on = clone(critic), usable
-            tried = critic.tried() if isinstance(critic, TrialMixin) else {}
+            tried = critic.tried() if isinstance(critic, AdvancedMixin) else {}
             again.set_params(seed=critic.get_params()["seed"] + k + 1, **tried)
         moved(again, device_of(critic))
         with timed.stage("refitting", f"{k + 1} of {refits}"):

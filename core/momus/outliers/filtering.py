@@ -168,10 +168,7 @@ def filter_text(
     known = ScoredText(scored("real", real), classes, reading)
     used = known.unseen({n: is_trusted(f, trust) for n, f in folders.items()}) if skip_fitted else known.checked()
     measures = list(known.measures.values())
-    units = [
-        unit_of(m.sequence, getattr(cls, "oddity_unit", "") if m.has_oddity else "")
-        for m, cls in zip(measures, classes.values(), strict=True)
-    ]
+    units = [unit_of(m.sequence, cls.reporting.oddity_unit) for m, cls in zip(measures, classes.values(), strict=True)]
     ids, values, groups = known.rows(used)
     calibration = Calibration.of(list(classes), units, measures, ids, values, fdr, groups)
     text = ScoredText(scored("new", paths), classes, reading)

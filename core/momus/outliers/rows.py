@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from momus.critic import Critic
-from momus.critic.hooks import OddityMixin
+from momus.critic.hooks import AdvancedMixin
+from momus.critic.powers import defines
 from momus.critic.scores import outlying_values
 from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
@@ -59,7 +60,7 @@ class Measure:
     sequence
         Whether its latents are sequences: Latent NLL then counts per step.
     has_oddity
-        Whether the critic has its own measure of oddity (`OddityMixin`), which takes the place of Latent NLL.
+        Whether the critic has its own measure of oddity (`AdvancedMixin.oddity`), which takes the place of Latent NLL.
     """
 
     sequence: bool
@@ -68,7 +69,7 @@ class Measure:
     @classmethod
     def of_class(cls, critic: type[Critic[Any]]) -> Measure:
         """The measure that a class of critics declares."""
-        return cls(critic.sequence, issubclass(critic, OddityMixin))
+        return cls(critic.sequence, defines(critic, AdvancedMixin, "oddity"))
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame, verdicts: Iterable[Verdict], critic: str) -> Measure:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic import ExplanationMixin
-from momus.critic.hooks import OddityMixin, row_unit, scored_units
+from momus.critic import EvidenceMixin
+from momus.critic.hooks import row_unit, scored_units
 from momus.critic.scores import extreme_rows
 from momus.evidence import MarkedDocument, Step, to_json
 from momus.inference.matching import design_of
@@ -148,8 +148,8 @@ def marked(critic: Critic[Any], corpus: Corpus, scores: Scores, row: int) -> Mar
     """Mark one document; where the critic cannot, its beginning is the only step."""
     document = corpus.slice(row, row + 1)
     value = float(scores.outlying(critic.sequence)[row])
-    unit = unit_of(critic.sequence, critic.oddity_unit if isinstance(critic, OddityMixin) else "")
-    explained = critic.explain(document) if isinstance(critic, ExplanationMixin) else None
+    unit = unit_of(critic.sequence, critic.reporting.oddity_unit)
+    explained = critic.explain(document) if isinstance(critic, EvidenceMixin) else None
     steps = tuple(explained.steps) if explained else (Step("text", document[0].text[:EXCERPT]),)
     note = explained.note if explained else ""
     return MarkedDocument(corpus.name, document.ids[0], value if np.isfinite(value) else 0.0, unit, steps, note)

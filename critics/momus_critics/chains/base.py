@@ -8,7 +8,6 @@ import numpy as np
 
 from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NamedStatesMixin
 from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.evidence import Evidence
 from momus.numeric.ragged import offsets_of, places_of, ranges_of
@@ -22,7 +21,7 @@ from momus_critics.chains.transitions import UNLIKELY
 FOLDS = 5
 
 
-class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, DecompositionMixin, NamedStatesMixin):
+class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, DecompositionMixin):
     """P_c(z) is a first-order Markov chain over K named states, with a start and an end that emit nothing.
 
     A subclass sets ``titles_`` and calls `learn_chain` in `fit`, and implements `project`.

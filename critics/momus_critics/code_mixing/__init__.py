@@ -11,12 +11,23 @@ import torch
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
-from momus.critic import LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, SimplexDraws, Statistic, TokenCritic
+from momus.critic import (
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Reporting,
+    Rows,
+    SimplexDraws,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+)
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, check_fitted
-from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin
+from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
+from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, parametrized, reset
+from momus.estimator import parametrized, reset
 from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
@@ -54,13 +65,7 @@ class MixtureDraws(SimplexDraws):
 
 @parametrized
 class CodeMixing(
-    TokenCritic[MixtureDraws],
-    PowersMixin,
-    ComponentsMixin,
-    AggregatedPosteriorMixin,
-    DecompositionMixin,
-    DeviceMixin,
-    NotesMixin,
+    TokenCritic[MixtureDraws], StatisticsMixin, EvidenceMixin, AdvancedMixin, DecompositionMixin, DeviceMixin
 ):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 

@@ -10,11 +10,21 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, StateSequences, Statistic, TokenCritic
+from momus.critic import (
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Reporting,
+    Rows,
+    StateSequences,
+    Statistic,
+    StatisticsMixin,
+    TokenCritic,
+)
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NamedStatesMixin, NotesMixin
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Step, Table, both
 from momus.numeric.ragged import float_sums, group_sums, places_of
 from momus.numeric.types import Floats, Ints
@@ -57,7 +67,7 @@ class Memberships(StateSequences):
 
 
 @parametrized
-class Consistency(TokenCritic[Memberships], PowersMixin, ComponentsMixin, NotesMixin, NamedStatesMixin):
+class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
     """z says of each section whether it belongs to its document or is a stranger; P_c(z) is Bernoulli.
 
     A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a

@@ -10,21 +10,22 @@ import numpy as np
 from momus.critic import (
     Counts,
     Critic,
+    EvidenceMixin,
     LogPrior,
     MergeableMixin,
     Note,
     Pooled,
-    PowersMixin,
     Reporting,
     Rows,
     Statistic,
+    StatisticsMixin,
     resource,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import LanguageMixin, NotesMixin, ScriptsMixin
+from momus.critic.hooks import ReadingMixin
 from momus.critic.tools import make_adapter
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, construct, parametrized
+from momus.estimator import construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Ints
@@ -46,15 +47,7 @@ ENGLISH = ("spacy",)
 
 
 @parametrized
-class Coreference(
-    MergeableMixin,
-    Critic[MentionChains],
-    PowersMixin,
-    ComponentsMixin,
-    NotesMixin,
-    LanguageMixin,
-    ScriptsMixin,
-):
+class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, EvidenceMixin, ReadingMixin):
     """z is the sequence of mentions of persons in a document, P_c(z) an n-gram process over it.
 
     The symbol of a pronoun is the pronoun; that of any other mention is the majority gender of the pronouns in its

@@ -11,9 +11,8 @@ from scipy import sparse
 
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NamedStatesMixin, NotesMixin
 from momus.critic.statistic import total_variation
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Step, Table, both
 from momus.numeric.ragged import float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
@@ -45,7 +44,7 @@ EXAMPLE = 14
 
 
 @parametrized
-class Discourse(MergeableMixin, ProseCritic[Moves], ComponentsMixin, NotesMixin, NamedStatesMixin):
+class Discourse(MergeableMixin, ProseCritic[Moves]):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Critic, LogPrior, Note, Pooled, PowersMixin, Reporting, Rows, Statistic
+from momus.critic import Critic, EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NotesMixin, SettlingMixin, UnitsMixin
+from momus.critic.hooks import AdvancedMixin
 from momus.critic.registry import critic_class
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table, both
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -52,7 +52,7 @@ SHOWN, LINES = 10, 3
 
 
 @parametrized
-class Diversity(Critic[Spread], PowersMixin, ComponentsMixin, NotesMixin, SettlingMixin, UnitsMixin):
+class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, or of the

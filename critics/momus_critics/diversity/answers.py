@@ -12,9 +12,8 @@ from scipy import sparse
 
 from momus.critic import Counted, StateSequences
 from momus.critic.base import Critic
-from momus.critic.hooks import row_unit
+from momus.critic.hooks import AdvancedMixin, row_unit
 from momus.critic.latents import aggregated
-from momus.critic.powers import AggregatedPosteriorMixin
 from momus.critic.registry import critic_class
 from momus.critic.splitting import usable_documents
 from momus.errors import UsageError
@@ -196,8 +195,8 @@ def state_vectors(critic: Critic[Any], answers: Corpus) -> tuple[sparse.csr_arra
     if not len(kept):
         return sparse.csr_array((len(answers), 1)), ["0"]
     latents = critic.project(answers.take(kept))
-    if isinstance(critic, AggregatedPosteriorMixin):
-        rows = critic.aggregated_posterior(latents)
+    if isinstance(critic, AdvancedMixin) and (visits := critic.aggregated_posterior(latents)) is not None:
+        rows = visits
     elif isinstance(latents, StateSequences):
         rows = aggregated(latents)
     else:

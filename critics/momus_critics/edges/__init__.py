@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.statistic import supremum
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
@@ -51,7 +51,7 @@ class EdgeLatents(ChainLatents):
 
 
 @parametrized
-class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin, ComponentsMixin):
+class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
     """z is the class of the first and of the last sentence; P_c(z) is a Markov chain, classes emit features.
 
     A class gives each functional feature of a sentence (a question, an address, a modal verb, a general truth, …) a

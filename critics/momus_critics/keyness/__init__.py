@@ -12,11 +12,11 @@ from scipy import sparse
 from momus.arguments import arg
 from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NotesMixin, OddityMixin, SettlingMixin
+from momus.critic.hooks import AdvancedMixin
 from momus.critic.powers import ItemsMixin
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.parameters import Range
@@ -34,7 +34,7 @@ PHRASE = 3
 
 
 @parametrized
-class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin, OddityMixin, SettlingMixin):
+class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
     """z says which terms, words and phrases, a document has; P_c(z) is a product of Bernoulli distributions.
 
     A term has at most five tokens. Those of P_c are the most frequent ones of the text that the critic is fitted on. A
@@ -65,12 +65,12 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, ComponentsMixin, NotesMixin,
         "of them a document has."
     )
     reporting = Reporting(
+        oddity_unit="standard deviations beyond the expected Latent NLL",
         headline="higher_criticism",
         general=True,
         directions={"latent_nll": ("poorer in rarer terms", "richer in rarer terms")},
         limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
     )
-    oddity_unit = "standard deviations beyond the expected Latent NLL"
     min_documents = 3
 
     vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000

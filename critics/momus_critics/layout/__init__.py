@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, ExplanationMixin, MergeableMixin, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.powers import ItemsMixin
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
 from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
@@ -45,7 +45,7 @@ class LayoutLatents(ChainLatents):
     words: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-class Layout(MergeableMixin, ChainCritic, ItemsMixin, ExplanationMixin):
+class Layout(MergeableMixin, ChainCritic, ItemsMixin):
     r"""z is the kind of each block of a document in turn; P_c(z) is a Markov chain with a start and an end.
 
     Blocks are headings by level, paragraphs by length, lines of their own, list items, quotations, code, tables, verse

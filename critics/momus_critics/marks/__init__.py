@@ -7,9 +7,20 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Counts, Critic, LogPrior, MergeableMixin, Pooled, PowersMixin, Reporting, Rows, Statistic
+from momus.critic import (
+    Counts,
+    Critic,
+    EvidenceMixin,
+    LogPrior,
+    MergeableMixin,
+    Pooled,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import ScriptsMixin
+from momus.critic.hooks import ReadingMixin
 from momus.critic.statistic import total_variation
 from momus.evidence import Cell, Evidence, MarkedDocument, Table
 from momus.numeric.types import Floats, Ints
@@ -52,7 +63,7 @@ SHOWN = 160
 """Tokens of an explained passage."""
 
 
-class Marks(MergeableMixin, Critic[CharacterCounts], PowersMixin, ScriptsMixin):
+class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ReadingMixin):
     """z counts the characters of a document by class; P_c(z | N) is a generalised Dirichlet-multinomial.
 
     Characters without spaces fall into classes: dashes, quotation marks, brackets, digits, capitals, small letters, ….

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy.special import softmax
 
-from momus.critic import ExplanationMixin, Note, Rows, Statistic
+from momus.critic import Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, check_fitted
+from momus.critic.hooks import DeviceMixin, check_fitted
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, construct, parametrized
+from momus.estimator import construct, parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
@@ -76,7 +76,7 @@ TYPED = (
 
 
 @parametrized
-class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, NotesMixin, FittedTogetherMixin):
+class Passages(ChainCritic, DeviceMixin):
     """z is a chain of stretches of text, each in one of K learned states; P_c(z) is a Markov chain.
 
     Text is cut into pieces of a few sentences, by words and punctuation alone: line ends and markup decide nothing. The
@@ -114,6 +114,7 @@ class Passages(ChainCritic, ExplanationMixin, ComponentsMixin, DeviceMixin, Note
     )
     reporting = replace(
         ChainCritic.reporting,
+        together="once",
         headline="misplacement",
         directions={
             **ChainCritic.reporting.directions,

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.special import log_softmax, logsumexp
 
 from momus.critic.fitted import Fitted
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -89,7 +89,7 @@ def places_of_text(corpus: Corpus, words: int) -> tuple[list[str], Ints, Ints]:
 
 
 @parametrized
-class TypedSections(Estimator, ComponentsMixin):
+class TypedSections(Estimator):
     """The process of titled sections, and how likely each type is at each place of a running text.
 
     Parameters

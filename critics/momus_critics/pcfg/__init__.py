@@ -10,7 +10,7 @@ import numpy as np
 
 from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, StatisticsMixin, TokenCritic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, ParameterRolesMixin
+from momus.critic.hooks import DeviceMixin
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
@@ -37,7 +37,7 @@ class ParsedSentences(Ragged):
 
 
 @parametrized
-class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin, NotesMixin, ParameterRolesMixin):
+class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin):
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
     The inside algorithm sums over derivations (Lari & Young 1990). This is a yardstick: the grammar comes from the
@@ -58,6 +58,8 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     axis = "sentence grammar"
     question = "Are sentences as well formed as in real text? z is the sentence, P_c a treebank grammar."
     reporting = Reporting(
+        required=("treebank",),
+        fitting=("treebank",),
         headline="latent_ppl",
         directions={
             "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
@@ -68,8 +70,6 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     )
     sequence = True
     scripts: ClassVar[Scripts] = SPACED
-    required_params: ClassVar[tuple[str, ...]] = ("treebank",)
-    fitting_params: ClassVar[tuple[str, ...]] = ("treebank",)
 
     treebank: str = ""
     max_sentence: Annotated[int, Range(1, 1000)] = 40

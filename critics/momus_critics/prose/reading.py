@@ -16,8 +16,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import Critic, PowersMixin
-from momus.critic.hooks import TokenizerMixin
+from momus.critic import Critic, EvidenceMixin, StatisticsMixin
+from momus.critic.hooks import ReadingMixin
 from momus.estimator import parametrized
 from momus.numeric.ragged import Ragged, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
@@ -213,7 +213,7 @@ Z = TypeVar("Z")
 
 
 @parametrized
-class ProseCritic(Critic[Z], TokenizerMixin, PowersMixin, ABC):
+class ProseCritic(Critic[Z], ReadingMixin, StatisticsMixin, EvidenceMixin, ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
     Parameters

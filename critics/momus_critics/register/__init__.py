@@ -10,7 +10,7 @@ import numpy as np
 
 from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import FittedTogetherMixin, LanguageMixin, NotesMixin, is_fitted
+from momus.critic.hooks import is_fitted
 from momus.estimator import parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
@@ -42,7 +42,7 @@ class RegisterLatents(Gaussians):
 
 
 @parametrized
-class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, FittedTogetherMixin):
+class Register(ProseCritic[RegisterLatents]):
     """z is the place of a document on K dimensions of register; P_c is a factor analysis, fitted on real text.
 
     Features are rates of pronouns, tenses, modals, nominalisations, … (Biber 1988), square roots of them, standardised
@@ -64,6 +64,7 @@ class Register(ProseCritic[RegisterLatents], LanguageMixin, NotesMixin, FittedTo
         "grammatical features."
     )
     reporting = Reporting(
+        together="once",
         directions={"latent_nll": ("more usual in register", "less usual in register")},
         limits="It counts English words and endings: what sentences say, and their order, stay unseen.",
     )

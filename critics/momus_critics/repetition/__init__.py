@@ -10,8 +10,8 @@ import numpy as np
 
 from momus.critic import Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import NamedStatesMixin, NotesMixin, OddityMixin
-from momus.estimator import ComponentsMixin, parametrized
+from momus.critic.hooks import AdvancedMixin
+from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
@@ -39,7 +39,7 @@ WORDS = 24
 
 
 @parametrized
-class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixin, OddityMixin, NamedStatesMixin):
+class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
     """z says of each token whether it is new or a copy, and how far back it was said; P_c is a renewal process.
 
     A token is a copy if it belongs to an n-gram that occurs earlier in its document. A copied stretch goes on from one
@@ -67,6 +67,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
         "how far back it was said before."
     )
     reporting = Reporting(
+        oddity_unit="copied words per word, beyond expectation",
         headline="relative_copying",
         directions={
             "latent_nll": ("more usual in repetition", "less usual in repetition"),
@@ -77,7 +78,6 @@ class Repetition(MergeableMixin, ProseCritic[Copies], ComponentsMixin, NotesMixi
         aggregated=False,
     )
     sequence = True
-    oddity_unit = "copied words per word, beyond expectation"
     min_documents = 3
 
     min_length: Annotated[int, Range(2, 100)] = 4

@@ -9,13 +9,13 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import ExplanationMixin, Note, Rows, Statistic
+from momus.critic import Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, NotesMixin, OddityMixin, ScriptsMixin, SettlingMixin, TokenizerMixin
+from momus.critic.hooks import AdvancedMixin, DeviceMixin, ReadingMixin
 from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, make_adapter
 from momus.errors import FittingError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import MarkedDocument
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
@@ -53,17 +53,7 @@ class SectionLatents(ChainLatents):
 
 
 @parametrized
-class Sections(
-    ChainCritic,
-    ExplanationMixin,
-    ComponentsMixin,
-    DeviceMixin,
-    NotesMixin,
-    OddityMixin,
-    SettlingMixin,
-    TokenizerMixin,
-    ScriptsMixin,
-):
+class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included; Deng et al. (2022,
@@ -102,6 +92,7 @@ class Sections(
     )
     reporting = replace(
         ChainCritic.reporting,
+        oddity_unit="nats by the best repair",
         headline="fault_evidence",
         limits=(
             "It cannot see what a section says beyond its type: a body about something else passes if its type fits."
@@ -109,7 +100,6 @@ class Sections(
     )
     sequence = True
     scripts: ClassVar[Scripts] = WORDS
-    oddity_unit = "nats by the best repair"
     min_documents = 5
 
     posterior: str = "linear"

@@ -14,7 +14,7 @@ from scipy.special import log_softmax
 
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
-from momus.estimator import ComponentsMixin, Estimator, parametrized
+from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, places_of, ranges_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
@@ -83,7 +83,7 @@ class TermWeights(Estimator):
 
 
 @parametrized
-class SectionFeatures(Estimator, ComponentsMixin):
+class SectionFeatures(Estimator):
     """TF-IDF of the words of a section, of the words and pairs of words that open it, and of its title.
 
     Parameters
@@ -192,7 +192,7 @@ ABSENT = -50.0
 
 
 @parametrized
-class LinearPosterior(CalibratedPosterior, ComponentsMixin):
+class LinearPosterior(CalibratedPosterior):
     """Multinomial logistic regression on what sets a section apart in its document, calibrated by a temperature.
 
     Logits are P X W + b: X are the features of all sections of a document (`SectionFeatures`), and P takes from each

@@ -14,22 +14,23 @@ from scipy.special import softmax
 
 from momus.critic import (
     Counted,
+    EvidenceMixin,
     Gaussians,
     LogPrior,
     Note,
     Pooled,
-    PowersMixin,
     Reporting,
     Rows,
     Statistic,
+    StatisticsMixin,
     TokenCritic,
 )
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
-from momus.critic.hooks import DeviceMixin, FittedTogetherMixin, NotesMixin, TrialMixin, check_fitted
-from momus.critic.powers import AggregatedPosteriorMixin, Decomposition, DecompositionMixin, ItemsMixin
+from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
+from momus.critic.powers import Decomposition, DecompositionMixin, ItemsMixin
 from momus.critic.scores import AGGREGATED
 from momus.errors import FittingError, UsageError
-from momus.estimator import ComponentsMixin, parametrized
+from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.parameters import OneOf, Range
@@ -57,15 +58,12 @@ class TopicLatents(Gaussians):
 @parametrized
 class Topics(
     TokenCritic[TopicLatents],
-    PowersMixin,
-    ComponentsMixin,
+    StatisticsMixin,
+    EvidenceMixin,
     ItemsMixin,
-    AggregatedPosteriorMixin,
+    AdvancedMixin,
     DecompositionMixin,
     DeviceMixin,
-    NotesMixin,
-    FittedTogetherMixin,
-    TrialMixin,
 ):
     """z is η, the log-odds of topics, and u, that of known words; words from φ (the CTM of Blei & Lafferty 2007).
 
@@ -111,6 +109,7 @@ class Topics(
         "fitted text has; P_c is a normal distribution with the correlations of real text."
     )
     reporting = Reporting(
+        together="once",
         headline="distance",
         restarts=2,
         directions={

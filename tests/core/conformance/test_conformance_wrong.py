@@ -12,7 +12,7 @@ from momus import Corpus, Critic, LogPrior, MomusError, StateSequences, Statisti
 from momus.checks.languages import scripts_of
 from momus.conformance import corpora
 from momus.critic import EvidenceMixin, Reporting, StatisticsMixin
-from momus.critic.hooks import ScriptsMixin, TokenizerMixin
+from momus.critic.hooks import ReadingMixin
 from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.critic.statistic import mean
 from momus.evidence import Table
@@ -292,7 +292,7 @@ class MissesAPart(Right, DecompositionMixin):
         return Decomposition(prior, np.zeros(len(prior)), np.ones(len(prior)), prior)
 
 
-class TakesClauses(Right, TokenizerMixin, ScriptsMixin):
+class TakesClauses(Right, ReadingMixin):
     """Claims every script, and reads a Chinese clause as one word."""
 
     scripts = ANY
@@ -308,7 +308,7 @@ class TearsMarks(TakesClauses):
     scripts = Scripts(("Deva",))
 
 
-class DependsOnThaiNeighbours(Right, ScriptsMixin):
+class DependsOnThaiNeighbours(Right, ReadingMixin):
     """Scores Thai by what stands beside it in a batch."""
 
     scripts = Scripts(("Thai",))
@@ -448,7 +448,7 @@ def test_a_test_counts_the_checks_that_were_skipped():
 
 
 def test_a_critic_of_a_script_that_no_sample_has_skips_the_check():
-    class ReadsArmenian(Right, ScriptsMixin):
+    class ReadsArmenian(Right, ReadingMixin):
         scripts = Scripts(("Armn",))
 
     critic = ReadsArmenian()

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from momus import Corpus, Critic, Document, LogPrior, MomusError, Values
 from momus.conformance import check_critic
 from momus.critic import Counted, EvidenceMixin, StatisticsMixin
-from momus.critic.hooks import NotesMixin, is_fitted, overlap
+from momus.critic.hooks import is_fitted, overlap
 from momus.critic.rows import aligned, place, stack
 from momus.errors import CriticError, FittingError, NotFittedError
 
@@ -151,7 +151,7 @@ def test_wrong_critics_are_named(method, wrong, message):
     ],
 )
 def test_so_are_those_that_return_something_of_another_kind(method, wrong, message):
-    class Wrong(Vowels, EvidenceMixin, NotesMixin):
+    class Wrong(Vowels, EvidenceMixin):
         def evidence(self, real, generated):
             return []
 

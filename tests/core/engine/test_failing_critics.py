@@ -25,12 +25,11 @@ import sys
 import numpy as np
 import momus
 from momus.critic import EvidenceMixin, StatisticsMixin
-from momus.critic.hooks import NotesMixin, SettlingMixin
 from momus.estimator import parametrized
 
 
 @parametrized
-class Failing(momus.Critic[momus.Values], StatisticsMixin, EvidenceMixin, NotesMixin, SettlingMixin):
+class Failing(momus.Critic[momus.Values], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     """Number of letters."""
 
     name = "failing"
