@@ -31,6 +31,7 @@ from typing import Any
 import causes
 import numpy as np
 from bands import resumed
+from more_defects import MORE, language_mixing
 from null_and_power import level, merged, write_between
 from studies import STUDIES, chapters, data
 from texts_in_groups import kept
@@ -81,7 +82,7 @@ OTHERS = (
     "type-token", "stopword-share", "symbol-share", "unigram", "rank-frequency", "templates", "topics", "mauve",
     "sections:sections", "sections:breaks", "passages:passages", "consistency:sections", "code-mixing:languages",
 )  # fmt: skip
-"""Critics whose defects are those of `momus.controls`."""
+"""Critics whose defects are those of `momus.controls` and of ``more_defects.py``."""
 
 
 @dataclass(frozen=True)
@@ -198,8 +199,9 @@ def planted(label: str, options: Namespace) -> Iterator[tuple[str, Critic[Any], 
         critic, whole, donor = prepared(label, options.out / "prepared")
         half = len(whole) // 2
         real, other = whole.take(range(half)), whole.take(range(half, len(whole)))
-        for defect in (d for d in DEFECTS.values() if name in d.critics and (donor is not None or not d.needs_donor)):
-            yield f"{defect.name}", critic, real, other, defect.plant(other, STRENGTH, 0, donor).corpus
+        controls = [*(DEFECTS | MORE).values(), *([] if donor is None else [language_mixing(donor)])]
+        for defect in (d for d in controls if name in d.critics):
+            yield f"{defect.name}", critic, real, other, defect.plant(other, STRENGTH, 0).corpus
 
 
 def powers(label: str, options: Namespace) -> dict[str, tuple[float, list[dict[str, Any]]]]:

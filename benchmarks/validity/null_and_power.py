@@ -26,14 +26,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from calibration_charts import p_value_chart, power_chart, specificity
+from more_defects import MORE, language_mixing
 from studies import SIZES, SPLITS, STUDIES, Study
 
 from momus import MomusError
 from momus.calibration import Plan, calibrate
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, parse_sizes
-from momus.calibration.rates import Rate, curves, detectable, family_wise, rate
-from momus.calibration.view import on_axis, p_value_chart, power_chart, rate_text, specificity, strength_text
+from momus.calibration.rates import Rate, curves, detectable, family_wise, on_axis, rate
+from momus.calibration.view import rate_text, strength_text
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.progress import default_reporter
@@ -43,11 +45,12 @@ from momus.schema import read_json
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 ALPHA, WANTED = 0.05, (0.035, 0.065)
 POWER = 0.9
+DEFECTS.update(MORE)  # processes of a pool import this script, too
 
 
 def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> None:
     """Measure a study; finished cells are read from disk."""
-    names = [c for c in study.critics if c in critics]
+    names, jobs = [c for c in study.critics if c in critics], a.jobs
     if not names:
         return
     texts = study.texts()
@@ -72,8 +75,9 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
             replace(plan, sizes=sizes[len(small) :], splits=a.large_splits or study.large_splits),
         ]
     else:
-        defects = [d for d in DEFECTS if texts.donor is not None or not DEFECTS[d].needs_donor]
-        defects = [d for d in defects if not a.defects or d in a.defects.split(",")]
+        if texts.donor is not None:  # which processes of a pool do not have
+            DEFECTS["language-mixing"], jobs = language_mixing(texts.donor), 1
+        defects = [d for d in DEFECTS if not a.defects or d in a.defects.split(",")]
         strengths = tuple(map(float, a.strengths.split(","))) if a.strengths else STRENGTHS
         common = replace(common, sizes=((200, 200),), splits=few)
         plans = [replace(common, defects=defects, strengths=strengths)]
@@ -85,11 +89,10 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
         found = calibrate(
             held_out,
             fit=texts.fit,
-            donor=texts.donor,
             critics=chosen,
             out=a.out / f"{study.name}-{kind}",
             plan=plan,
-            jobs=a.jobs,
+            jobs=jobs,
             reporter=default_reporter(),
             command=f"benchmarks/validity/null_and_power.py {kind}",
         )
@@ -177,14 +180,14 @@ def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
                 powers = ", ".join(f"{c.strength:g}: {rate(c, ALPHA).share:.2f}" for c in tested)
                 shown = "–" if d.difference is None else f"{d.difference:+.3g}"
                 n = max((c.tested for c in tested), default=0)
-                at = strength_text(d)
+                at = strength_text(d.strength, d.bound)
                 if d.bound == ">" and (reached := [c for c in tested if rate(c, ALPHA).share >= POWER]):
                     at, shown = f"{reached[0].strength:g}, but lower above", f"{reached[0].mean_difference:+.3g}"
                 lines.append(f"| {critic} ({study.name}) | {defect} | {at} | {shown} | {powers} | {n} |")
             elif defect != NULL and tested:
                 worst = max(tested, key=lambda c: rate(c, ALPHA).share)
                 if rate(worst, ALPHA).low > ALPHA:
-                    at = f"from {strength_text(d)}" if d.strength is not None else "at no strength"
+                    at = f"from {strength_text(d.strength, d.bound)}" if d.strength is not None else "at no strength"
                     found = f"{worst.strength:g}: {rate_text(rate(worst, ALPHA))}"
                     others.append(f"| {critic} ({study.name}) | {defect} | {at} | {found} |")
     for study in (s for s in STUDIES if s.sizes == SIZES):

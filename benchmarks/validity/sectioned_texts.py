@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from more_defects import MORE
 
 from momus import Corpus, Critic, read_corpus
 from momus.controls import DEFECTS as CONTROLS
@@ -132,7 +133,7 @@ def shuffled(corpus: Corpus, seed: int) -> Corpus:
 
 def exchanged(corpus: Corpus, seed: int, share: float) -> Corpus:
     """Replace one section, in a share of the documents, by one of the same title of another document."""
-    planted = {d.id: d for d in CONTROLS["section-exchange"].plant(corpus, 1.0, seed).corpus}
+    planted = {d.id: d for d in MORE["section-exchange"].plant(corpus, 1.0, seed).corpus}
 
     def one(document: Document, random: np.random.Generator) -> Document:
         new = planted[document.id].sections

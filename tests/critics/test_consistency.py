@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from more_defects import MORE
 from scipy.special import expit, logit
 from scipy.stats import multivariate_normal
 
 from momus import Corpus
-from momus.controls import DEFECTS
 from momus.errors import FittingError
 from momus.text.tokens import get_tokenizer
 from momus_critics.consistency import Consistency, model, odd_words
@@ -136,7 +136,7 @@ def critic():
 
 def test_exchanged_sections_are_found(critic):
     text = documents(40, 1)
-    planted = DEFECTS["section-exchange"].plant(text, 0.1, seed=2)
+    planted = MORE["section-exchange"].plant(text, 0.1, seed=2)
     places = {c.id: set(c.places) for c in planted.changes}
     states = critic.project(planted.corpus).states.reshape(40, 4)
     truth = np.array([[j in places.get(i, ()) for j in range(4)] for i in text.ids])

@@ -5,11 +5,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from more_defects import MORE, PHRASES
 from scipy import stats
 
 from momus import Corpus
-from momus.controls import DEFECTS
-from momus.controls.wording import PHRASES
 from momus.critic.hooks import settled
 from momus.critic.rows import aligned
 from momus.verdicts.judge import judge
@@ -125,7 +124,7 @@ def test_higher_criticism_literally():
 
 def test_planted_phrases_are_found_and_listed():
     fit, real, other = sentences(60, 0), sentences(60, 1), sentences(60, 2, name="made")
-    planted = DEFECTS["stock-phrases"].plant(other, 0.05).corpus
+    planted = MORE["stock-phrases"].plant(other, 0.05).corpus
     critic = Keyness().fit(fit)
     assert settled(critic, [real, planted])
     assert not settled(critic, [real, planted])

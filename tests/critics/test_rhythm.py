@@ -4,10 +4,10 @@ from copy import copy
 
 import numpy as np
 import pytest
+from more_defects import MORE
 from scipy import stats
 
 from momus import Corpus
-from momus.controls import DEFECTS
 from momus.verdicts.judge import judge
 from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, penalised_loss
 from momus_critics.rhythm import Rhythm
@@ -141,7 +141,7 @@ def prose(n, seed, even=False, name="text"):
 
 def test_flattened_text_is_more_uniform():
     critic = Rhythm().fit(prose(80, 0))
-    flattened = DEFECTS["rhythm-flattening"].plant(prose(60, 2), 0.7).corpus
+    flattened = MORE["rhythm-flattening"].plant(prose(60, 2), 0.7).corpus
     a, b = critic.score(prose(60, 1)), critic.score(flattened)
     found = {v.statistic: v for v in judge(critic, a, b, permutations=199, resamples=99)}
     spread = found["spread"]

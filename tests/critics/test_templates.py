@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from more_defects import MORE
 
 from momus import Corpus, MomusError
 from momus.conformance import check_critic
-from momus.controls import DEFECTS
 from momus.critic.hooks import missing_params
 from momus.verdicts.judge import judge
 from momus_critics.templates import LENGTH, TAGS, Templates
@@ -89,7 +89,7 @@ def test_openings_are_counted_by_document(critic):
 
 
 def test_stock_phrases_raise_the_perplexity(critic):
-    planted = DEFECTS["stock-phrases"].plant(made(20, 3), 0.5).corpus
+    planted = MORE["stock-phrases"].plant(made(20, 3), 0.5).corpus
     assert critic.score(planted).latent_ppl > 1.3 * critic.score(made(20, 3)).latent_ppl
 
 

@@ -181,7 +181,7 @@ def contents(root):
     """All files of a folder by name, but those of locks, and the times within."""
     files = {}
     for path in sorted(p for p in root.rglob("*") if p.is_file()):
-        if path.name.removeprefix(".").removesuffix(".momus") not in ("calibration.json", "report.html"):
+        if path.name.removeprefix(".").removesuffix(".momus") != "calibration.json":
             files[path.relative_to(root).as_posix()] = path.read_bytes()
         elif path.name == "calibration.json":
             kept = json.loads(path.read_bytes())

@@ -31,7 +31,7 @@ def test_no_page_is_written_through_a_link(kind, finished, texts, tmp_path):
     precious = tmp_path / "precious.txt"
     precious.write_text("mine", encoding="utf-8")
     (tmp_path / "out").mkdir()
-    link = tmp_path / "out" / {"calibrate": "report.html", "figures": "overview.csv"}.get(kind, "page.svg")
+    link = tmp_path / "out" / {"calibrate": "calibration.csv", "figures": "overview.csv"}.get(kind, "page.svg")
     link.symlink_to(precious)
     out = link.parent if kind in ("calibrate", "figures") else link
     calibrated = ("-r", texts / "real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", out)

@@ -44,7 +44,7 @@ class Case:
 FIT = "fit length -f texts/fit.jsonl -o new --overwrite"
 GENERATE = "generate 2-gram --fit texts/fit.jsonl -n 2 --overwrite -o a.jsonl"
 FIGURES = tuple(f"drawn/overview.{suffix}" for suffix in ("csv", "svg", "png", "pdf"))
-RATES = tuple(f"rates/{name}" for name in ("report.html", "calibration.json", "rates.parquet"))
+RATES = tuple(f"rates/{name}" for name in ("calibration.csv", "calibration.json"))
 OF_RUN = ("run/verdicts.jsonl", "run/report.html", "run/critics/length/critic.json")
 SCORE = "score critic texts/gen.jsonl -o rows"
 CASES = (

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from more_defects import MORE
 
 import momus
 from momus import Corpus
@@ -31,7 +32,7 @@ def prose(n, seed, name):
 
 def compared(critics):
     looping = DEFECTS["repetition-loop"].plant(prose(40, 3, "looping"), 0.5).corpus
-    chatty = DEFECTS["stock-phrases"].plant(prose(40, 4, "chatty"), 0.3).corpus
+    chatty = MORE["stock-phrases"].plant(prose(40, 4, "chatty"), 0.3).corpus
     return momus.compare(
         prose(60, 2, "real"),
         {"looping": looping, "chatty": chatty},

@@ -17,7 +17,6 @@ from momus.calibration.plan import NULL, PROMPT, Plan, units_of
 from momus.calibration.store import RESULTS, Calibration, write_calibration
 from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
 from momus.checks.notes import reading_notes
-from momus.controls import DEFECTS
 from momus.critic import Critic
 from momus.critic.hooks import DeviceMixin, row_unit
 from momus.critic.powers import headline_of
@@ -46,7 +45,6 @@ def calibrate(
     fit: TextSource | None = None,
     critics: Sequence[str | Critic[Any]] | None = None,
     config: Mapping[str, dict[str, Any]] | None = None,
-    donor: TextSource | None = None,
     out: str | Path | None = None,
     plan: Plan | None = None,
     reading: ReadingOptions | None = None,
@@ -66,8 +64,6 @@ def calibrate(
         Other real text, on which critics are fitted once; default: half of ``real``, drawn by the seed.
     critics, config
         As in `momus.compare`.
-    donor
-        Text from which defects take pieces. Language mixing needs one in another language and is left out without it.
     out
         Folder for results. Cells that it already holds for the same texts and settings are not measured again.
     plan, **options
@@ -95,14 +91,9 @@ def calibrate(
     warnings = [*selection.warnings, *absent_warnings(selection.absent)]
     chosen = _splittable(selection.critics, plan, critics is not None, warnings)
     reporter = reporter or default_reporter()
-    check_place(None if out is None else Path(out), [t for t in (real, fit, donor) if isinstance(t, str | Path)])
+    check_place(None if out is None else Path(out), [t for t in (real, fit) if isinstance(t, str | Path)])
     with reporter.stage("reading"):
-        fitting, held_out, other = _texts(real, fit, donor, plan, warnings, reading, reporter)
-    if other is None:
-        missing = [d for d in plan.defects if d in DEFECTS and DEFECTS[d].needs_donor]
-        second = f"it takes pieces of a second corpus; give one with {arg('donor')}."
-        warnings += [f"{d} was left out: {second}" for d in missing]
-        plan = replace(plan, defects=[d for d in plan.defects if d not in missing])
+        fitting, held_out = _texts(real, fit, plan, warnings, reading, reporter)
     units = units_of(held_out, plan.by)
     n_units = len(held_out if units is None else units)
     plan.check(n_units)
@@ -113,7 +104,7 @@ def calibrate(
             check_own(folder / name, kind)
         files = {c.name: files_named(json_params(c)) for c in chosen}
         sources = {c.name: source_digest(c) for c in chosen}
-        work = Work(fitting, held_out, other, chosen, plan, folder, device, files, sources)
+        work = Work(fitting, held_out, chosen, plan, folder, device, files, sources)
         warnings += work.changed_code()
         crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
@@ -154,13 +145,12 @@ def _splittable(
 def _texts(
     real: TextSource,
     fit: TextSource | None,
-    donor: TextSource | None,
     plan: Plan,
     warnings: list[str],
     reading: ReadingOptions | None,
     reporter: Reporter,
-) -> tuple[Corpus, Corpus, Corpus | None]:
-    """Read the texts: (text to fit on, usable held-out documents sorted by id, donor)."""
+) -> tuple[Corpus, Corpus]:
+    """Read the texts: (text to fit on, usable held-out documents sorted by id)."""
     whole = as_corpus(real, "real", reading, reporter)
     warnings += reading_notes(whole)
     if fit is None:
@@ -182,8 +172,7 @@ def _texts(
     if len(usable) < len(held_out):
         warnings.append(f"{counted(len(held_out) - len(usable), 'document')} without text left out.")
     by_id = np.argsort(np.asarray(usable.ids, dtype=object), kind="stable")  # splits must not depend on document order
-    usable = usable.take(by_id)
-    return fitting, usable, None if donor is None else as_corpus(donor, "donor", reading, reporter)
+    return fitting, usable.take(by_id)
 
 
 def _folder(out: str | Path | None, stack: ExitStack) -> tuple[Path, Lock | None]:
@@ -273,7 +262,7 @@ def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict
 
 
 def _signature(work: Work, jobs: int, command: str | None, warnings: Sequence[str]) -> dict[str, Any]:
-    corpora = [(work.fit, "fit"), (work.real, "real"), *([(work.donor, "donor")] if work.donor is not None else [])]
+    corpora = [(work.fit, "fit"), (work.real, "real")]
     return {
         "momus": __version__,
         "command": command,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -141,15 +140,90 @@ def family_wise(cells: Sequence[Cell], alpha: float, size: tuple[int, int]) -> t
     return Rate.of(alarms, splits), len(null)
 
 
-def rows(cells: Sequence[Cell], alpha: float) -> list[dict[str, Any]]:
-    """One row per cell with rates and intervals, for tables."""
-    records = []
-    for c in cells:
-        r = rate(c, alpha)
-        of_cell = {n: getattr(c, n) for n in ("defect", "strength", "n_real", "n_generated")}
-        cell = {"critic": c.critic, "statistic": c.leading, **of_cell}
-        counts = {"splits": len(c.p), "tested": c.tested, "alarms": r.count}
-        rates = {"rate": r.share, "low": r.low, "high": r.high} if r.n else dict.fromkeys(("rate", "low", "high"))
-        changes = {n: getattr(c, n) for n in ("mean_difference", "changed", "places", "usable", "reason")}
-        records.append({**cell, **counts, **rates, **changes})
-    return records
+@dataclass(frozen=True)
+class Row:
+    """One row of the table of a calibration: a critic on texts of one size, without a defect or with one.
+
+    Attributes
+    ----------
+    statistic
+        The statistic that leads in most splits.
+    defect, own_axis, strength
+        The defect (``none``: null splits), whether it lies on the critic's axis, and the highest strength measured.
+    splits, tested, alarms
+        Splits, those that could be tested, and those with p ≤ α, at this strength.
+    rate, low, high
+        Share of alarms with its 95 % interval: of null splits, the false-alarm rate. None where nothing was tested.
+    level
+        Of null splits, in words: ``kept``, ``exceeded``, ``conservative``, or why nothing was measured.
+    smallest, bound, difference
+        As in `Detectable`, of a defect.
+    changed, places, usable
+        As in `Cell`.
+    """
+
+    critic: str
+    statistic: str
+    n_real: int
+    n_generated: int
+    defect: str
+    own_axis: bool
+    strength: float
+    splits: int
+    tested: int
+    alarms: int
+    rate: float | None
+    low: float | None
+    high: float | None
+    level: str
+    smallest: float | None
+    bound: str
+    difference: float | None
+    changed: int
+    places: int
+    usable: int
+
+
+def level_of(alarms: Rate, alpha: float) -> str:
+    """Whether a test keeps its level α, by the interval of its false-alarm rate.
+
+    >>> level_of(Rate.of(50, 1000), 0.05), level_of(Rate.of(90, 1000), 0.05), level_of(Rate.of(10, 1000), 0.05)
+    ('kept', 'exceeded', 'conservative')
+    """
+    if not alarms.n:
+        return "not measured"
+    if alarms.low > alpha:
+        return "exceeded"
+    return "conservative" if alarms.high < alpha else "kept"
+
+
+def rows(cells: Sequence[Cell], alpha: float, power: float) -> list[Row]:
+    """One row per critic, size and defect: critics in order, and within a size the defects of their axis first."""
+    critics = list(dict.fromkeys(c.critic for c in cells))
+
+    def place(item: tuple[tuple[str, tuple[int, int], str], list[Cell]]) -> tuple[int, tuple[int, int], bool, bool]:
+        critic, size, defect = item[0]
+        return critics.index(critic), size, defect != NULL, not on_axis(critic, defect)
+
+    return [_row(defect, curve, alpha, power) for (_, _, defect), curve in sorted(curves(cells).items(), key=place)]
+
+
+def _row(defect: str, curve: Sequence[Cell], alpha: float, power: float) -> Row:
+    c = curve[-1]  # of the highest strength
+    alarms = rate(c, alpha)
+    measured = {"rate": alarms.share, "low": alarms.low, "high": alarms.high} if alarms.n else {}
+    found = Detectable(None, "", None) if defect == NULL else detectable(curve, alpha, power)
+    return Row(
+        **{n: getattr(c, n) for n in ("critic", "n_real", "n_generated", "strength", "changed", "places", "usable")},
+        statistic=c.leading,
+        defect=defect,
+        own_axis=on_axis(c.critic, defect),
+        splits=len(c.p),
+        tested=c.tested,
+        alarms=alarms.count,
+        **{name: measured.get(name) for name in ("rate", "low", "high")},
+        level=c.reason or (level_of(alarms, alpha) if defect == NULL else ""),
+        smallest=found.strength,
+        bound=found.bound,
+        difference=found.difference,
+    )

@@ -1,4 +1,4 @@
-"""The files of a calibration: finished cells, and its result as calibration.json, two tables and report.html."""
+"""The files of a calibration: finished cells, and its result as calibration.json and calibration.csv."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ import pyarrow as pa
 from momus.arguments import arg
 from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL, Plan
-from momus.calibration.rates import curves, detectable, family_wise, on_axis, rows
+from momus.calibration.rates import family_wise, rows
 from momus.files import TABLE, write_json, write_sealed, write_table
-from momus.outputs import make_folder, write_own, writing
-from momus.runs.folder import REPORT
+from momus.outputs import make_folder, writing
 from momus.schema import read_json
 
 
 @dataclass
 class Calibration:
-    """The measurements of `momus.calibration.calibrate`; printing one shows its tables.
+    """The measurements of `momus.calibration.calibrate`; printing one shows its table.
 
     Attributes
     ----------
@@ -51,65 +50,29 @@ class Calibration:
         return plain_text(calibration_view(self), 150)
 
 
-CALIBRATION, RATES, P_VALUES = "calibration.json", "rates.parquet", "p_values.parquet"
-RESULTS = {CALIBRATION: "a calibration", RATES: TABLE, P_VALUES: TABLE, REPORT: "a report of a calibration"}
+CALIBRATION, TABLE_CSV = "calibration.json", "calibration.csv"
+RESULTS = {CALIBRATION: "a calibration", TABLE_CSV: TABLE}
 """Files that are written anew when all cells are measured, and their kinds."""
 
 
 def write_calibration(calibration: Calibration, folder: Path) -> None:
-    """Write all files, each atomically.
+    """Write both files, each atomically.
 
     Raises
     ------
     StoreError
         The folder cannot be written.
     """
-    from momus.calibration.view import render_calibration
-
+    plan = calibration.plan
+    table = pa.Table.from_pylist([asdict(row) for row in rows(calibration.cells, plan.alpha, plan.power)])
     with writing(folder, f"name another folder with {arg('out')}"):
-        rates = pa.Table.from_pylist(rows(calibration.cells, calibration.plan.alpha), schema=RATE_SCHEMA)
-        write_table(rates, folder / RATES)
-        write_table(p_values(calibration), folder / P_VALUES)
-        write_own(folder / REPORT, render_calibration(calibration), RESULTS[REPORT])
+        write_table(table, folder / TABLE_CSV)
         write_json(folder / CALIBRATION, as_json(calibration), kind=RESULTS[CALIBRATION])
 
 
-RATE_SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("critic", "statistic", "defect")),
-        ("strength", pa.float64()),
-        *((name, pa.int64()) for name in ("n_real", "n_generated", "splits", "tested", "alarms")),
-        *((name, pa.float64()) for name in ("rate", "low", "high", "mean_difference")),
-        *((name, pa.int64()) for name in ("changed", "places", "usable")),
-        ("reason", pa.string()),
-    ]
-)
-
-
-def p_values(calibration: Calibration) -> pa.Table:
-    """One row per split of each cell: p of the axis, the statistic that leads, and its difference."""
-    columns: dict[str, list[Any]] = {n: [] for n in ("critic", "defect", "strength", "n_real", "n_generated", "split")}
-    p, led, difference = [], [], []
-    for c in calibration.cells:
-        for name in ("critic", "defect", "strength", "n_real", "n_generated"):
-            columns[name] += [getattr(c, name)] * len(c.p)
-        columns["split"] += list(range(len(c.p)))
-        p += list(c.p)
-        led += list(c.led)
-        difference += list(c.difference)
-    tested = {"p": pa.array(p, pa.float64()), "statistic": pa.array(led, pa.string())}
-    return pa.table({**columns, **tested, "difference": pa.array(difference, pa.float64())})
-
-
 def as_json(calibration: Calibration) -> dict[str, Any]:
-    """The content of ``calibration.json``: plan, rates, smallest strengths, family-wise rates, signature."""
+    """The content of ``calibration.json``: plan, critics, the table, rates of any alarm after adjustment, signature."""
     plan = calibration.plan
-    smallest = []
-    for (critic, size, defect), curve in curves(calibration.cells).items():
-        if defect != NULL:
-            d = detectable(curve, plan.alpha, plan.power)
-            key = {"critic": critic, "defect": defect, "own_axis": on_axis(critic, defect)}
-            smallest.append({**key, "n_real": size[0], "n_generated": size[1], **asdict(d)})
     families = []
     for size in dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells):
         r, critics = family_wise(calibration.cells, plan.alpha, size)
@@ -118,8 +81,7 @@ def as_json(calibration: Calibration) -> dict[str, Any]:
     return {
         "plan": asdict(plan),
         "critics": calibration.critics,
-        "rates": rows(calibration.cells, plan.alpha),
-        "detectable": smallest,
+        "table": [asdict(row) for row in rows(calibration.cells, plan.alpha, plan.power)],
         "family_wise": families,
         "signature": calibration.signature,
     }

@@ -1,19 +1,12 @@
-"""What a reader sees of a calibration: tables for the terminal, and the page with p-values, power and a matrix."""
+"""What the terminal shows of a calibration: one table of false alarms and smallest detectable defects."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from momus.calibration.cells import Cell
 from momus.calibration.plan import NULL
-from momus.calibration.rates import Curves, Detectable, Rate, curves, detectable, family_wise, on_axis, rate
-from momus.controls import DEFECTS
-from momus.evidence import Axis, Chart, Heatmap, Role, Series, Table
-from momus.report.html import render_page
+from momus.calibration.rates import Rate, Row, family_wise, rate, rows
 from momus.report.words.format import number, percent, text_table
 
 if TYPE_CHECKING:
@@ -31,83 +24,26 @@ def rate_text(alarms: Rate) -> str:
     return "–" if not alarms.n else f"{alarms.share:.3f} [{alarms.low:.3f}, {alarms.high:.3f}]"
 
 
-def strength_text(smallest: Detectable) -> str:
-    """A smallest detectable strength: ``0.12``, ``≤ 0.02``, ``not reached``, or ``–`` if nothing was measured."""
-    if smallest.strength is None:
-        return "not reached" if smallest.bound == ">" else "–"
-    return f"{'≤ ' if smallest.bound == '≤' else ''}{smallest.strength:.3g}"
+def strength_text(strength: float | None, bound: str) -> str:
+    """A smallest detectable strength: ``0.12``, ``≤ 0.02``, ``not reached``, or ``–`` if nothing was measured.
 
-
-def says(alarms: Rate, alpha: float) -> str:
-    """Whether a test keeps its level α, by the interval of its false-alarm rate: in a word or two.
-
-    >>> says(Rate.of(50, 1000), 0.05), says(Rate.of(90, 1000), 0.05), says(Rate.of(10, 1000), 0.05)
-    ('kept', 'exceeded', 'conservative')
+    >>> strength_text(0.02, "≤"), strength_text(None, ">")
+    ('≤ 0.02', 'not reached')
     """
-    if not alarms.n:
-        return "not measured"
-    if alarms.low > alpha:
-        return "exceeded"
-    return "conservative" if alarms.high < alpha else "kept"
+    if strength is None:
+        return "not reached" if bound == ">" else "–"
+    return f"{'≤ ' if bound == '≤' else ''}{strength:.3g}"
 
 
-def null_rows(calibration: Calibration) -> list[tuple[str, int, int, int, str, str]]:
-    """Rows of all null splits: critic, sizes of both sides, splits, false-alarm rate, and what it says."""
-    rows = []
-    for c in calibration.cells:
-        if c.defect == NULL:
-            r = rate(c, calibration.plan.alpha)
-            level = c.reason or says(r, calibration.plan.alpha)
-            rows.append((c.critic, c.n_real, c.n_generated, r.n, rate_text(r), level))
-    return rows
-
-
-def null_heads(calibration: Calibration) -> tuple[str, ...]:
-    """Heads of `null_rows`."""
-    plan = calibration.plan
-    counted = "n" if plan.by == "document" else plan.units
-    rate_head = f"rate of p ≤ {plan.alpha:g} [95 %]"
-    return "critic", f"{counted} real", f"{counted} other", "splits", rate_head, "level"
-
-
-def power_heads(calibration: Calibration) -> tuple[str, ...]:
-    """Heads of `power_rows`."""
-    return (
-        "critic",
-        "defect",
-        "axis",
-        "n real",
-        "n other",
-        f"strength at power {calibration.plan.power:g}",
-        "difference at that strength",
-        "power at the highest strength",
-        "documents changed",
-    )
-
-
-def power_rows(calibration: Calibration) -> list[tuple[str, str, str, int, int, str, str, str, int]]:
-    """The smallest detectable strengths of each critic, defects on its axis first."""
-    plan, rows = calibration.plan, []
-    for (critic, size, defect), curve in _sorted(curves(calibration.cells)):
-        if defect != NULL:
-            d = detectable(curve, plan.alpha, plan.power)
-            strongest = f"{curve[-1].strength:g}: {rate_text(rate(curve[-1], plan.alpha))}"
-            axis = "this critic's" if on_axis(critic, defect) else DEFECTS[defect].axis
-            shown = "–" if d.difference is None else f"{number(d.difference)} ({curve[-1].leading})"
-            smallest = strength_text(d), shown
-            rows.append((critic, defect, axis, *size, *smallest, strongest, curve[-1].changed))
-    return rows
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]], align: str) -> RenderableType:
-    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
-    return text_table(heads, cells, align)
-
-
-def _sorted(by_defect: Curves) -> list[tuple[tuple[str, tuple[int, int], str], list[Cell]]]:
-    """Sort by critic, in order of appearance; defects on the critic's axis come first."""
-    critics = list(dict.fromkeys(critic for critic, _, _ in by_defect))
-    return sorted(by_defect.items(), key=lambda item: (critics.index(item[0][0]), not on_axis(item[0][0], item[0][2])))
+def _cells(row: Row) -> tuple[str, ...]:
+    """The cells of a row: of null splits whether the level is kept, of a defect the strength from which it is found."""
+    alarms = rate_text(Rate.of(row.alarms, row.tested))
+    at = "" if row.defect == NULL or not row.tested else f" at {row.strength:g}"
+    found = row.level or strength_text(row.smallest, row.bound)
+    if row.difference is not None:
+        found += f" ({row.statistic} {number(row.difference)})"
+    defect = f"{row.defect} *" if row.own_axis else row.defect
+    return row.critic, f"{row.n_real:,} | {row.n_generated:,}", defect, f"{row.tested:,}", alarms + at, found
 
 
 def answer_text(calibration: Calibration) -> str:
@@ -141,21 +77,22 @@ def family_texts(calibration: Calibration) -> list[str]:
 
 
 def calibration_view(calibration: Calibration) -> RenderableType:
-    """Build the tables, with notes and provenance."""
+    """Build the table, with notes and provenance."""
     from rich.console import Group
     from rich.markup import escape
     from rich.text import Text
 
     plan = calibration.plan
+    level = f"level; smallest strength at power {plan.power:g}" if plan.defects else "level"
+    heads = ("critic", f"{plan.units} a side", "defect", "splits", f"rate of p ≤ {plan.alpha:g} [95 %]", level)
     parts: list[RenderableType] = [
         Text(answer_text(calibration), style="bold"),
-        Text("\nFalse alarms where both sides are the same real text"),
-        _table(null_heads(calibration), null_rows(calibration), "lrrrrl"),
+        Text("\nFalse alarms (no defect)" + (" and smallest detectable defects" if plan.defects else "")),
+        text_table(heads, [_cells(row) for row in rows(calibration.cells, plan.alpha, plan.power)], "lllrll"),
     ]
+    if plan.defects:
+        parts.append(Text("*: of the critic's own axis. Rates of a defect are those at its highest strength."))
     parts += [Text(line) for line in family_texts(calibration)]
-    if any(c.defect != NULL for c in calibration.cells):
-        smallest = _table(power_heads(calibration), power_rows(calibration), "lllr")
-        parts += [Text("\nSmallest detectable defect", style="bold"), smallest]
     parts += [Text.from_markup(f"[yellow]Note:[/yellow] {escape(w)}") for w in calibration.warnings]
     s = calibration.signature
     whole = "" if plan.by == "document" else f" | split by {plan.by}, whole {plan.units} relabelled"
@@ -168,104 +105,3 @@ def calibration_view(calibration: Calibration) -> RenderableType:
         )
     )
     return Group(*parts)
-
-
-SHOWN = 200
-"""Points of an empirical distribution that a figure shows, at most."""
-
-
-def p_value_chart(cells: Sequence[Cell], name: str) -> Chart:
-    """Plot the distribution of a critic's null p-values at each size against the uniform distribution."""
-    series = [Series("uniform", [0.0, 1.0], [0.0, 1.0], "reference")]
-    roles: tuple[Role, ...] = ("real", "generated", "fitted")
-    for i, cell in enumerate(c for c in cells if c.tested):
-        # the empirical distribution function: y[i] is the share of p-values up to p[i]
-        p = np.sort([v for v in cell.p if v is not None])
-        y = np.arange(1, len(p) + 1) / len(p)
-        if len(p) > SHOWN:
-            shown = np.unique(np.linspace(0, len(p) - 1, SHOWN).astype(int))
-            p, y = p[shown], y[shown]
-        label = f"{cell.n_real:,} | {cell.n_generated:,}"
-        x = np.concatenate([[0.0], p, [1.0]]).tolist()
-        series.append(Series(label, x, np.concatenate([[0.0], y, [1.0]]).tolist(), roles[i % 3], "steps"))
-    axes = Axis("p-value of a null split"), Axis("share of splits")
-    note = "If the test keeps its level, the curve follows the diagonal; a curve above it means too many false alarms."
-    return Chart(name, "p-values of null splits", *axes, series, note)
-
-
-def power_chart(by_defect: dict[str, list[Cell]], critic: str, alpha: float, name: str) -> Chart:
-    """Plot power against strength for each defect; defects on the critic's axis have intervals."""
-    series = []
-    for defect in sorted(by_defect, key=lambda d: not on_axis(critic, d)):
-        tested = [c for c in by_defect[defect] if c.tested]
-        rates = [rate(c, alpha) for c in tested]
-        x, y = [c.strength for c in tested], [r.share for r in rates]
-        if on_axis(critic, defect):
-            band = [r.low for r in rates], [r.high for r in rates]
-            series.append(Series(defect, x, y, "generated", "line", *band))
-        else:
-            series.append(Series(f"({defect})", x, y, "reference"))
-    title = "Power by strength (defects of other axes in brackets)"
-    note = "Bands are 95 % Clopper–Pearson intervals; the value at strength 0 is the false-alarm rate."
-    return Chart(name, title, Axis("strength"), Axis("share of splits with an alarm"), series, note)
-
-
-def specificity(
-    cells: Sequence[Cell], size: tuple[int, int], strength: float, alpha: float, units: str = "documents"
-) -> Heatmap:
-    """Tabulate the alarm rate of each critic for each defect at one strength."""
-    sized = [c for c in cells if (c.n_real, c.n_generated) == size]
-    critics = list(dict.fromkeys(c.critic for c in sized))
-    defects = list(dict.fromkeys(c.defect for c in sized))
-    table = {(c.critic, c.defect): rate(c, alpha) for c in sized if c.defect == NULL or c.strength == strength}
-    values = [[_share(table.get((c, d))) for d in defects] for c in critics]
-    return Heatmap(
-        f"specificity-{size[0]}-{size[1]}-{strength:g}",
-        f"Critics and defects at strength {strength:g}, {size[0]:,} | {size[1]:,} {units}",
-        critics,
-        ["no defect" if d == NULL else d for d in defects],
-        values,
-        "share of splits with an alarm",
-        limit=1.0,
-        note="A critic should alarm only at defects of its axis; several critics should alarm at a defect that changes "
-        "several axes. –: not measured.",
-    )
-
-
-def _share(alarms: Rate | None) -> float | None:
-    return None if alarms is None or not alarms.n else alarms.share
-
-
-def render_calibration(calibration: Calibration) -> str:
-    """Render the page; all text from outside is cleaned and escaped."""
-    plan = calibration.plan
-    null = [c for c in calibration.cells if c.defect == NULL]
-    sizes = list(dict.fromkeys((c.n_real, c.n_generated) for c in calibration.cells))
-    by_curve = curves(calibration.cells)
-    heads, smallest, critics = power_heads(calibration), power_rows(calibration), []
-    for i, critic in enumerate(calibration.critics):
-        name = critic["name"]
-        charts = [p_value_chart([c for c in null if c.critic == name], f"p-{i}")]
-        for size in sizes:
-            by_defect = {d: curve for (c, s, d), curve in by_curve.items() if c == name and s == size and d != NULL}
-            if by_defect:
-                charts.append(power_chart(by_defect, name, plan.alpha, f"power-{i}-{size[0]}-{size[1]}"))
-        by_critic = [row[1:] for row in smallest if row[0] == name]
-        critics.append(
-            {**critic, "charts": charts, "table": Table("smallest", "Smallest detectable defect", heads[1:], by_critic)}
-        )
-    strengths = sorted(plan.strengths) if plan.defects else []
-    shown = [strengths[-1], strengths[(len(strengths) - 1) // 2]] if strengths else []  # highest and median
-    matrices = [
-        specificity(calibration.cells, size, s, plan.alpha, plan.units) for size in sizes for s in dict.fromkeys(shown)
-    ]
-    return render_page(
-        "calibration.html.j2",
-        calibration=calibration,
-        null=Table("null", f"False alarms at p ≤ {plan.alpha:g}", null_heads(calibration), null_rows(calibration)),
-        answer=answer_text(calibration),
-        family=family_texts(calibration),
-        critics=critics,
-        matrices=matrices,
-        defects=[DEFECTS[d] for d in plan.defects],
-    )

@@ -46,8 +46,8 @@ class Work:
 
     Attributes
     ----------
-    fit, real, donor
-        The text to fit on, the text to split and to plant defects in, and the text from which defects take pieces.
+    fit, real
+        The text to fit on, and the text to split and to plant defects in.
     critics
         Critics that are not fitted yet.
     folder
@@ -60,7 +60,6 @@ class Work:
 
     fit: Corpus
     real: Corpus
-    donor: Corpus | None
     critics: Sequence[Critic[Any]]
     plan: Plan
     folder: Path
@@ -73,7 +72,6 @@ class Work:
         key = {
             "fit": self.fit.identity,
             "real": self.real.identity,
-            "donor": None if self.donor is None else self.donor.identity,
             "files": self.files,
             **self.plan.key(),
         }
@@ -198,7 +196,7 @@ class Worker:
     def _planted(self, defect: str, strength: float) -> Planted:
         if defect == NULL:
             return Planted(self.work.real, [])
-        return DEFECTS[defect].plant(self.work.real, strength, self.work.plan.seed, self.work.donor)
+        return DEFECTS[defect].plant(self.work.real, strength, self.work.plan.seed)
 
     def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
         critic, plan = self._critic(name), self.work.plan

@@ -69,7 +69,7 @@ class Commands(TyperGroup):
         MissingExtraError
             The plug-in needs packages that are not installed.
         UsageError
-            The command has another name now.
+            The command is gone, or belongs to a package that is not installed.
         """
         if cmd_name in OWN:
             module, _, attribute = OWN[cmd_name][0].partition(":")

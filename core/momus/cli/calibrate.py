@@ -25,9 +25,7 @@ from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
 @expanded
 def calibrate(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for tables and report; finished measurements are reused.")
-    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the table; finished measurements are reused.")],
     real: Annotated[str, typer.Option("--real", "-r", help="Real text to split and to plant defects in.")],
     fit: Annotated[
         str | None,
@@ -75,10 +73,6 @@ def calibrate(
     ] = 199,
     alpha: Annotated[float, typer.Option(help="Significance level: a test with p up to it is an alarm.")] = 0.05,
     power: Annotated[float, typer.Option(help="Share of alarms from which a defect counts as detected.")] = 0.8,
-    donor: Annotated[
-        str | None,
-        typer.Option(help="Text from which defects take pieces; language-mixing needs one in another language."),
-    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Number of processes.")] = 1,
     seed: Seed = 0,
     device: Device = "auto",
@@ -100,16 +94,16 @@ def calibrate(
 
     To resume after an interruption, run the same command again.
 
-    Next: open calibration/report.html. Do not trust verdicts of a critic that
-    alarms too often at your sample size.
+    The table is also in calibration/calibration.csv and calibration.json. Do
+    not trust verdicts of a critic that alarms too often at your sample size.
     """
     from momus.calibration import Plan
     from momus.calibration import calibrate as run
     from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
+    from momus.calibration.store import TABLE_CSV
     from momus.calibration.view import calibration_view
     from momus.controls import DEFECTS
     from momus.errors import UsageError
-    from momus.runs.folder import REPORT
 
     try:
         levels = [float(s) for s in (comma_separated(strengths) or STRENGTHS)]
@@ -133,12 +127,11 @@ def calibrate(
         calibration = run(
             real,
             fit=fit,
-            donor=donor,
             critics=comma_separated(critics),
             config=config_tables(config),
             out=out,
             plan=plan,
-            reading=reading.options(["real", "fit", "donor"]),
+            reading=reading.options(["real", "fit"]),
             jobs=jobs,
             device=device,
             command=command_line(),
@@ -147,4 +140,4 @@ def calibrate(
         echo(f"\nInterrupted. Finished measurements are in {out}; run the same command again to resume.", err=True)
         raise
     print_view(calibration_view(calibration))
-    echo(f"Report: {out / REPORT}")
+    echo(f"Table: {out / TABLE_CSV}")

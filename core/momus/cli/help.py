@@ -1,4 +1,4 @@
-"""Help in panels, and errors that say the new name of a command or option that had another one."""
+"""Help in panels, and errors that say what to write instead of a command or option that is gone."""
 
 from __future__ import annotations
 
@@ -11,50 +11,21 @@ from typer.core import TyperCommand, TyperOption
 
 from momus.errors import UsageError
 
-COMMANDS = {
-    "report": "momus show RUN --html",
-    "card": "momus show RUN --card",
-    "check": "momus critics check CRITIC",
-    "new": "momus critics new NAME",
-    "baseline": "momus gate RUN --baseline RUN_BEFORE",
-    "history": "momus diff RUN_A RUN_B",
-    "log": "momus export RUN",
-}
+COMMANDS = {"history": "momus diff RUN_A RUN_B"}
+"""By command of a released version that is gone: what is written instead."""
 PACKAGES = {"generate": "generating", "export": "training", "prepare": "preparing", "study": "people"}
 """Commands of plug-in packages of the checkout, by the folder in ``examples``."""
-OPTIONS = {
-    "compare": {
-        "--every": "--all", "--wide": "--details", "--critics-from": "--reuse", "--adjustment": "--multiplicity",
-        "--adjust": "--control-for",
-    },
-    "show": {"--every": "--all", "--wide": "--details"},
-    "fit": {"--real": "--fit", "-r": "-f", "--workers": "--jobs"},
-    "score": {
-        "--critics": "--classes", "-c": "--classes", "--workers": "--jobs", "--shards": "-o",
-        "--shard-size": "--part-size",
-    },
-    "filter": {
-        "--critics": "paths of critics before those of texts: momus filter CRITIC… TEXT…",
-        "-c": "paths of critics before those of texts: momus filter CRITIC… TEXT…",
-        "--keep": "--kept", "-k": "--kept", "--drop": "--dropped", "-d": "--dropped", "--workers": "--jobs",
-        "--shards": "--scores", "--shard-size": "--part-size",
-    },
-    "plan": {"--axis": "--critics", "-a": "-c"},
-    "outliers": {"-k": "--top"},
-    "calibrate": {"--wide": "--wide-permutations"},
-    "diff": {"--baseline": "its folder as the first run: momus diff RUN_A RUN_B"},
-    "gate": {"--save-as": "the folder of the run: momus gate RUN --baseline RUN_BEFORE"},
-}  # fmt: skip
-"""By command: what is written instead of an option that there was."""
+OPTIONS = {"gate": {"--save-as": "the folder of the run: momus gate RUN --baseline RUN_BEFORE"}}
+"""By command: what is written instead of an option of a released version that is gone."""
 
 
 def refuse_old_command(name: str) -> None:
-    """Raise `UsageError` if a command has another name now, or belongs to a package that is not installed.
+    """Raise `UsageError` if a command is gone, or belongs to a package that is not installed.
 
-    >>> refuse_old_command("card")
+    >>> refuse_old_command("history")
     Traceback (most recent call last):
-    momus.errors.UsageError: there is no command 'card'
-      → write momus show RUN --card
+    momus.errors.UsageError: there is no command 'history'
+      → write momus diff RUN_A RUN_B
     """
     if name in COMMANDS:
         raise UsageError(f"there is no command {name!r}", hint=f"write {COMMANDS[name]}")
@@ -64,12 +35,12 @@ def refuse_old_command(name: str) -> None:
 
 
 def refuse_old_options(command: str, words: Sequence[str]) -> None:
-    """Raise `UsageError` if one of the words after a command is an option that has another name now.
+    """Raise `UsageError` if one of the words after a command is an option that is gone.
 
-    >>> refuse_old_options("compare", ["-r", "a.jsonl", "--every"])
+    >>> refuse_old_options("gate", ["run", "--save-as=main"])
     Traceback (most recent call last):
-    momus.errors.UsageError: momus compare has no option --every
-      → write --all
+    momus.errors.UsageError: momus gate has no option --save-as
+      → write the folder of the run: momus gate RUN --baseline RUN_BEFORE
     """
     old = OPTIONS.get(command, {})
     for word in words:
@@ -114,7 +85,6 @@ PANELS = {
         "field",
         "prompt",
         "keep",
-        "donor",
         "reuse",
     ),
     "Statistics": (
@@ -141,7 +111,7 @@ class Command(TyperCommand):
         Raises
         ------
         UsageError
-            An option has another name now, or is given twice although it takes one value.
+            An option is gone, or is given twice although it takes one value.
         """
         refuse_old_options(self.name or "", args)
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))

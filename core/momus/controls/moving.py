@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, count
+from dataclasses import replace
+from itertools import chain
 from typing import TypeVar, cast
 
 import numpy as np
@@ -13,7 +13,6 @@ from momus.controls.pieces import Pieces, document_words, edited, passages
 from momus.controls.planting import Plant, Setting, with_texts
 from momus.numeric.types import Bools, Floats
 from momus.text.corpus import Corpus, Document, Section
-from momus.text.vocabulary import normalize_title
 
 Places = Sequence[int]
 T = TypeVar("T")
@@ -116,31 +115,31 @@ def _passages(document: Document) -> list[Pieces]:
     return [passages(s.text) for s in document.sections]
 
 
-def _donors(corpus: Corpus, cut: Callable[[Document], list[Pieces]] = _passages) -> Donors:
+def donors(corpus: Corpus, cut: Callable[[Document], list[Pieces]] = _passages) -> Donors:
     """Ids of the documents that have pieces, their pieces, and the number of each id."""
     every = [(d.id, [text for pieces in cut(d) for text in pieces.texts]) for d in corpus if d.problem is None]
-    donors = [(i, texts) for i, texts in every if texts]
-    ids = [i for i, _ in donors]
-    return ids, [texts for _, texts in donors], {name: i for i, name in enumerate(ids)}
+    supplying = [(i, texts) for i, texts in every if texts]
+    ids = [i for i, _ in supplying]
+    return ids, [texts for _, texts in supplying], {name: i for i, name in enumerate(ids)}
 
 
 def mix_topics(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Replace chosen passages by passages of other documents."""
-    donors = cast("Donors", setting.shared.once("donors", _donors))
-    return _mixed(document, setting, _passages(document), donors, "passages replaced by passages of other documents")
+    others = cast("Donors", setting.shared.once("donors", donors))
+    return _mixed(document, setting, _passages(document), others, "passages replaced by passages of other documents")
 
 
 def mix_words(document: Document, setting: Setting) -> tuple[Document, str, Places]:
     """Replace chosen words by words of other documents."""
-    donors = cast("Donors", setting.shared.once("words", lambda corpus: _donors(corpus, document_words)))
-    return _mixed(document, setting, document_words(document), donors, "words replaced by words of other documents")
+    others = cast("Donors", setting.shared.once("words", lambda corpus: donors(corpus, document_words)))
+    return _mixed(document, setting, document_words(document), others, "words replaced by words of other documents")
 
 
 def _mixed(
-    document: Document, setting: Setting, sections: list[Pieces], donors: Donors, what: str
+    document: Document, setting: Setting, sections: list[Pieces], suppliers: Donors, what: str
 ) -> tuple[Document, str, Places]:
     """Replace chosen pieces: draw another document uniformly, then one of its pieces uniformly."""
-    ids, texts_of, number = donors
+    ids, texts_of, number = suppliers
     mine = number.get(document.id, -1)
     others = len(ids) - (mine >= 0)
     if others < 1:
@@ -152,108 +151,12 @@ def _mixed(
         return texts[int(v * len(texts))]
 
     return edited(
-        document, what, sections, lambda texts: [drawn(u, v) if c else None for c, u, v in _draws(setting, texts)]
+        document, what, sections, lambda texts: [drawn(u, v) if c else None for c, u, v in draws(setting, texts)]
     )
 
 
-def _draws(setting: Setting, texts: Sequence[str]) -> Iterator[tuple[bool, float, float]]:
+def draws(setting: Setting, texts: Sequence[str]) -> Iterator[tuple[bool, float, float]]:
     """For each piece whether it is chosen, and two uniform variates."""
     n = len(texts)
     chosen, u, v = setting.chosen(n), setting.random.random(n), setting.random.random(n)
     return zip(chosen.tolist(), u.tolist(), v.tolist(), strict=True)
-
-
-def mix_languages(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Replace chosen passages by passages of the donor: of the document with the same id, else of any."""
-    ids, texts_of, number = cast("Donors", setting.shared.once("donors", _donors))
-    twin = number.get(document.id)
-    origin = "other corpus" if twin is None else "document with the same id"
-    what = f"passages replaced by passages of the {origin}"
-    if not ids:
-        return document, what, []
-    sections = _passages(document)
-    total = sum(len(p.texts) for p in sections)
-    numbers = count()
-
-    def drawn(i: int, u: float, v: float) -> str:
-        source = texts_of[int(u * len(ids)) if twin is None else twin]
-        return source[int((v if twin is None else i / total) * len(source))]
-
-    def change(texts: list[str]) -> list[str | None]:
-        return [drawn(i, u, v) if c else None for (c, u, v), i in zip(_draws(setting, texts), numbers, strict=False)]
-
-    return edited(document, what, sections, change)
-
-
-@dataclass(frozen=True)
-class _SectionDonors:
-    """Sections by normalised title and, of each document, its parts in order; texts come with their document's id."""
-
-    titled: dict[str, list[tuple[str, str]]]
-    parts: list[tuple[str, list[str]]]
-
-
-def _section_donors(corpus: Corpus) -> _SectionDonors:
-    titled: dict[str, list[tuple[str, str]]] = {}
-    parts = []
-    for document in corpus:
-        if document.problem is not None:
-            continue
-        for section in document.sections:
-            if title := normalize_title(section.title):
-                titled.setdefault(title, []).append((document.id, section.text))
-        texts = _parts(document).texts
-        if texts:
-            parts.append((document.id, texts))
-    return _SectionDonors(titled, parts)
-
-
-def _parts(document: Document) -> Pieces:
-    """The sections of a document; of a text without sections, its paragraphs (or sentences) and what separates them."""
-    if document.sectioned:
-        return Pieces([s.text for s in document.sections], [""] * len(document.sections), "")
-    return passages(document.text)
-
-
-def exchange_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
-    """Replace chosen sections by sections of the same title of other documents (without titles: at the same place)."""
-    donors = cast("_SectionDonors", setting.shared.once("sections by title", _section_donors))
-    pieces = _parts(document)
-    n = len(pieces.texts)
-    titles = [normalize_title(s.title) for s in document.sections] if document.sectioned else [""] * n
-    chosen, u = setting.chosen(n), setting.random.random(n)
-    texts, places = list(pieces.texts), []
-    for i in chosen.nonzero()[0].tolist():
-        if titles[i]:
-            candidates = [text for name, text in donors.titled.get(titles[i], []) if name != document.id]
-        else:
-            # the part at the same relative place, of every other document
-            others = [parts for name, parts in donors.parts if name != document.id]
-            candidates = [parts[int((i + 0.5) / n * len(parts))] for parts in others]
-        if candidates:
-            texts[i] = candidates[int(u[i] * len(candidates))]
-            if texts[i] != pieces.texts[i]:
-                places.append(i)
-    unit = "sections" if document.sectioned else "paragraphs"
-    new = texts if document.sectioned else [pieces.join(texts)]
-    return with_texts(document, new), f"{unit} replaced by those of other documents", places
-
-
-def copy_answers(document: Document, setting: Setting) -> tuple[Document, str, Sequence[int]]:
-    """Replace a chosen document by the first one, by id, that answers its prompt."""
-    first = cast("dict[str, Document]", setting.shared.once("first answers", _first_answers))
-    chosen = bool(setting.chosen(1)[0])
-    source = None if document.prompt is None else first.get(document.prompt)
-    what = "answers replaced by a copy of another"
-    if not chosen or source is None or source.id == document.id:
-        return document, what, []
-    return replace(document, sections=source.sections), what, [0]
-
-
-def _first_answers(corpus: Corpus) -> dict[str, Document]:
-    """The document of each prompt whose id comes first; the corpus is ordered by id."""
-    answers: dict[str, Document] = {}
-    for document in corpus:
-        if document.prompt is not None and document.problem is None:
-            answers.setdefault(document.prompt, document)
-    return answers

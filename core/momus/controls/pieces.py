@@ -13,8 +13,8 @@ from momus.text.corpus import Corpus, Document
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 """A word of letters, with inner apostrophes."""
 _SPACES = re.compile(r"(\s+)")
-_BREAKS = re.compile(r"(\n[^\S\n]*\n\s*)")
-_SENTENCE_ENDS = re.compile(
+BREAKS = re.compile(r"(\n[^\S\n]*\n\s*)")
+SENTENCE_ENDS = re.compile(
     r"((?<=[.!?])\s+|(?<=[.!?][\"'”’)])\s+"
     r"|(?<=[؟۔।])\s+"  # Arabic, Urdu, Hindi
     r"|(?<=[。！？])(?![”’」』）])\s*|(?<=[。！？][”’」』）])\s*)"  # Chinese and Japanese, which put no space
@@ -25,7 +25,7 @@ _SENTENCE_ENDS = re.compile(
 class Pieces:
     r"""Pieces of a text and their separators: ``separators[i]`` precedes ``texts[i]``, ``tail`` follows the last.
 
-    >>> pieces = Pieces.of("One.  Two.\n", _SENTENCE_ENDS)
+    >>> pieces = Pieces.of("One.  Two.\n", SENTENCE_ENDS)
     >>> pieces.texts, pieces.join(pieces.texts)
     (['One.', 'Two.'], 'One.  Two.\n')
     """
@@ -85,22 +85,8 @@ def passages(text: str) -> Pieces:
     >>> passages("他说：“好吗？”是。").texts, passages("यह है। वह है।").texts
     (['他说：“好吗？”', '是。'], ['यह है।', 'वह है।'])
     """
-    paragraphs = Pieces.of(text, _BREAKS)
-    return paragraphs if len(paragraphs.texts) > 1 else Pieces.of(text, _SENTENCE_ENDS)
-
-
-def paragraphs(text: str) -> Pieces:
-    """Split at blank lines."""
-    return Pieces.of(text, _BREAKS)
-
-
-def sentences(text: str) -> Pieces:
-    """Split at ``.``, ``!`` and ``?``.
-
-    >>> sentences("One. Two.").texts
-    ['One.', 'Two.']
-    """
-    return Pieces.of(text, _SENTENCE_ENDS)
+    paragraphs = Pieces.of(text, BREAKS)
+    return paragraphs if len(paragraphs.texts) > 1 else Pieces.of(text, SENTENCE_ENDS)
 
 
 def document_words(document: Document) -> list[Pieces]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from momus.arguments import arg
 from momus.errors import UsageError
 from momus.numeric.types import Bools
 from momus.text.corpus import Corpus, Document
@@ -68,7 +67,7 @@ class Setting:
     random
         A generator for this document; a change draws the same numbers from it at every strength.
     shared
-        The whole corpus, for word frequencies, and the corpus that supplies pieces.
+        The whole corpus, which supplies word frequencies and pieces of other documents.
     """
 
     strength: float
@@ -82,27 +81,23 @@ class Setting:
 
 @dataclass
 class Shared:
-    """Corpora and derived values that all documents of one planting share.
+    """The corpus and derived values that all documents of one planting share.
 
     Attributes
     ----------
     corpus
         The corpus to change.
-    donor
-        A second corpus that supplies pieces; None for the corpus itself.
     """
 
     corpus: Corpus
-    donor: Corpus | None = None
 
     def __post_init__(self) -> None:
         self._computed: dict[str, object] = {}
 
     def once(self, name: str, make: Callable[[Corpus], object]) -> object:
-        """Compute a value from the donor (or the corpus), ordered by id, and cache it by name."""
+        """Compute a value from the corpus, ordered by id, and cache it by name."""
         if name not in self._computed:
-            source = self.corpus if self.donor is None else self.donor
-            self._computed[name] = make(_by_id(source))
+            self._computed[name] = make(_by_id(self.corpus))
         return self._computed[name]
 
 
@@ -130,8 +125,6 @@ class Defect:
         The shipped critics that examine this property.
     change
         Function that changes one document.
-    needs_donor
-        Whether it requires a second corpus.
     """
 
     name: str
@@ -139,40 +132,31 @@ class Defect:
     description: str
     critics: tuple[str, ...]
     change: Plant
-    needs_donor: bool = False
 
-    def plant(self, corpus: Corpus, strength: float, seed: int = 0, donor: Corpus | None = None) -> Planted:
+    def plant(self, corpus: Corpus, strength: float, seed: int = 0) -> Planted:
         """Plant the defect in every document.
 
         Parameters
         ----------
         strength
             From 0 (no change, bit for bit) to 1.
-        donor
-            Documents that supply pieces or word frequencies, for defects that use any; default: the corpus itself
-            (a document never supplies its own pieces). Language mixing requires a donor.
 
         Raises
         ------
         UsageError
-            The strength is not between 0 and 1, or a required donor is missing.
+            The strength is not between 0 and 1.
 
         >>> from momus.controls import DEFECTS
-        >>> planted = DEFECTS["pronoun-swap"].plant(Corpus.from_texts(["She saw him."], ids=["a"]), 1.0)
+        >>> planted = DEFECTS["symbol-inflation"].plant(Corpus.from_texts(["She saw, and left."], ids=["a"]), 1.0)
         >>> planted.corpus[0].text, planted.changes[0].places
-        ('He saw her.', [0, 1])
+        ('She saw,, and left..', [0, 1])
         """
         if not 0 <= strength <= 1:
             raise UsageError(f"{self.name}: strength {strength} is not between 0 and 1", hint="0 changes nothing")
-        if self.needs_donor and donor is None:
-            raise UsageError(
-                f"{self.name} needs a second corpus to take pieces from",
-                hint=f"pass {arg('donor')}",
-            )
         name = f"{corpus.name}, {self.name} {strength:g}"
         if strength == 0:
             return Planted(corpus.take(range(len(corpus)), name), [])
-        shared = Shared(corpus, donor)
+        shared = Shared(corpus)
         documents, changes = [], []
         for document in corpus:
             planted, change = self._planted(document, strength, seed, shared)

@@ -45,7 +45,7 @@ RESULT, SCORES = "result.json", "scores.parquet"
 UNFINISHED = "an unfinished run"
 CONTINUE = "unless it is still running, finish it"
 INSTEAD = {
-    ownership.CALIBRATION.name: "open its report.html, or run `momus calibrate` again",
+    ownership.CALIBRATION.name: "read its calibration.csv, or run `momus calibrate` again",
     ownership.ROWS.name: "give it to `momus compare` in place of the text that was scored",
     ownership.CRITIC.name: "name the run folder that holds it",
 }

@@ -13,7 +13,6 @@ from momus.reading import ReadingOptions
 
 ARGUMENTS = ("fit", "critics", "config", "out", "overwrite", "resume", "reading", "reuse", "jobs", "trust")
 """Arguments of `momus.compare` beside the settings."""
-RENAMED = {"adjustment": "multiplicity", "adjust": "control_for", "critics_from": "reuse"}
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,9 @@ def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings
 
     >>> with_options(None, {"seed": 3}).seed
     3
-    >>> with_options(None, {"adjust": "length"})
+    >>> with_options(None, {"control": "length"})
     Traceback (most recent call last):
-    momus.errors.UsageError: compare: there is no argument 'adjust'
+    momus.errors.UsageError: compare: there is no argument 'control'
       → did you mean 'control_for'? Arguments: fit, critics, ...
     >>> with_options(None, {"permutations": 10**9})
     Traceback (most recent call last):
@@ -95,7 +94,7 @@ def with_options(settings: Settings | None, options: dict[str, Any]) -> Settings
     known = [*ARGUMENTS, *names]
     for name in options:
         if name not in names:
-            near = [RENAMED[name]] if name in RENAMED else get_close_matches(name, known, n=1)
+            near = get_close_matches(name, known, n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             if name in {field.name for field in fields(ReadingOptions)}:
                 guess = f"write reading=ReadingOptions({name}=…). "

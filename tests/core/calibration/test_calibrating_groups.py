@@ -84,9 +84,8 @@ def test_cells_by_group_are_kept_apart(tmp_path):
     assert len(list((tmp_path / "c" / "cells" / "length").glob("*.json"))) == 2
     assert "by" not in by_document.plan.key()
     text = str(by_group)
-    assert "groups real" in text
+    assert "groups a side" in text
     assert "split by group, whole groups relabelled" in text
-    assert "groups real" in (tmp_path / "c" / "report.html").read_text()
     assert json.loads((tmp_path / "c" / "calibration.json").read_text())["plan"]["by"] == "group"
 
 

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from more_defects import MORE
 from processes import shuffle_corpus
 
-from momus.controls import DEFECTS
 from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.reading import ReadingOptions, read_corpus
@@ -113,7 +113,7 @@ def documents():
 
 def test_corpora_that_are_made_from_others_keep_groups_and_fields():
     corpus = documents()
-    changed = DEFECTS["pronoun-swap"].plant(corpus, 1.0).corpus
+    changed = MORE["pronoun-swap"].plant(corpus, 1.0).corpus
     for other in (corpus.take([0, 1, 2, 3, 4, 5]), corpus.slice(0, 6), Corpus.from_documents(corpus), changed):
         assert other.groups == ["g0", "g1"] * 3
         assert other.field("k") == list("012345")

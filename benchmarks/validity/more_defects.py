@@ -1,0 +1,353 @@
+"""Planted defects of single critics' axes, beside the ten of `momus.controls`: importing adds them to ``DEFECTS``.
+
+They serve the studies of this folder and tests of critics. Processes of a pool import the script that is run, and this
+module with it. `language_mixing` needs a corpus in other languages, and is added by the study that has one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import cast
+
+import numpy as np
+
+from momus.controls import DEFECTS, Defect
+from momus.controls.moving import Places, donors, draws, move_ngrams
+from momus.controls.pieces import BREAKS, SENTENCE_ENDS, Pieces, cased, edited, passages, words
+from momus.controls.planting import Plant, Setting, with_texts
+from momus.text.corpus import Corpus, Document
+from momus.text.vocabulary import normalize_title
+
+OTHER_GENDER = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
+OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
+_GENDERED = re.compile(rf"\b(?:{'|'.join(sorted(OTHER_GENDER, key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+def sentences(text: str) -> Pieces:
+    """Split at ``.``, ``!`` and ``?``.
+
+    >>> sentences("One. Two.").texts
+    ['One.', 'Two.']
+    """
+    return Pieces.of(text, SENTENCE_ENDS)
+
+
+def paragraphs(text: str) -> Pieces:
+    """Split at blank lines."""
+    return Pieces.of(text, BREAKS)
+
+
+def mixed_with(other: Corpus) -> Plant:
+    """Make a change that replaces chosen passages by those of another corpus: of the same id, if there is one."""
+    ids, texts_of, number = donors(other.take(np.argsort(np.asarray(other.ids, dtype=object), kind="stable")))
+
+    def mix(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+        twin = number.get(document.id)
+        origin = "other corpus" if twin is None else "document with the same id"
+        what = f"passages replaced by passages of the {origin}"
+        if not ids:
+            return document, what, []
+        sections = [passages(s.text) for s in document.sections]
+        total = sum(len(p.texts) for p in sections)
+        numbers = count()
+
+        def drawn(i: int, u: float, v: float) -> str:
+            source = texts_of[int(u * len(ids)) if twin is None else twin]
+            return source[int((v if twin is None else i / total) * len(source))]
+
+        def change(texts: list[str]) -> list[str | None]:
+            pairs = zip(draws(setting, texts), numbers, strict=False)
+            return [drawn(i, u, v) if c else None for (c, u, v), i in pairs]
+
+        return edited(document, what, sections, change)
+
+    return mix
+
+
+def language_mixing(other: Corpus) -> Defect:
+    """The defect of language mixing, with the passages of a corpus in other languages."""
+    return Defect(
+        "language-mixing",
+        "language mixing",
+        "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one of "
+        "a second corpus: from the document with the same id (such as a translation), at the same relative position, "
+        "if there is such a document; otherwise drawn from any document.",
+        ("code-mixing", "unigram"),
+        mixed_with(other),
+    )
+
+
+@dataclass(frozen=True)
+class _SectionDonors:
+    """Sections by normalised title and, of each document, its parts in order; texts come with their document's id."""
+
+    titled: dict[str, list[tuple[str, str]]]
+    parts: list[tuple[str, list[str]]]
+
+
+def _section_donors(corpus: Corpus) -> _SectionDonors:
+    titled: dict[str, list[tuple[str, str]]] = {}
+    parts = []
+    for document in corpus:
+        if document.problem is not None:
+            continue
+        for section in document.sections:
+            if title := normalize_title(section.title):
+                titled.setdefault(title, []).append((document.id, section.text))
+        texts = _parts(document).texts
+        if texts:
+            parts.append((document.id, texts))
+    return _SectionDonors(titled, parts)
+
+
+def _parts(document: Document) -> Pieces:
+    """The sections of a document; of a text without sections, its paragraphs (or sentences) and what separates them."""
+    if document.sectioned:
+        return Pieces([s.text for s in document.sections], [""] * len(document.sections), "")
+    return passages(document.text)
+
+
+def exchange_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Replace chosen sections by sections of the same title of other documents (without titles: at the same place)."""
+    donors = cast("_SectionDonors", setting.shared.once("sections by title", _section_donors))
+    pieces = _parts(document)
+    n = len(pieces.texts)
+    titles = [normalize_title(s.title) for s in document.sections] if document.sectioned else [""] * n
+    chosen, u = setting.chosen(n), setting.random.random(n)
+    texts, places = list(pieces.texts), []
+    for i in chosen.nonzero()[0].tolist():
+        if titles[i]:
+            candidates = [text for name, text in donors.titled.get(titles[i], []) if name != document.id]
+        else:
+            # the part at the same relative place, of every other document
+            others = [parts for name, parts in donors.parts if name != document.id]
+            candidates = [parts[int((i + 0.5) / n * len(parts))] for parts in others]
+        if candidates:
+            texts[i] = candidates[int(u[i] * len(candidates))]
+            if texts[i] != pieces.texts[i]:
+                places.append(i)
+    unit = "sections" if document.sectioned else "paragraphs"
+    new = texts if document.sectioned else [pieces.join(texts)]
+    return with_texts(document, new), f"{unit} replaced by those of other documents", places
+
+
+def copy_answers(document: Document, setting: Setting) -> tuple[Document, str, Sequence[int]]:
+    """Replace a chosen document by the first one, by id, that answers its prompt."""
+    first = cast("dict[str, Document]", setting.shared.once("first answers", _first_answers))
+    chosen = bool(setting.chosen(1)[0])
+    source = None if document.prompt is None else first.get(document.prompt)
+    what = "answers replaced by a copy of another"
+    if not chosen or source is None or source.id == document.id:
+        return document, what, []
+    return replace(document, sections=source.sections), what, [0]
+
+
+def _first_answers(corpus: Corpus) -> dict[str, Document]:
+    """The document of each prompt whose id comes first; the corpus is ordered by id."""
+    answers: dict[str, Document] = {}
+    for document in corpus:
+        if document.prompt is not None and document.problem is None:
+            answers.setdefault(document.prompt, document)
+    return answers
+
+
+def swap_pronouns(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Change the gender of chosen pronouns of the word list; places count these pronouns."""
+
+    def change(pronouns: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(pronouns)).tolist()
+        return [cased(OTHER_GENDER[w.lower()], w) if c else None for w, c in zip(pronouns, chosen, strict=True)]
+
+    return edited(
+        document,
+        "pronouns with changed gender",
+        [Pieces.matching(s.text, _GENDERED) for s in document.sections],
+        change,
+    )
+
+
+PHRASES = (
+    "At the end of the day,",
+    "It is worth noting that",
+    "Little did they know that",
+    "In a world of endless possibilities,",
+)
+"""What is put before sentences."""
+CONNECTIVES = ("However,", "Moreover,", "Therefore,", "Meanwhile,", "In fact,", "Ultimately,")
+"""What is put before sentences to connect them."""
+DETERMINERS = ("the", "a", "this", "that", "every", "each", "one")
+_LISTS = """
+old dark small quiet tall cold young strange heavy broken empty narrow bright rough pale sudden gentle distant hidden
+bitter ancient golden clever silent wooden curious gloomy humble rapid secret |
+house river door window stone garden letter horse table candle mountain soldier doctor farmer village bridge captain
+stranger lantern merchant forest kitchen servant carriage harbour mirror curtain sailor teacher ladder |
+saw found carried followed watched left kept held touched opened reached crossed passed guarded missed wanted feared
+painted covered lifted ruined noticed remembered borrowed cleaned admired answered ignored pushed served
+"""
+ADJECTIVES, NOUNS, VERBS = (tuple(words.split()) for words in _LISTS.split("|"))
+CLAUSE = 8
+"""Words of a clause of the template and of what joins it to the next one."""
+_END = re.compile(r"[.!?…]+[\"'”’)\]]*$")
+_INNER = re.compile(r"[,;:—–-]+$")
+
+
+def even_sentences(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Move the ends of sentences in chosen paragraphs to where all of a paragraph's sentences are of equal length."""
+    texts, places, before = [], [], 0
+    for section in document.sections:
+        pieces = paragraphs(section.text)
+        evened = []
+        chosen = setting.chosen(len(pieces.texts)).tolist()
+        for paragraph, even in zip(pieces.texts, chosen, strict=True):
+            split = words(paragraph)
+            ends = [
+                i for i, w in enumerate(split.texts[:-1]) if _END.search(w) and not split.texts[i + 1][:1].islower()
+            ]
+            moved = _evened(split.texts, ends if even else [])
+            places += [before + j for j in moved.boundaries]
+            before += len(ends)
+            evened.append(split.join(moved.words))
+        texts.append(pieces.join(evened))
+    return with_texts(document, texts), "moved ends of sentences", places
+
+
+class _Moved:
+    """Words after ends of sentences were moved, and which ends these were."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words, self.boundaries = list(words), list[int]()
+
+
+def _evened(texts: Sequence[str], ends: Sequence[int]) -> _Moved:
+    """Move the ends of sentences, which are the words at ``ends``."""
+    moved, count = _Moved(texts), len(ends) + 1
+    targets = [min(max(round((j + 1) * len(texts) / count) - 1, 0), len(texts) - 2) for j in range(len(ends))]
+    pairs = [(j, e, t) for j, (e, t) in enumerate(zip(ends, targets, strict=True)) if e != t]
+    for _, end, _ in pairs:
+        moved.words[end] = _END.sub("", moved.words[end]) or moved.words[end].rstrip(".!?…") or ","
+        following = moved.words[end + 1]
+        moved.words[end + 1] = following if following[:2].isupper() or following == "I" else _lowered(following)
+    for j, _, target in pairs:
+        moved.words[target] = _END.sub("", _INNER.sub("", moved.words[target])) + "."
+        moved.words[target + 1] = moved.words[target + 1][:1].upper() + moved.words[target + 1][1:]
+        moved.boundaries.append(j)
+    return moved
+
+
+def _lowered(word: str) -> str:
+    return word[:1].lower() + word[1:]
+
+
+def stock_phrases(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Put a stock phrase before each chosen sentence."""
+    return _before(document, setting, PHRASES, "sentences with a stock phrase before them")
+
+
+def open_with_connectives(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Put a connective before each chosen sentence."""
+    return _before(document, setting, CONNECTIVES, "sentences with a connective before them")
+
+
+def _before(document: Document, setting: Setting, choices: Sequence[str], what: str) -> tuple[Document, str, Places]:
+    """Put one of some phrases before each chosen sentence."""
+
+    def change(texts: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(texts)).tolist()
+        which = setting.random.integers(0, len(choices), len(texts)).tolist()
+        return [f"{choices[k]} {_lowered(s)}" if c else None for s, c, k in zip(texts, chosen, which, strict=True)]
+
+    return edited(document, what, map(sentences, (s.text for s in document.sections)), change)
+
+
+def one_template(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    """Replace each chosen sentence by clauses of one pattern, with random words, about as long as the sentence."""
+
+    def change(texts: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(texts)).tolist()
+        seeds = setting.random.integers(0, 2**32, len(texts)).tolist()
+        return [_templated(s, seed) if c else None for s, c, seed in zip(texts, chosen, seeds, strict=True)]
+
+    what = "sentences replaced by ones of a template"
+    return edited(document, what, map(sentences, (s.text for s in document.sections)), change)
+
+
+def _templated(sentence: str, seed: int) -> str:
+    """Clauses such as ``the old house saw a dark river``, joined by ``and``."""
+    random = np.random.default_rng(seed)
+    order = (DETERMINERS, ADJECTIVES, NOUNS, VERBS, DETERMINERS, ADJECTIVES, NOUNS)
+    clauses = max(1, round(len(sentence.split()) / CLAUSE))
+    clause_texts = [" ".join(words[random.integers(len(words))] for words in order) for _ in range(clauses)]
+    text = ", and ".join(clause_texts)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+_MORE = (
+    Defect(
+        "section-exchange",
+        "fit of sections to their document",
+        "Replaces each section with probability `strength` by a section of the same title of another document; a title "
+        "that no other document has stays. Without titles: by the section (paragraph, in texts without sections) at "
+        "the same relative place of another document.",
+        ("consistency",),
+        exchange_sections,
+    ),
+    Defect(
+        "pronoun-swap",
+        "chains of coreference",
+        "Changes the gender of each he, him, his, himself, she, her, hers, herself with probability `strength`; her "
+        "always becomes him, never his. Uses a word list, no coreference resolver.",
+        ("coreference",),
+        swap_pronouns,
+    ),
+    Defect(
+        "trigram-shuffle",
+        "order of words",
+        "Same as word-shuffle, for consecutive groups of three words.",
+        ("perplexity", "coreference", "pcfg", "distortion"),
+        move_ngrams(3),
+    ),
+    Defect(
+        "rhythm-flattening",
+        "rhythm of sentences",
+        "Moves the ends of sentences, in each paragraph with probability `strength`, to where all sentences of the "
+        "paragraph have equally many words.",
+        ("rhythm",),
+        even_sentences,
+    ),
+    Defect(
+        "stock-phrases",
+        "over-used phrases",
+        "Puts one of four stock phrases before each sentence with probability `strength`. English only.",
+        ("keyness",),
+        stock_phrases,
+    ),
+    Defect(
+        "connective-inflation",
+        "connectives and discourse",
+        "Puts one of six connectives before each sentence with probability `strength`. English only.",
+        ("discourse", "keyness"),
+        open_with_connectives,
+    ),
+    Defect(
+        "sentence-template",
+        "sentence templates",
+        "Replaces each sentence with probability `strength` by clauses of one pattern (determiner, adjective, noun, "
+        "verb, determiner, adjective, noun) with random words, about as long as the sentence. English only.",
+        ("templates",),
+        one_template,
+    ),
+    Defect(
+        "answer-copies",
+        "variety between answers",
+        "Replaces each document with probability `strength` by a copy of the first one, by id, that answers the same "
+        "prompt. Documents without a prompt, and the only ones of their prompt, do not change.",
+        ("diversity",),
+        copy_answers,
+    ),
+)
+MORE = {d.name: d for d in _MORE}
+"""The defects by name."""
+DEFECTS.update(MORE)
