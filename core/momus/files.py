@@ -20,8 +20,6 @@ FORMULA = r"^[=+\-@\t\r]"
 """Spreadsheets read texts that begin so as formulas."""
 LARGE = 1 << 26
 """Files above 64 MiB (weights of models) are identified by length and time of change instead of content."""
-MOST_HEAD = 1 << 24
-"""Bytes in which the first line of a table must end."""
 TABLE = "a table"
 """What `write_table` writes, for `momus.ownership`."""
 
