@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from momus.critic import Critic
     from momus.progress import Reporter
     from momus.reading import ReadingOptions, TextSource
-    from momus.report.figures.axes import Plot
+    from momus.report.figures.paper import Plot
     from momus.runs.answer import Answer
     from momus.verdicts.settings import Settings
 
@@ -104,7 +104,7 @@ class Comparison(Results):
         UsageError
             There is no such plot or critic, or the comparison lacks what it shows.
         """
-        from momus.report.figures.axes import plot
+        from momus.report.figures.paper import plot
 
         return plot(self, kind, critic, ax)
 
