@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.evidence import Axis, Chart, Evidence, Graph, Heatmap, Role, Series
+from momus.evidence import Axis, Chart, Graph, Heatmap, Role, Series
 from momus.joint.planning import Plan, power_at
 from momus.joint.ranks import ALL_AXES
 from momus.numeric.types import Floats
@@ -146,14 +146,17 @@ def papers(comparison: Results, width: float, csv_as_is: bool = False) -> Iterat
     corpora = looks(v.generated for v in comparison.verdicts)
     for card in cards_of(comparison, answer):
         charts = [c for c in (card.chart, *card.more) if c is not None]
-        shown: list[tuple[Evidence, list[str]]] = [(c, [c.name] * (i > 0)) for i, c in enumerate(charts)]
-        shown += [(item, [item.name, corpus]) for corpus, items in card.evidence for item in items]
+        shown: list[tuple[Chart | Heatmap | Graph, list[str]]] = [(c, [c.name] * (i > 0)) for i, c in enumerate(charts)]
+        shown += [
+            (item, [item.name, corpus])
+            for corpus, items in card.evidence
+            for item in items
+            if isinstance(item, Chart | Heatmap | Graph)
+        ]
         for item, names in shown:
-            if isinstance(item, Chart | Heatmap | Graph):
-                title = clean(": ".join([card.axis.axis, *names[1:], item.title]), 200)
-                canvas = sheet(item, corpora, units)
-                name = anchor("axis", card.axis.critic, *names)
-                yield Paper(name, title, canvas, figure_csv(item, as_is=csv_as_is))
+            title = clean(": ".join([card.axis.axis, *names[1:], item.title]), 200)
+            numbers = figure_csv(item, as_is=csv_as_is)
+            yield Paper(anchor("axis", card.axis.critic, *names), title, sheet(item, corpora, units), numbers)
 
 
 def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> list[Path]:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from momus.errors import UsageError
 from momus.evidence import Chart, Graph, Heatmap
 from momus.joint.ranks import ALL_AXES
@@ -32,7 +34,7 @@ from momus.runs.result import CriticResult, Results
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.path import Path
-    from matplotlib.transforms import Affine2D
+    from matplotlib.transforms import Transform
 
 Plot = Literal["overview", "axis", "ranks", "power"]
 WIDTHS = {"column": 3.35, "page": 6.9}
@@ -40,12 +42,13 @@ WIDTHS = {"column": 3.35, "page": 6.9}
 POINTS = 0.625
 """Points of a unit of the sheet on paper, where the type (12 units) has 7.5 points."""
 NARROWEST = 280.0
-"""Smaller axes have a sheet of this width, scaled down."""
+"""Narrower figures have a sheet of this width, scaled down."""
 Style = Mapping[str, str]
 
 
 def sheet(item: Chart | Heatmap | Graph | Rows, corpora: Mapping[str, Look], width: float) -> Canvas:
     """Lay a figure out on a sheet of this width, in units; one that needs more room is wider."""
+    width = max(width, NARROWEST)
     if isinstance(item, Rows):
         names = LETTER * max((len(clean(n, LABEL)) for n in item.names.values()), default=0)
         canvas = rows_canvas(item, width, ABOVE if names > width / 2 else None)
@@ -74,8 +77,7 @@ def plot(comparison: Results, kind: Plot = "overview", critic: str | None = None
         canvas = sheet(item, corpora, 72 * inches / POINTS)
         axes = plt.figure(figsize=(inches, inches * canvas.height / canvas.width)).add_axes((0, 0, 1, 1))
     else:
-        points = 72 * axes.get_window_extent().width / axes.get_figure(root=True).dpi
-        canvas = sheet(item, corpora, max(points / POINTS, NARROWEST))
+        canvas = sheet(item, corpora, _size(axes)[0] / POINTS)
     return paint(canvas, axes)
 
 
@@ -122,9 +124,8 @@ def paint(canvas: Canvas, axes: Axes) -> Axes:
     import matplotlib as mpl
     from matplotlib.transforms import Affine2D
 
-    box = axes.get_window_extent()
-    points = 72 / axes.get_figure(root=True).dpi * min(box.width / canvas.width, box.height / canvas.height)
-    painter = _Painter(axes, points)
+    width, height = _size(axes)
+    painter = _Painter(axes, min(width / canvas.width, height / canvas.height))
     with mpl.rc_context({"lines.scale_dashes": False}):
         for element, style, place in _elements(ElementTree.fromstring(in_colours(canvas.svg())), {}, Affine2D()):
             painter.add(element, style, place)
@@ -133,7 +134,14 @@ def paint(canvas: Canvas, axes: Axes) -> Axes:
     return axes
 
 
-def _elements(node: Element, outer: Mapping[str, str], placed: Affine2D) -> Iterator[tuple[Element, Style, Affine2D]]:
+def _size(axes: Axes) -> tuple[float, float]:
+    """Width and height of axes in points."""
+    figure, box = axes.get_figure(root=True), axes.get_window_extent()
+    assert figure is not None
+    return 72 * box.width / figure.dpi, 72 * box.height / figure.dpi
+
+
+def _elements(node: Element, outer: Style, placed: Transform) -> Iterator[tuple[Element, Style, Transform]]:
     """The elements of a figure in the order of drawing, each with the attributes and the place that it inherits."""
     from matplotlib.transforms import Affine2D
 
@@ -159,7 +167,7 @@ class _Painter:
     points: float
     order: int = 2
 
-    def add(self, element: Element, style: Style, place: Affine2D) -> None:
+    def add(self, element: Element, style: Style, place: Transform) -> None:
         """Add an element above those before it."""
         self.order += 1
         x, y, width, height = (element.get(name, "0") for name in ("x", "y", "width", "height"))
@@ -173,7 +181,7 @@ class _Painter:
         else:
             self._path(element.get("d", ""), style, place)
 
-    def _text(self, text: str, position: Point, style: Style, place: Affine2D) -> None:
+    def _text(self, text: str, position: Point, style: Style, place: Transform) -> None:
         x, y = place.transform(position)
         self.axes.text(
             x,
@@ -197,7 +205,7 @@ class _Painter:
         picture = Image.open(io.BytesIO(content))
         self.axes.imshow(picture, extent=extent, interpolation="nearest", zorder=self.order)
 
-    def _path(self, d: str, style: Style, place: Affine2D) -> None:
+    def _path(self, d: str, style: Style, place: Transform) -> None:
         from matplotlib.lines import Line2D
         from matplotlib.patches import PathPatch
 
@@ -210,13 +218,13 @@ class _Painter:
         alpha = float(style.get("opacity", style.get("fill-opacity", 1)))
         common: dict[str, Any] = {"alpha": alpha, "zorder": self.order, "clip_on": False}
         if style.get("stroke-linecap") == "round":  # dots are lines of no length, which some backends leave out
-            x, y = path.vertices[::2].T
-            look = {"marker": "o", "markersize": width, "markeredgewidth": 0, "color": stroke}
+            x, y = np.asarray(path.vertices)[::2].T
+            look: dict[str, Any] = {"marker": "o", "markersize": width, "markeredgewidth": 0, "color": stroke}
             self.axes.add_artist(Line2D(x, y, linestyle="", **look, **common))
             return
         dashes = [scale * float(v) for v in style.get("stroke-dasharray", "").split()]
         face = style.get("fill", "none") if "z" in d else "none"  # open paths have no area
-        line = {"linewidth": width, "linestyle": (0, dashes) if dashes else "-", "edgecolor": stroke}
+        line: dict[str, Any] = {"linewidth": width, "linestyle": (0, dashes) if dashes else "-", "edgecolor": stroke}
         self.axes.add_artist(PathPatch(path, facecolor=face, capstyle="butt", **line, **common))
 
 

@@ -374,7 +374,9 @@ def _frame(canvas: Canvas, rows: Rows, axis: _ValueAxis, ends: tuple[float, floa
         one = rows.scale is not None and tick == 1
         canvas.line((axis(tick), top), (axis(tick), bottom), "line" if one else "grid", 0.9)
         canvas.text((axis(tick), bottom + 15), text, "middle")
-    canvas.paragraph(((axis.start + axis.end) / 2, bottom + 35), below, "middle")
+    longest = LETTER * max(map(len, below))
+    middle = min((axis.start + axis.end) / 2, max(canvas.width - 6 - longest / 2, canvas.width / 2))
+    canvas.paragraph((middle, bottom + 35), below, "middle")
 
 
 def key_svg(look: Look, size: float = 14.0) -> str:

@@ -102,8 +102,9 @@ def _cells(canvas: Canvas, item: Heatmap, values: Floats, limit: float, place: t
             opacity = f"{round(34 * strengths[i, j]) / 40:g}" if written else f"{0.85 * strengths[i, j]:.2f}"
             look = opacity, "" if written else f"<title>{escape(words)}</title>"
             squares[look] = squares.get(look, "") + f"M{j} {i}h1"  # a dash as wide as long, in units of cells
-        place = f"translate({fixed(left)} {fixed(top + cell / 2)}) scale({cell:g})"
-        with canvas.group(stroke=colour(name), transform=place):
+        with canvas.group(
+            stroke=colour(name), transform=f"translate({fixed(left)} {fixed(top + cell / 2)}) scale({cell:g})"
+        ):
             for (opacity, title), d in squares.items():
                 canvas.add("path", title, d=d, opacity=opacity)
     with canvas.group(text_anchor="middle", font_size=9):
@@ -146,7 +147,8 @@ def _picture(canvas: Canvas, values: Floats, limit: float, box: tuple[float, flo
 
 
 WIDTH, HEIGHT = 620.0, 400.0
-RADIUS = 140.0
+RADIUS, SMALL = 140.0, 60.0
+"""Half the height of a graph, and the least that half its width can be."""
 NODE = 4.0
 BEND = 0.18
 """How far an arrow bends aside, as a share of its length, so that arrows both ways are seen."""
@@ -154,11 +156,12 @@ BEND = 0.18
 
 def graph_svg(graph: Graph, width: float = WIDTH) -> Canvas:
     """Draw a graph: an arrow's colour and dashes show the sign, its width the size; marked arrows show their weight."""
+    names = 16 + 7.0 * max((len(clean(n, LABEL)) for n in graph.nodes), default=0)
+    width = max(width, 2 * (SMALL + names))
+    across = min(1.25 * RADIUS, width / 2 - names)
     caption = broken(graph.label, width - 8)
     canvas = Canvas(width, HEIGHT + LINE * (len(caption) - 1))
     middle = width / 2, canvas.height - HEIGHT / 2 + 10
-    names = max((len(clean(n, LABEL)) for n in graph.nodes), default=0)
-    across = min(1.25 * RADIUS, max(60.0, width / 2 - 16 - 7 * names))
     angles = [2 * math.pi * i / max(len(graph.nodes), 1) - math.pi / 2 for i in range(len(graph.nodes))]
     places = {
         name: (middle[0] + across * math.cos(a), middle[1] + RADIUS * math.sin(a))
