@@ -86,7 +86,9 @@ class Comparison(Results):
         return outliers_frame(self, critic, corpus, top)
 
     def plot(self, kind: Plot = "overview", critic: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a figure into matplotlib axes, and return them.
+        """Draw a figure of the report into matplotlib axes, and return them.
+
+        Their coordinates are units of the drawing (12 are the height of its type), from the upper left corner.
 
         Parameters
         ----------

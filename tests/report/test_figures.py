@@ -22,10 +22,11 @@ from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, Series
 from momus.joint.ranks import Ranking
 from momus.report.cards import overlay
 from momus.report.figures.chart import chart_svg
+from momus.report.figures.dots import rows_svg
 from momus.report.figures.files import write_figures
 from momus.report.figures.palette import COLOURS, looks
 from momus.report.figures.paper import axis_chart, paint, sheet
-from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows, rows_svg
+from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
 from momus.report.figures.scales import CLIP, GapScale, Scale
 from momus.report.figures.svg import heatmap_svg
 from momus.report.safe import csv_text

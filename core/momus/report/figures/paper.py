@@ -24,8 +24,9 @@ from momus.joint.ranks import ALL_AXES
 from momus.report.cards import overlay
 from momus.report.figures.canvas import FONT, LETTER, Canvas, Point
 from momus.report.figures.chart import chart_svg
+from momus.report.figures.dots import ABOVE, rows_canvas
 from momus.report.figures.palette import LABEL, Look, looks
-from momus.report.figures.rows import ABOVE, Rows, overview_rows, power_rows, ranks_rows, rows_canvas
+from momus.report.figures.rows import Rows, overview_rows, power_rows, ranks_rows
 from momus.report.figures.svg import graph_svg, heatmap_svg, in_colours
 from momus.report.safe import clean
 from momus.runs.answer import answer_of
