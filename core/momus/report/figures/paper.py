@@ -119,8 +119,8 @@ def paint(canvas: Canvas, axes: Axes) -> Axes:
     >>> canvas = Canvas(90, 30)
     >>> canvas.text((0, 20), "a word")
     >>> axes = paint(canvas, Figure().add_subplot())
-    >>> axes.get_xlim(), axes.texts[0].get_position()
-    ((0.0, 90.0), (0.0, 20.0))
+    >>> axes.texts[0].get_text(), [float(v) for v in axes.texts[0].get_position()], [float(v) for v in axes.get_xlim()]
+    ('a word', [0.0, 20.0], [0.0, 90.0])
     """
     import matplotlib as mpl
     from matplotlib.transforms import Affine2D
