@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from momus.critic import Critic
     from momus.progress import Reporter
     from momus.reading import ReadingOptions, TextSource
-    from momus.report.figures.axes import Plot
+    from momus.report.figures.paper import Plot
     from momus.runs.answer import Answer
     from momus.verdicts.settings import Settings
 
@@ -86,7 +86,9 @@ class Comparison(Results):
         return outliers_frame(self, critic, corpus, top)
 
     def plot(self, kind: Plot = "overview", critic: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw a figure into matplotlib axes, and return them.
+        """Draw a figure of the report into matplotlib axes, and return them.
+
+        Their coordinates are units of the drawing (12 are the height of its type), from the upper left corner.
 
         Parameters
         ----------
@@ -104,7 +106,7 @@ class Comparison(Results):
         UsageError
             There is no such plot or critic, or the comparison lacks what it shows.
         """
-        from momus.report.figures.axes import plot
+        from momus.report.figures.paper import plot
 
         return plot(self, kind, critic, ax)
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from tests.verdicts import changed
 from typer.testing import CliRunner
@@ -16,14 +18,15 @@ from typer.testing import CliRunner
 import momus
 from momus.cli.app import app
 from momus.errors import UsageError
-from momus.evidence import Axis, Chart, Heatmap, Series
+from momus.evidence import Axis, Chart, Edge, Graph, Heatmap, Series
 from momus.joint.ranks import Ranking
 from momus.report.cards import overlay
-from momus.report.figures.axes import draw_axis, draw_rows
 from momus.report.figures.chart import chart_svg
+from momus.report.figures.dots import rows_svg
 from momus.report.figures.files import write_figures
 from momus.report.figures.palette import COLOURS, looks
-from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows, rows_svg
+from momus.report.figures.paper import axis_chart, paint, sheet
+from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
 from momus.report.figures.scales import CLIP, GapScale, Scale
 from momus.report.figures.svg import heatmap_svg
 from momus.report.safe import csv_text
@@ -40,51 +43,116 @@ def found():
     return comparison(critics=6)
 
 
-@pytest.fixture
-def axes():
-    return Figure(figsize=(5, 4)).add_subplot()
+WIDTH = 386
+"""Units across a column of a paper."""
 
 
-def dots(axes):
-    """Places of all markers that are drawn at one place, with their colour and whether they are filled."""
+def marks_of(svg):
+    """Places, colours and fill of all markers: the first corner of each, which lies above the middle or left of it."""
+    paths = [e for e in ET.fromstring(svg).iter("path") if e.get("d", "").endswith("z")]
     return [
-        (float(line.get_xdata()[0]), line.get_markeredgecolor(), line.get_markerfacecolor() != COLOURS["paper"])
-        for line in axes.lines
-        if len(line.get_xdata()) == 1 and line.get_marker() not in ("None", "", None)
+        (float(re.match(r"M([\d.]+)", e.get("d")).group(1)), e.get("stroke") or e.get("fill"), e.get("stroke") is None)
+        for e in paths
     ]
 
 
-def test_the_overview_has_one_dot_for_each_axis_and_corpus_at_its_gap(found, axes):
-    answer = answer_of(found)
-    assert draw_rows(axes, overview_rows(answer)) is axes
-    expected = sorted(
-        (c.row.gap, COLOURS[looks(CORPORA)[c.generated].colour], c.differs) for a in answer.axes for c in a.cells
-    )
-    assert len(expected) == 18
-    for (gap, colour, filled), (x, edge, full) in zip(expected, sorted(dots(axes)), strict=True):
-        assert x == pytest.approx(gap)
-        assert (edge, full) == (colour, filled)
-    names = [t.get_text() for t in axes.get_yticklabels()]
-    assert names == [f"axis of critic-{i}" for i in (5, 4, 3, 2, 1, 0)]
-    assert list(axes.get_yticks()) == [0, -1, -2, -3, -4, -5], "the largest gap is at the top"
+def names_of(svg):
+    """Texts at the right end of the room for names, from the top."""
+    return [e.text for e in ET.fromstring(svg).iter("text") if e.get("text-anchor") == "end"]
 
 
-def test_intervals_of_the_overview_are_those_of_the_gaps(found, axes):
-    draw_rows(axes, overview_rows(answer_of(found)))
-    pairs = [(line.get_xdata(), line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 2]
-    drawn = sorted(tuple(x) for x, y in pairs if x[0] != x[1] and y[0] == y[1])
-    expected = sorted(v.gap_interval for v in found.verdicts if v.headline)
-    np.testing.assert_allclose(drawn, expected)
+def test_the_overview_has_one_dot_for_each_axis_and_corpus_at_its_gap(found):
+    shown = overview_rows(answer_of(found))
+    svg = sheet(shown, {}, WIDTH).svg()
+    dots = marks_of(svg)[3:]  # after those of the legend
+    assert len(dots) == len(shown.dots) == 18
+    left = 20 + 6.6 * len("axis of critic-0")
+    for dot, (x, colour, filled) in zip(shown.dots, dots, strict=True):
+        assert x == pytest.approx(left + shown.scale(dot.value) * (WIDTH - 14 - left), abs=6)
+        assert (colour, filled) == (f"var(--{looks(CORPORA)[dot.corpus].colour})", dot.filled)
+    assert names_of(svg) == [f"axis of critic-{i}" for i in (5, 4, 3, 2, 1, 0)], "the largest gap is at the top"
+    assert "href" not in svg, "a figure on paper has no cards to lead to"
 
 
-def test_rows_that_have_no_dot_say_why(axes):
+def test_axes_of_matplotlib_hold_the_elements_of_the_sheet_at_their_places(found):
+    """What `plot` returns and PDF files hold is the figure of the page: same places, colours, widths and texts."""
+    canvas = sheet(overview_rows(answer_of(found)), {}, WIDTH)
+    axes = paint(canvas, Figure(figsize=(WIDTH / 100, canvas.height / 100), dpi=100).add_axes((0, 0, 1, 1)))
+    root = ET.fromstring(canvas.svg())
+    texts = [(e.text, float(e.get("x")), float(e.get("y"))) for e in root.iter("text")]
+    assert [(t.get_text(), *t.get_position()) for t in axes.texts] == texts
+    drawn = [e for e in root.iter() if e.tag in ("path", "rect")]
+    assert len(axes.patches) == len(drawn)
+    for patch, element in zip(axes.patches, drawn, strict=True):
+        colour = element.get("stroke") or element.get("fill")
+        face = to_hex(patch.get_edgecolor() if element.get("stroke") else patch.get_facecolor())
+        assert face == COLOURS[colour.removeprefix("var(--").removesuffix(")")]
+        if element.get("stroke"):
+            assert patch.get_linewidth() == pytest.approx(0.72 * float(element.get("stroke-width")))
+        if element.tag == "path":
+            first = [float(v) for v in re.match(r"M(-?[\d.]+) (-?[\d.]+)", element.get("d")).groups()]
+            assert patch.get_path().vertices[0] == pytest.approx(first)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_cells_of_a_matrix_are_painted_where_the_page_has_them(large):
+    n = 60 if large else 3
+    values = np.linspace(-1, 1, n * n).reshape(n, n).tolist()
+    item = Heatmap("m", "M", [f"r{i}" for i in range(n)], [f"c{i}" for i in range(n)], values, "value", limit=1.0)
+    canvas = sheet(item, {}, WIDTH)
+    axes = paint(canvas, Figure().add_subplot())
+    root = ET.fromstring(canvas.svg())
+    if large:
+        box = [float(root.find("image").get(k)) for k in ("x", "y", "width", "height")]
+        assert axes.images[0].get_extent() == pytest.approx([box[0], box[0] + box[2], box[1] + box[3], box[1]])
+        return
+    group = next(g for g in root.iter("g") if g.get("stroke") == "var(--minus)")
+    x, y, cell = (float(v) for v in re.findall(r"[\d.]+", group.get("transform")))
+    (first, *_) = [p for p in axes.patches if to_hex(p.get_edgecolor()) == COLOURS["minus"]]
+    assert first.get_path().vertices[:2].ravel() == pytest.approx([x, y, x + cell, y])
+    assert [t.get_text() for t in axes.texts] == [e.text or "" for e in root.iter("text")]
+
+
+def test_points_and_arrows_are_painted():
+    points = Chart("c", "C", Axis("x"), Axis("y"), [Series("s", [1, 2, 3], [1, 3, 2], "real", "points")])
+    axes = paint(sheet(points, {}, WIDTH), Figure().add_subplot())
+    (dots,) = axes.lines
+    assert len(dots.get_xdata()) == 3
+    assert dots.get_marker() == "o"
+    arrows = Graph("g", "G", ["a", "b"], [Edge("a", "b", 1.0), Edge("b", "b", -0.5, True)], "weight")
+    axes = paint(sheet(arrows, {}, WIDTH), Figure().add_subplot())
+    colours = {to_hex(p.get_edgecolor()) for p in axes.patches if p.get_linewidth() > 0}
+    assert colours == {COLOURS["plus"], COLOURS["minus"]}
+    assert {"a", "b", "−0.50"} <= {t.get_text() for t in axes.texts}
+
+
+@pytest.mark.parametrize("width", [241, 386, 795])
+def test_no_text_of_a_figure_lies_outside_of_its_sheet(found, width):
+    nodes = [f"a name of a node {i}" for i in range(8)]
+    items = [
+        overview_rows(answer_of(found)),
+        ranks_rows(found.joint.ranking),
+        axis_chart(found.results[2]),
+        Graph("g", "G", nodes, [Edge(nodes[0], nodes[4], 1.0)], "a long label of what the weights of arrows are " * 2),
+    ]
+    for item in items:
+        canvas = sheet(item, looks(CORPORA), width)
+        assert canvas.width >= width
+        figure = Figure(figsize=(canvas.width / 100, canvas.height / 100), dpi=100)
+        FigureCanvasAgg(figure)
+        axes = paint(canvas, figure.add_axes((0, 0, 1, 1)))
+        for text in axes.texts:
+            box = text.get_window_extent()
+            assert box.x0 >= -8, (text.get_text(), box)
+            assert box.x1 <= canvas.width + 8, (text.get_text(), box)
+
+
+def test_rows_that_have_no_dot_say_why():
     rows = [verdict("a", "x", 2.0), verdict("b", "x", 1.0, p=None), verdict("c", "x", 1.0, band=None)]
     answer = answer_of(momus.Comparison(momus.verdicts.table.adjust(rows)))
     shown = overview_rows(answer)
     assert shown.absent == {("b", "x"): "not tested", ("c", "x"): "no human band"}
     assert [d.row for d in shown.dots] == ["a"]
-    draw_rows(axes, shown)
-    assert {"not tested", "no human band"} <= {t.get_text() for t in axes.texts}
     assert {"not tested", "no human band"} <= {e.text for e in ET.fromstring(rows_svg(shown)).iter() if e.text}
 
 
@@ -124,16 +192,17 @@ def test_gaps_of_any_size_fit_the_scale():
     assert GapScale.of([1e9]).top == pytest.approx(1.1 * CLIP)
 
 
-def test_an_axis_shows_human_text_once_and_every_corpus_by_name(found, axes):
+def test_an_axis_shows_human_text_once_and_every_corpus_by_name(found):
     result = found.results[2]
     shown = overlay(result)
     assert [s.label for s in shown.series] == [HUMAN, *CORPORA]
     for s, (_, items) in zip(shown.series[1:], result.evidence, strict=True):
         assert list(s.y) == list(items[0].series[1].y)
-    draw_axis(axes, result)
-    colours = [line.get_color() for line in axes.lines]
-    assert colours == [COLOURS["real"], *(COLOURS[looks(CORPORA)[c].colour] for c in CORPORA)]
-    assert [t.get_text() for t in axes.get_legend().get_texts()] == [HUMAN, *CORPORA]
+    assert axis_chart(result) == shown
+    root = ET.fromstring(sheet(shown, looks(CORPORA), WIDTH).svg())
+    lines = [e.get("stroke") for e in root.iter("path") if e.get("stroke-width") in ("2.4", "1.7")]
+    assert lines == ["var(--real)", *(f"var(--{looks(CORPORA)[c].colour})" for c in CORPORA)]
+    assert {HUMAN, *CORPORA} <= {e.text for e in root.iter("text")}
 
 
 def test_series_are_named_after_their_corpus_where_labels_begin_with_the_role(found):
@@ -162,16 +231,19 @@ def test_charts_with_other_scales_are_not_laid_over_each_other(found):
     assert overlay(replace(result, distribution=None)) is None
 
 
-def test_an_axis_without_a_chart_is_refused_in_words(found, axes):
+def test_an_axis_without_a_chart_is_refused_in_words(found):
     with pytest.raises(UsageError, match="critic-0 has no chart"):
-        draw_axis(axes, replace(found.results[0], evidence=[], distribution=None))
+        axis_chart(replace(found.results[0], evidence=[], distribution=None))
 
 
-def test_ranks_are_drawn_nearest_first(found, axes):
-    draw_rows(axes, ranks_rows(found.joint.ranking))
-    assert [t.get_text() for t in axes.get_yticklabels()] == list(CORPORA)
-    assert [x for x, _, _ in dots(axes)] == [8.0, 8.25, 8.5]
-    assert {"1.00", "0.00", "bootstrap share"} <= {t.get_text() for t in axes.texts}
+def test_ranks_are_drawn_nearest_first(found):
+    shown = ranks_rows(found.joint.ranking)
+    svg = sheet(shown, {}, WIDTH).svg()
+    assert names_of(svg) == list(CORPORA)
+    assert [d.value for d in shown.dots] == [8.0, 8.25, 8.5]
+    places = [x for x, _, _ in marks_of(svg)]
+    assert places == sorted(places)
+    assert {"1.00", "0.00", "bootstrap share"} <= {e.text for e in ET.fromstring(svg).iter("text")}
     with pytest.raises(UsageError, match="too few prompts"):
         ranks_rows(Ranking([], {"length": "too few prompts"}, 0.95, 999, True), of="length")
 
@@ -189,13 +261,10 @@ def test_detectable_differences_are_in_units_of_the_band():
     assert detectable(replace(g, band=None)) is None
 
 
-def test_power_is_drawn_smallest_first(axes):
-    rows = [verdict("a", "x", 3.0, mde=30.0), verdict("b", "x", 3.0, mde=5.0)]
-    draw_rows(axes, power_rows(rows))
-    assert [t.get_text() for t in axes.get_yticklabels()] == ["axis of b", "axis of a"]
-    marks = [line for line in axes.lines if line.get_marker() == "D"]
-    places = [(line.get_xdata()[0], line.get_ydata()[0]) for line in marks if len(line.get_xdata())]
-    assert places == [(pytest.approx(3.0), -1), (pytest.approx(0.5), 0)]
+def test_power_is_drawn_smallest_first():
+    shown = power_rows([verdict("a", "x", 3.0, mde=30.0), verdict("b", "x", 3.0, mde=5.0)])
+    assert names_of(sheet(shown, {}, WIDTH).svg()) == ["axis of b", "axis of a"]
+    assert {d.row: d.value for d in shown.dots} == {"a": pytest.approx(3.0), "b": pytest.approx(0.5)}
     with pytest.raises(UsageError, match="no headline row"):
         power_rows([verdict("a", "x", 3.0, mde=None)])
 
@@ -262,7 +331,10 @@ def test_all_figures_are_written_with_their_numbers(found, tmp_path):
     written = write_figures(found, tmp_path / "a", ("svg",))
     names = {p.name for p in written}
     assert {"overview.svg", "overview.csv", "ranks.svg", "ranks.csv", "power.svg", "axis-critic-3.svg"} <= names
-    assert len(names) == 2 * (3 + 6)
+    assert {"axis-critic-3-pairs-two.svg", "axis-critic-3-pairs-two.csv"} <= names, (
+        "evidence of each text, as on the page"
+    )
+    assert len(names) == 2 * (3 + 6 + 3)
     rows = list(csv.DictReader((tmp_path / "a" / "overview.csv").open()))
     gaps = {(r["critic"], r["generated"]): float(r["gap"]) for r in rows}
     assert gaps == {(v.critic, v.generated): pytest.approx(v.gap, rel=1e-5) for v in found.verdicts if v.headline}

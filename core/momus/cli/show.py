@@ -186,8 +186,8 @@ def figures(
     """Write the figures of a finished run at the width of a column of a paper.
 
     Overview of all axes, ranks of the generated texts, detectable differences,
-    and one figure per axis, each with its numbers as CSV. Nothing is computed
-    again.
+    and the figures of each axis, each with its numbers as CSV. Nothing is
+    computed again.
 
     Example:
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from momus.report.figures.canvas import Canvas
+from momus.report.figures.dots import rows_svg
 from momus.report.figures.palette import looks
-from momus.report.figures.rows import overview_rows, rows_svg
+from momus.report.figures.rows import overview_rows
 from momus.report.html import render_page
 from momus.report.safe import clean, one_line
 from momus.report.words.against import blocks_of, first_sentences, step, trend, version_value

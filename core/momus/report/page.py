@@ -12,8 +12,9 @@ from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_own
 from momus.report.against_view import against_page
 from momus.report.cards import cards_of, findings_of
+from momus.report.figures.dots import FEW, key_svg, rows_svg
 from momus.report.figures.palette import Look, looks
-from momus.report.figures.rows import FEW, key_svg, overview_rows, rows_svg
+from momus.report.figures.rows import overview_rows
 from momus.report.figures.scales import GapScale
 from momus.report.html import environment, render_page
 from momus.report.passages import Shown

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
+from textwrap import wrap
 from typing import Literal
 
 from momus.report.safe import clean
@@ -16,6 +17,8 @@ Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
 FONT = 12
 """Size of the type, in units of the sheet."""
+LETTER, LINE = 6.6, 14.0
+"""Width of a letter, by which sheets are laid out, and the distance of lines of a text."""
 RIM = 0.75
 """Half the width of the line around a hollow marker."""
 
@@ -53,13 +56,13 @@ class Canvas:
         self.elements.append(f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>")
 
     @contextmanager
-    def group(self, **attributes: str | float | None) -> Iterator[None]:
+    def group(self, tag: str = "g", **attributes: str | float | None) -> Iterator[None]:
         """Give all elements that are laid inside the same attributes."""
         outer, self.elements = self.elements, []
         yield
         inner, self.elements = "".join(self.elements), outer
         if inner:
-            self.add("g", inner, **attributes)
+            self.add(tag, inner, **attributes)
 
     def line(self, start: Point, end: Point, stroke: str, width: float = 1, dashes: Sequence[float] = ()) -> None:
         """A straight line."""
@@ -113,6 +116,11 @@ class Canvas:
             transform=f"rotate({turn:g} {fixed(x)} {fixed(y)})" if turn else None,
         )
 
+    def paragraph(self, place: Point, lines: Iterable[str], anchor: Anchor = "start", size: float = FONT) -> None:
+        """Lines of text below each other, the first at the place."""
+        for i, line in enumerate(lines):
+            self.text((place[0], place[1] + LINE * i), line, anchor, size, clip=120)
+
     def mark(
         self, place: Point, kind: str, stroke: str, filled: bool = True, radius: float = 4, title: str = ""
     ) -> None:
@@ -143,6 +151,32 @@ class Canvas:
         content = "".join(self.elements)
         type_ = f' font-size="{FONT}" fill="{colour("ink")}"' if "<text" in content else ""
         return f"<svg {size}{type_} {named}>{content}</svg>"
+
+
+def broken(text: object, width: float) -> list[str]:
+    """Lines of a text that fit a width.
+
+    >>> broken("twelve letters", 70.0)
+    ['twelve', 'letters']
+    """
+    return wrap(clean(text, 120), max(int(width / LETTER), 1))
+
+
+def flow(words: Iterable[str], key: float, left: float, width: float) -> list[tuple[float, int]]:
+    """Place the entries of a legend: from the left, and the number of the line; each has room for its key.
+
+    >>> flow(["a", "bc"], 30.0, 0.0, 60.0)
+    [(0.0, 0), (0.0, 1)]
+    """
+    places: list[tuple[float, int]] = []
+    x, line = left, 0
+    for text in words:
+        room = key + LETTER * len(text)
+        if x > left and x + room > width:
+            x, line = left, line + 1
+        places.append((x, line))
+        x += room
+    return places
 
 
 def line_through(points: Iterable[Point]) -> str:

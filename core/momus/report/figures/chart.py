@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from textwrap import wrap
 
 from momus.evidence import Axis, Chart, Series
-from momus.report.figures.canvas import Canvas, Point, colour, line_through
+from momus.report.figures.canvas import LETTER, LINE, Canvas, Point, broken, colour, flow, line_through
 from momus.report.figures.palette import LABEL, MARKERS, Look, entries, look_of
 from momus.report.figures.scales import Scale
 from momus.report.safe import clean
@@ -20,22 +19,17 @@ MANY = 60
 """Scatters of more points than this have smaller points."""
 MARKED = 6
 """Lines have a marker about so many times."""
-LETTER = 6.6
-"""Width of a letter, for the places of legends."""
 ROW = 17.0
 """Height of a row of a legend."""
-LINE = 14.0
-"""Height of a line of the label below a chart, which is broken where the sheet is too narrow for it."""
 
 
-def chart_svg(chart: Chart, corpora: Mapping[str, Look]) -> Canvas:
+def chart_svg(chart: Chart, corpora: Mapping[str, Look], width: float = WIDTH) -> Canvas:
     """Draw a chart, with a colour, marker and dashes for each corpus and role."""
-    width, height = WIDTH, HEIGHT
     named = legend(chart, corpora, width)
     top = 10 + max((e.y for e in named), default=0.0) + (5 if named else 0)
-    below = wrap(clean(chart.x.label, 2 * LABEL), int((width - LEFT + RIGHT) / LETTER))
+    below = broken(clean(chart.x.label, 2 * LABEL), width - LEFT + RIGHT)
     under = BOTTOM + LINE * max(len(below) - 1, 0)
-    canvas = Canvas(width, height + max(0.0, top - TOP) + under - BOTTOM)
+    canvas = Canvas(width, HEIGHT * max(1.0, width / WIDTH) + max(0.0, top - TOP) + under - BOTTOM)
     x = _scale([v for s in chart.series for v in s.x], chart.x, LEFT, width - RIGHT, 0.01)
     y = _scale([v for s in chart.series for v in _heights(s)], chart.y, canvas.height - under, top, 0.04)
     _frame(canvas, chart, below, x, y)
@@ -87,8 +81,7 @@ def _frame(canvas: Canvas, chart: Chart, below: Sequence[str], x: Scale, y: Scal
                 canvas.text((x(value), bottom + 17), text)
                 free = x(value) + half + 2
     canvas.line((LEFT, bottom), (right, bottom), "line")
-    for i, line in enumerate(below):
-        canvas.text(((LEFT + right) / 2, bottom + 36 + LINE * i), line, "middle")
+    canvas.paragraph(((LEFT + right) / 2, bottom + 36), below, "middle")
     canvas.text((14, (y.start + y.end) / 2), chart.y.label, "middle", turn=-90, clip=36)
 
 
@@ -162,18 +155,12 @@ def legend(chart: Chart, corpora: Mapping[str, Look], width: float) -> list[Entr
     """Place what is named of a chart in rows above it; nothing if there is a single series."""
     if len(chart.series) < 2:
         return []
-    placed: list[Entry] = []
-    x, y = LEFT, 11.0
-    for text, series in zip(entries(chart, corpora), chart.series, strict=True):
-        if not text:
-            continue
-        words = clean(text, LABEL)
-        wide = 44 + LETTER * len(words)
-        if x > LEFT and x + wide > width:
-            x, y = LEFT, y + ROW
-        placed.append(Entry(words, look_of(series.role, series.label, corpora), series.style, series.role, x, y))
-        x += wide
-    return placed
+    named = [(clean(text, LABEL), s) for text, s in zip(entries(chart, corpora), chart.series, strict=True) if text]
+    places = flow([words for words, _ in named], 44, LEFT, width)
+    return [
+        Entry(words, look_of(s.role, s.label, corpora), s.style, s.role, x, 11 + ROW * line)
+        for (words, s), (x, line) in zip(named, places, strict=True)
+    ]
 
 
 def _draw_entry(canvas: Canvas, entry: Entry) -> None:

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.evidence import Axis, Chart, Role, Series
+from momus.evidence import Axis, Chart, Graph, Heatmap, Role, Series
 from momus.joint.planning import Plan, power_at
 from momus.joint.ranks import ALL_AXES
 from momus.numeric.types import Floats
 from momus.outputs import make_folder, replacing_own, write_own, writing
 from momus.ownership import check_output
-from momus.report.cards import overlay
-from momus.report.figures.axes import WIDTHS, draw_axis, draw_rows, paper_style
+from momus.report.cards import cards_of
+from momus.report.figures.canvas import Canvas
+from momus.report.figures.chart import chart_svg
+from momus.report.figures.palette import looks
+from momus.report.figures.paper import POINTS, WIDTHS, paint, sheet
 from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
-from momus.report.figures.svg import draw, figure_csv, standalone
+from momus.report.figures.svg import figure_csv, standalone
 from momus.report.safe import anchor, clean
 from momus.runs.answer import answer_of
 from momus.runs.result import Results
 from momus.text.counting import percentage
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 FORMATS = ("pdf", "svg", "png")
 CREATOR = "momus figures"
 ABOUT: dict[str, dict[str, str | None]] = {
     "pdf": {"CreationDate": None, "Creator": CREATOR},
-    "svg": {"Date": None, "Creator": CREATOR},
     "png": {"Software": CREATOR},
 }
 """Metadata: who made a figure, and no time, so that the same data give the same bytes."""
@@ -46,7 +42,8 @@ NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
 ROLES: tuple[Role, ...] = ("generated", "real", "fitted", "reference")
 """Each panel holds as many axes as there are line styles."""
-POINTS = 60
+CURVE = 60
+"""Points of a curve."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +56,15 @@ class Paper:
         Name of its files, without ending.
     title
         What screen readers say, and viewers of PDF show.
-    height
-        In inches.
-    paint, numbers
-        Draws it into axes; its numbers as CSV.
+    canvas
+        Its sheet.
+    numbers
+        Its numbers as CSV.
     """
 
     name: str
     title: str
-    height: float
-    paint: Callable[[Axes], Axes]
+    canvas: Canvas
     numbers: str
 
 
@@ -138,28 +134,33 @@ def write_figures(
 
 
 def papers(comparison: Results, width: float, csv_as_is: bool = False) -> Iterator[Paper]:
-    """The figures of a comparison: overview, ranks, power, and one per axis, as far as the run has them."""
-    answer, ranking = answer_of(comparison), comparison.joint.ranking
-    axes = len(answer.axes)
-    corpora = sum(len(a.cells) for a in answer.axes) / max(axes, 1)
-    figures = [("overview", overview_rows(answer), 0.75 + axes * max(0.17, 0.07 * corpora))]
+    """The figures of a comparison: overview, ranks, power, and those of each axis, as far as the run has them."""
+    answer, ranking, units = answer_of(comparison), comparison.joint.ranking, 72 * width / POINTS
+    figures = [("overview", overview_rows(answer))]
     if ranking is not None and ranking.of(ALL_AXES):
-        figures.append(("ranks", ranks_rows(ranking), 0.85 + 0.22 * len(ranking.of(ALL_AXES))))
+        figures.append(("ranks", ranks_rows(ranking)))
     if any(v.headline and detectable(v) for v in comparison.verdicts):
-        figures.append(("power", power_rows(comparison.verdicts), 0.75 + 0.17 * axes))
-    for name, rows, height in figures:
-        yield Paper(name, rows.label.capitalize(), height, partial(draw_rows, rows=rows), rows.csv(as_is=csv_as_is))
-    results = {r.name: r for r in comparison.results}
-    for axis in answer.axes:
-        result = results[axis.critic]
-        chart = overlay(result)
-        if chart is not None:
-            paint, numbers = partial(draw_axis, result=result), figure_csv(chart, as_is=csv_as_is)
-            title = clean(f"{axis.axis}: {chart.title}", 200)
-            yield Paper(f"axis-{anchor(axis.critic)}", title, min(0.68 * width, 3.2), paint, numbers)
+        figures.append(("power", power_rows(comparison.verdicts)))
+    for name, rows in figures:
+        yield Paper(name, rows.label.capitalize(), sheet(rows, {}, units), rows.csv(as_is=csv_as_is))
+    corpora = looks(v.generated for v in comparison.verdicts)
+    for card in cards_of(comparison, answer):
+        charts = [c for c in (card.chart, *card.more) if c is not None]
+        shown: list[tuple[Chart | Heatmap | Graph, list[str]]] = [(c, [c.name] * (i > 0)) for i, c in enumerate(charts)]
+        shown += [
+            (item, [item.name, corpus])
+            for corpus, items in card.evidence
+            for item in items
+            if isinstance(item, Chart | Heatmap | Graph)
+        ]
+        for item, names in shown:
+            title = clean(": ".join([card.axis.axis, *names[1:], item.title]), 200)
+            numbers = figure_csv(item, as_is=csv_as_is)
+            yield Paper(anchor("axis", card.axis.critic, *names), title, sheet(item, corpora, units), numbers)
 
 
 def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> list[Path]:
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
     numbers = folder / f"{paper.name}.csv"
@@ -167,15 +168,18 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
     for path in (*paths, numbers):
         check_output(path, FIGURE)
     write_own(numbers, paper.numbers, FIGURE)
-    with paper_style(paper.name):
-        figure = Figure(figsize=(width, paper.height), layout="constrained")
-        paper.paint(figure.add_subplot())
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # the layout is done; each format would repeat it
-        for kind, path in zip(formats, paths, strict=True):
-            about = {"Title": paper.title, **ABOUT[kind]}
-            with replacing_own(path, FIGURE) as temporary:
-                figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
+    height = width * paper.canvas.height / paper.canvas.width
+    figure = Figure(figsize=(width, height))
+    if set(formats) - {"svg"}:
+        paint(paper.canvas, figure.add_axes((0, 0, 1, 1)))
+    for kind, path in zip(formats, paths, strict=True):
+        if kind == "svg":
+            size = f'width="{72 * width:g}pt" height="{72 * height:g}pt"'
+            write_own(path, standalone(paper.canvas.svg(), paper.title, size), FIGURE)
+            continue
+        about = {"Title": paper.title, **ABOUT[kind]}
+        with replacing_own(path, FIGURE) as temporary, mpl.rc_context({"pdf.fonttype": 42}):
+            figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
     return [*paths, numbers]
 
 
@@ -190,7 +194,7 @@ def plan_charts(plans: Sequence[Plan]) -> list[Chart]:
         pilots = [p.pilot for p in panel if p.pilot is not None]
         low = min(min(q.n[0], p.factor * q.n[0]) for p, q in zip(panel, pilots, strict=True)) / 4
         high = max(p.high * q.n[0] for p, q in zip(panel, pilots, strict=True)) * 2
-        x = np.geomspace(max(low, 2.0), max(high, 8.0), POINTS)
+        x = np.geomspace(max(low, 2.0), max(high, 8.0), CURVE)
         series = [_series(p, x, role, several) for p, role in zip(panel, ROLES, strict=False)]
         wanted = panel[0].power
         label = f"documents of the real text (wanted: {percentage(wanted, 0)} power)"
@@ -210,26 +214,15 @@ def _series(p: Plan, x: Floats, role: Role, several: bool) -> Series:
     return Series(name, x.tolist(), middle, role, "line", low, high)
 
 
-POWER = "<title>Power by number of documents</title>"
-
-
 def plan_figure(plans: Sequence[Plan]) -> str:
     """Draw the charts below each other as one SVG file with its own colours; empty if there is nothing to draw."""
-    panels = [draw(chart) for chart in plan_charts(plans)]
+    panels = [chart_svg(chart, {}) for chart in plan_charts(plans)]
     if not panels:
         return ""
-    boxes = [_view_box(p) for p in panels]
-    width, height = max(b[2] for b in boxes), sum(b[3] for b in boxes)
-    body, top = [], 0.0
-    for panel, box in zip(panels, boxes, strict=True):
-        content = re.sub(r'\sstyle="[^"]*"', f' y="{top:g}" width="{box[2]:g}" height="{box[3]:g}"', panel, count=1)
-        body.append(content)
-        top += box[3]
-    opening = f'<svg viewBox="0 0 {width:g} {height:g}" width="{width * 1.25:g}">'
-    return standalone(f"{opening}{POWER}{''.join(body)}</svg>")
-
-
-def _view_box(svg: str) -> list[float]:
-    """The four numbers of the view box of a figure."""
-    _, _, rest = svg.partition('viewBox="')
-    return [float(v) for v in rest.partition('"')[0].split()]
+    whole = Canvas(max(p.width for p in panels), sum(p.height for p in panels))
+    top = 0.0
+    for panel in panels:
+        with whole.group(transform=f"translate(0 {top:g})" if top else None):
+            whole.elements += panel.elements
+        top += panel.height
+    return standalone(whole.svg(), "Power by number of documents", f'width="{1.25 * whole.width:g}"')

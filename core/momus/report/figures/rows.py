@@ -1,37 +1,25 @@
-"""Figures of rows: a dot with its interval for each corpus, in rows of axes or of corpora, as data and as SVG.
+"""Figures of rows: a dot with its interval for each corpus, in rows of axes or of corpora, as data.
 
 The overview, the ranks and the power of a comparison are such figures. Each is described once, by `overview_rows`,
-`ranks_rows` and `power_rows`; `rows_svg` draws a description for a page, `momus.report.figures.axes.draw_rows` into
-matplotlib axes.
+`ranks_rows` and `power_rows`, and drawn by `momus.report.figures.dots`, for pages and for paper.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from momus.errors import UsageError
 from momus.joint.ranks import ALL_AXES, Ranking
-from momus.report.figures.canvas import Canvas
-from momus.report.figures.palette import LABEL, Look, looks
+from momus.report.figures.palette import LABEL
 from momus.report.figures.scales import GapScale
-from momus.report.safe import anchor, clean, csv_text
+from momus.report.safe import clean, csv_text
 from momus.report.words.joint import chance
 from momus.report.words.sentences import finding
 from momus.runs.answer import Answer, Cell
 from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
-
-WIDE, NARROW = 750.0, 350.0
-LEFT = 240.0
-"""Room for the names of rows on a wide screen; on a narrow one they stand above their row."""
-TOP = 22.0
-"""Room between the legend and the first row, where the band is named."""
-PITCH, DENSE, FEW = 10.0, 6.5, 8
-"""Height of one dot, that in a figure of more than a few rows, and how many rows are few."""
-LETTER, KEY = 6.6, 17.0
-"""Width of a letter and height of a row of the legend."""
 
 
 @dataclass(frozen=True)
@@ -240,101 +228,3 @@ def detectable(v: Verdict) -> float | None:
     if v.effect_kind == "hedges_g":
         return abs(v.mde * v.effect / v.difference) / v.band if v.effect and v.difference else None
     return v.mde / v.band
-
-
-def rows_svg(rows: Rows, narrow: bool = False) -> str:
-    """Draw rows in human bands for a page: names lead to the cards of their axes, titles show the numbers.
-
-    Parameters
-    ----------
-    narrow
-        Whether to draw for phones, with the names above their rows.
-    """
-    scale = rows.scale or GapScale.of([d.high or d.value for d in rows.dots])
-    width, left = (NARROW, 8.0) if narrow else (WIDE, LEFT)
-    name_room = 18.0 if narrow else 0.0
-    dot_height = PITCH if len(rows.names) <= FEW else DENSE
-    pitch = name_room + max(dot_height * len(rows.corpora) + 6, 20 - name_room)
-    corpora = looks(rows.corpora)
-    entries = _legend(rows, corpora, left, width)
-    top = TOP + KEY * (1 + max((line for _, _, _, line in entries), default=-1))
-    canvas = Canvas(width, top + pitch * len(rows.names) + 44)
-
-    def place(value: float) -> float:
-        return left + scale(value) * (width - 14 - left)
-
-    for look, words, x, line in entries:
-        canvas.mark((x + 5, 9 + KEY * line), look.marker, look.colour)
-        canvas.text((x + 14, 13 + KEY * line), words, clip=LABEL)
-    _frame(canvas, rows, scale, place, top)
-    heights: dict[tuple[str, str], float] = {}
-    for i, (key, name) in enumerate(rows.names.items()):
-        _name(canvas, key, name, top + pitch * i, pitch, narrow)
-        middle = top + pitch * i + name_room + (pitch - name_room) / 2
-        for j, corpus in enumerate(rows.corpora):
-            heights[key, corpus] = middle + dot_height * (j - (len(rows.corpora) - 1) / 2)
-    for corpus, look in corpora.items():
-        ends = [
-            ((place(d.low), heights[d.row, corpus]), (place(d.high), heights[d.row, corpus]))
-            for d in rows.dots
-            if d.corpus == corpus and d.low is not None and d.high is not None
-        ]
-        canvas.lines(ends, look.colour, 1.8)
-    for dot in rows.dots:
-        y, look = heights[dot.row, dot.corpus], corpora[dot.corpus]
-        canvas.mark((place(dot.value), y), look.marker, look.colour, dot.filled, 4, "" if narrow else dot.title)
-    for (key, corpus), why in rows.absent.items():
-        if len(rows.corpora) == 1 or any((key, other) not in rows.absent for other in rows.corpora):
-            canvas.text((place(0) + 4, heights[key, corpus] + 3), why, size=9.5, fill="reference")
-        elif corpus == rows.corpora[0]:  # once for all corpora
-            middle = (heights[key, corpus] + heights[key, rows.corpora[-1]]) / 2
-            canvas.text((place(0) + 4, middle + 3), why, size=9.5, fill="reference")
-    of = rows.model or "human text"
-    return canvas.svg(f"Distance of each corpus from {of} on each axis; the numbers follow", "group")
-
-
-def _legend(rows: Rows, corpora: Mapping[str, Look], left: float, width: float) -> list[tuple[Look, str, float, int]]:
-    """The looks and names of the corpora with their places: from the left, and the number of the line."""
-    placed: list[tuple[Look, str, float, int]] = []
-    x, line = left, 0
-    for name, look in corpora.items():
-        words = clean(name, LABEL)
-        room = 30 + LETTER * len(words)
-        if x > left and x + room > width:
-            x, line = left, line + 1
-        placed.append((look, words, x, line))
-        x += room
-    return placed
-
-
-def _frame(canvas: Canvas, rows: Rows, scale: GapScale, place: Callable[[float], float], top: float) -> None:
-    """The band of human variation, lines at the ticks, and what the values are."""
-    left, one, right, bottom = place(0), place(1), place(scale.top), canvas.height - 44
-    canvas.rect((left, top), (one - left, bottom - top), "band")
-    wide, short = ("own variation", "own") if rows.model else ("human variation", "human")
-    canvas.text(((left + one) / 2, top - 6), wide if one - left > 96 else short, "middle", 10.5)
-    for tick in scale.ticks:
-        canvas.line((place(tick), top), (place(tick), bottom), "line" if tick == 1 else "grid", 0.9)
-        canvas.text((place(tick), bottom + 15), f"{tick:g}", "middle")
-    root = ", square-root scale" if scale.root else ""
-    bands = f"bands of {rows.model}" if rows.model else "human bands"
-    words = f"{rows.label} in {bands}{root}" if canvas.width > NARROW else f"{bands}{root}"
-    canvas.text(((left + right) / 2, bottom + 35), words, "middle")
-
-
-def _name(canvas: Canvas, critic: str, name: str, y: float, height: float, narrow: bool) -> None:
-    """The name of a row as a link to the card of its axis, below a line that parts it from the row before."""
-    canvas.line((0, y), (canvas.width, y), "grid", 0.7)
-    label = Canvas(0, 0)
-    if narrow:
-        label.text((8, y + 14), name, clip=LABEL)
-    else:
-        label.text((LEFT - 10, y + height / 2 + 4), name, "end", clip=LABEL)
-    canvas.add("a", "".join(label.elements), href=f"#critic-{anchor(critic)}")
-
-
-def key_svg(look: Look, size: float = 14.0) -> str:
-    """The marker of a corpus, to stand beside its name."""
-    canvas = Canvas(size, size)
-    canvas.mark((size / 2, size / 2), look.marker, look.colour, radius=4.5)
-    return canvas.svg()

@@ -16,7 +16,7 @@ import numpy as np
 
 from momus.evidence import Chart, Edge, Evidence, Graph, Heatmap, Table
 from momus.numeric.types import Floats
-from momus.report.figures.canvas import Anchor, Canvas, Point, colour, fixed, steps, turned
+from momus.report.figures.canvas import LINE, Anchor, Canvas, Point, broken, colour, fixed, steps, turned
 from momus.report.figures.chart import chart_svg
 from momus.report.figures.palette import COLOURS, LABEL, SMALL_MATRIX, Look
 from momus.report.safe import clean, csv_text
@@ -26,30 +26,42 @@ WRITTEN = 14
 FAINT = 0.25
 """A matrix whose largest value is below this share of the critic's limit has its own largest value as limit."""
 CELL, LETTER = 26.0, 6.2
+FITTING = 21.0
+"""Width of a cell that a value fits."""
+SPACED = 11.5
+"""Distance of labels that are not written over each other."""
 PICTURE_PLUS, PICTURE_MINUS = (0.84, 0.37, 0.0), (0.04, 0.38, 0.65)
 """RGB of positive and negative values of a raster picture, which cannot use CSS variables."""
 
 
-def heatmap_svg(item: Heatmap) -> Canvas:
-    """Draw a matrix: hue shows the sign, opacity the size (0 has the page's colour), a dash a missing value."""
+def heatmap_svg(item: Heatmap, room: float = math.inf) -> Canvas:
+    """Draw a matrix: hue shows the sign, opacity the size (0 has the page's colour), a dash a missing value.
+
+    Cells are as large as fit the ``room`` across.
+    """
     values = np.array([[np.nan if v is None else v for v in row] for row in item.values], dtype=float)
     values = values.reshape(len(item.rows), len(item.columns))
     limit = saturation(values, item.limit)
     rows = [clean(r, LABEL) for r in item.rows]
     columns = [clean(c, LABEL) for c in item.columns]
-    cell = CELL if max(values.shape, default=0) <= SMALL_MATRIX else CELL * SMALL_MATRIX / max(values.shape)
+    large = max(values.shape, default=0) > SMALL_MATRIX
     left = 24 + LETTER * max((len(r) for r in rows), default=0)
     # labels of columns are turned by 45°, so that they need 0.7 of their length below the matrix, and to the left
     below = 14 + 0.7 * LETTER * max((len(c) for c in columns), default=0)
     left = max(left, below + 8)
-    top = 24.0
+    cell = CELL * SMALL_MATRIX / max(values.shape) if large else CELL
+    cell = min(cell, max(room - left - 8, 100) / max(len(columns), 1))
     width, height = cell * len(columns), cell * len(rows)
-    canvas = Canvas(max(left + width + 8, 300.0), top + height + below + (18 if item.column_label else 4))
-    if cell == CELL:
-        _cells(canvas, item, values, limit, (left, top))
-    else:
+    sheet = max(left + width + 8, 300.0)
+    scale = f"colour is full at {'±' if item.diverging else ''}{limit:.2g}"
+    caption = broken(f"{clean(item.label, 60)}; {scale}", sheet)
+    top = 24.0 + LINE * (len(caption) - 1)
+    canvas = Canvas(sheet, top + height + below + (18 if item.column_label else 4))
+    if large:
         _picture(canvas, values, limit, (left, top, width, height))
-    step = max(1, -(-len(rows) // SMALL_MATRIX)), max(1, -(-len(columns) // SMALL_MATRIX))
+    else:
+        _cells(canvas, item, values, limit, (left, top, cell))
+    step = [max(1, -(-n // SMALL_MATRIX), math.ceil(SPACED / cell)) for n in (len(rows), len(columns))]
     with canvas.group(text_anchor="end", font_size=11.5):
         for i in range(0, len(rows), step[0]):
             canvas.text((left - 5, top + cell * (i + 0.5) + 4), rows[i], clip=LABEL)
@@ -58,9 +70,7 @@ def heatmap_svg(item: Heatmap) -> Canvas:
     canvas.text((left + width / 2, canvas.height - 4), item.column_label, "middle")
     if item.row_label:
         canvas.text((11, top + height / 2), item.row_label, "middle", turn=-90, clip=40)
-    canvas.text(
-        (8, 13), f"{clean(item.label, 60)}; colour is full at {'±' if item.diverging else ''}{limit:.2g}", size=11.5
-    )
+    canvas.paragraph((8, 13), caption, size=11.5)
     return canvas
 
 
@@ -79,12 +89,12 @@ def saturation(values: Floats, limit: float | None) -> float:
     return largest if limit is None or largest < FAINT * limit else limit
 
 
-def _cells(canvas: Canvas, item: Heatmap, values: Floats, limit: float, corner: tuple[float, float]) -> None:
+def _cells(canvas: Canvas, item: Heatmap, values: Floats, limit: float, place: tuple[float, float, float]) -> None:
     """One square per cell, whose colours follow the theme of the page."""
-    left, top = corner
+    left, top, cell = place
     rows, columns = values.shape
     strengths = np.minimum(np.abs(values) / limit, 1.0)
-    written = max(rows, columns) <= WRITTEN
+    written = max(rows, columns) <= WRITTEN and cell >= FITTING
     for name, sign in (("plus", 1), ("minus", -1)):
         squares: dict[tuple[str, str], str] = {}  # squares of one look and title, as one path; NaN is in none
         for i, j in np.argwhere((strengths > 0.004) & (sign * values > 0)):
@@ -92,19 +102,20 @@ def _cells(canvas: Canvas, item: Heatmap, values: Floats, limit: float, corner: 
             opacity = f"{round(34 * strengths[i, j]) / 40:g}" if written else f"{0.85 * strengths[i, j]:.2f}"
             look = opacity, "" if written else f"<title>{escape(words)}</title>"
             squares[look] = squares.get(look, "") + f"M{j} {i}h1"  # a dash as wide as long, in units of cells
-        place = f"translate({fixed(left)} {fixed(top + CELL / 2)}) scale({CELL:g})"
-        with canvas.group(stroke=colour(name), transform=place):
+        with canvas.group(
+            stroke=colour(name), transform=f"translate({fixed(left)} {fixed(top + cell / 2)}) scale({cell:g})"
+        ):
             for (opacity, title), d in squares.items():
                 canvas.add("path", title, d=d, opacity=opacity)
     with canvas.group(text_anchor="middle", font_size=9):
         for i, row in enumerate(values):
-            with canvas.group(transform=f"translate({fixed(left + CELL / 2)} {fixed(top + CELL * (i + 0.5) + 3)})"):
+            with canvas.group(transform=f"translate({fixed(left + cell / 2)} {fixed(top + cell * (i + 0.5) + 3)})"):
                 for j, value in enumerate(row):
                     missing = not np.isfinite(value)
                     if missing or (written and strengths[i, j] > 0.08):
-                        canvas.add("text", "–" if missing else short(value, item.diverging), x=CELL * j)
-    across = "".join(f"M{fixed(left)} {fixed(top + CELL * i)}h{fixed(CELL * columns)}" for i in range(rows + 1))
-    down = "".join(f"M{fixed(left + CELL * j)} {fixed(top)}v{fixed(CELL * rows)}" for j in range(columns + 1))
+                        canvas.add("text", "–" if missing else short(value, item.diverging), x=cell * j)
+    across = "".join(f"M{fixed(left)} {fixed(top + cell * i)}h{fixed(cell * columns)}" for i in range(rows + 1))
+    down = "".join(f"M{fixed(left + cell * j)} {fixed(top)}v{fixed(cell * rows)}" for j in range(columns + 1))
     canvas.path(across + down, "grid", 0.5)
 
 
@@ -136,35 +147,40 @@ def _picture(canvas: Canvas, values: Floats, limit: float, box: tuple[float, flo
 
 
 WIDTH, HEIGHT = 620.0, 400.0
-RADIUS = 140.0
+RADIUS, SMALL = 140.0, 60.0
+"""Half the height of a graph, and the least that half its width can be."""
 NODE = 4.0
 BEND = 0.18
 """How far an arrow bends aside, as a share of its length, so that arrows both ways are seen."""
 
 
-def graph_svg(graph: Graph) -> Canvas:
+def graph_svg(graph: Graph, width: float = WIDTH) -> Canvas:
     """Draw a graph: an arrow's colour and dashes show the sign, its width the size; marked arrows show their weight."""
-    canvas = Canvas(WIDTH, HEIGHT)
-    middle = WIDTH / 2, HEIGHT / 2 + 10
+    names = 16 + 7.0 * max((len(clean(n, LABEL)) for n in graph.nodes), default=0)
+    width = max(width, 2 * (SMALL + names))
+    across = min(1.25 * RADIUS, width / 2 - names)
+    caption = broken(graph.label, width - 8)
+    canvas = Canvas(width, HEIGHT + LINE * (len(caption) - 1))
+    middle = width / 2, canvas.height - HEIGHT / 2 + 10
     angles = [2 * math.pi * i / max(len(graph.nodes), 1) - math.pi / 2 for i in range(len(graph.nodes))]
     places = {
-        name: (middle[0] + 1.25 * RADIUS * math.cos(a), middle[1] + RADIUS * math.sin(a))
+        name: (middle[0] + across * math.cos(a), middle[1] + RADIUS * math.sin(a))
         for name, a in zip(graph.nodes, angles, strict=True)
     }
     largest = max((abs(e.weight) for e in graph.edges), default=1.0) or 1.0
     for edge in graph.edges:
-        width = 0.8 + 5 * abs(edge.weight) / largest
+        thick = 0.8 + 5 * abs(edge.weight) / largest
         if edge.source == edge.target:
-            _loop(canvas, edge, places[edge.source], middle, width)
+            _loop(canvas, edge, places[edge.source], middle, thick)
         else:
-            _arrow(canvas, edge, places[edge.source], places[edge.target], width)
+            _arrow(canvas, edge, places[edge.source], places[edge.target], thick)
     for name, (x, y) in places.items():
         canvas.mark((x, y), "o", "ink", radius=NODE)
         side: Anchor = "start" if x > middle[0] + 20 else "end" if x < middle[0] - 20 else "middle"
         shift = {"start": 9.0, "end": -9.0, "middle": 0.0}[side]
         drop = 4.0 if side != "middle" else (18.0 if y > middle[1] else -10.0)
         canvas.text((x + shift, y + drop), name, side, clip=LABEL)
-    canvas.text((8, 13), graph.label, size=11.5, clip=120)
+    canvas.paragraph((8, 13), caption, size=11.5)
     return canvas
 
 
@@ -237,8 +253,22 @@ def draw(item: Chart | Heatmap | Graph, corpora: Mapping[str, Look] | None = Non
     return (heatmap_svg(item) if isinstance(item, Heatmap) else graph_svg(item)).svg()
 
 
-def standalone(svg: str) -> str:
+def in_colours(svg: str) -> str:
+    """Put the colours of the palette in place of the CSS variables of a page."""
+    return re.sub(r"var\(--([\w-]+)\)", lambda match: COLOURS[match.group(1)], svg)
+
+
+def standalone(svg: str, title: str = "", size: str = "") -> str:
     r"""Give a figure of a page (`momus.report.figures.svg.draw`) what the page gives it: colours, a font, the paper.
+
+    Parameters
+    ----------
+    svg
+        The figure.
+    title
+        What viewers and screen readers say.
+    size
+        Attributes of its size, such as ``width="3in"``; default: the width that it has on a page.
 
     Raises
     ------
@@ -248,14 +278,16 @@ def standalone(svg: str) -> str:
     >>> standalone('<svg viewBox="0 0 9 9" aria-hidden="true"><path stroke="var(--real)"/></svg>')[-47:]
     'fill="#ffffff"/><path stroke="#0a62a6"/></svg>\n'
     """
-    painted = re.sub(r"var\(--([\w-]+)\)", lambda match: COLOURS[match.group(1)], svg)
-    opening, _, content = painted.partition(">")
+    opening, _, content = in_colours(svg).partition(">")
     opening = opening.replace(' aria-hidden="true"', "")
+    if size:
+        opening = re.sub(r'\sstyle="[^"]*"', f" {size}", opening)
     if NAMESPACE not in opening:
         opening = opening.replace("<svg ", f"<svg {NAMESPACE} ", 1)
+    named = f"<title>{escape(clean(title))}</title>" if title else ""
     style = f"<style>text{{font-family:{FONT}}}</style>"
     ground = f'<rect width="100%" height="100%" fill="{COLOURS["paper"]}"/>'
-    return f"{opening}>{style}{ground}{content}\n"
+    return f"{opening}>{named}{style}{ground}{content}\n"
 
 
 def data_of(item: Evidence, once: bool = False) -> Table | None:
