@@ -211,7 +211,6 @@ def rows(cells: Sequence[Cell], alpha: float, power: float) -> list[Row]:
 def _row(defect: str, curve: Sequence[Cell], alpha: float, power: float) -> Row:
     c = curve[-1]  # of the highest strength
     alarms = rate(c, alpha)
-    measured = {"rate": alarms.share, "low": alarms.low, "high": alarms.high} if alarms.n else {}
     found = Detectable(None, "", None) if defect == NULL else detectable(curve, alpha, power)
     return Row(
         **{n: getattr(c, n) for n in ("critic", "n_real", "n_generated", "strength", "changed", "places", "usable")},
@@ -221,7 +220,9 @@ def _row(defect: str, curve: Sequence[Cell], alpha: float, power: float) -> Row:
         splits=len(c.p),
         tested=c.tested,
         alarms=alarms.count,
-        **{name: measured.get(name) for name in ("rate", "low", "high")},
+        rate=alarms.share if alarms.n else None,
+        low=alarms.low if alarms.n else None,
+        high=alarms.high if alarms.n else None,
         level=c.reason or (level_of(alarms, alpha) if defect == NULL else ""),
         smallest=found.strength,
         bound=found.bound,
