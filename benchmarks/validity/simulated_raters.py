@@ -54,7 +54,7 @@ def simulated_answers(study: Study, truth: Truth, seed: int = 0) -> list[dict[st
     """Answer files of all raters, as their pages would save them.
 
     Ratings follow cumulative logits with thresholds that make the categories about equally frequent; pairs the logistic
-    function of the difference (alike within half a logit); sets best–worst choices.
+    function of the difference (alike within half a logit).
     """
     rng = np.random.default_rng([seed, 7])
     p, design = study.protocol, study.design
@@ -90,15 +90,10 @@ def _answer(study: Study, trial: Trial, quality: Floats, lean: float, rng: np.ra
         shares = np.arange(1, len(p.scale)) / len(p.scale)
         thresholds = np.log(shares / (1 - shares))
         return int((quality[shown[0]] + lean + rng.logistic() > thresholds).sum())
-    if p.kind == "pair":
-        latent = quality[shown[0]] - quality[shown[1]] + lean + rng.logistic()
-        cuts = np.array([-0.5, 0.5] if p.ties else [0.0])
-        k = int((latent > cuts).sum())
-        return SIDES[k] if p.ties else SIDES[2 * k]
-    gaps = np.exp(quality[shown][:, None] - quality[shown][None, :])
-    np.fill_diagonal(gaps, 0.0)
-    best, worst = divmod(int(rng.choice(gaps.size, p=gaps.ravel() / gaps.sum())), len(shown))
-    return [best, worst]
+    latent = quality[shown[0]] - quality[shown[1]] + lean + rng.logistic()
+    cuts = np.array([-0.5, 0.5] if p.ties else [0.0])
+    k = int((latent > cuts).sum())
+    return SIDES[k] if p.ties else SIDES[2 * k]
 
 
 def main() -> None:

@@ -41,7 +41,6 @@ SETTINGS = {
     "ratings of two": (Protocol(items=90, raters=3, scale=("no", "yes")), 3, Truth({}, 0.8, 0.5, 0.5)),
     "pairs": (Protocol(kind="pair", items=60, raters=5), 3, Truth({}, 0.8, 0.3, 0.5)),
     "pairs with ties": (Protocol(kind="pair", items=80, raters=8, ties=True), 2, Truth({}, 0.5, 0.2, 0.3)),
-    "best and worst": (Protocol(kind="set", items=40, raters=5), 3, Truth({}, 0.8, 0.3, 0.5)),
 }
 """Protocol, number of corpora, and standard deviations of each kind of simulated study."""
 TESTED = 60
@@ -139,7 +138,7 @@ def power(studies: int) -> None:
     """Print the power that is predicted and the one that is reached."""
     print("| kind | corpora | items | difference | predicted | reached | n |")
     print("|---|---|---|---|---|---|---|")
-    for kind, corpora in (("rating", 2), ("pair", 2), ("pair", 3), ("set", 2), ("set", 4)):
+    for kind, corpora in (("rating", 2), ("pair", 2), ("pair", 3)):
         protocol = Protocol(kind=kind, items=60, raters=6)
         truth = Truth({}, 0.8, 0.3, 0.5)
         sds = {"passage": truth.passage, "taste": truth.taste}
@@ -167,7 +166,6 @@ def lazy(studies: int) -> None:
         ("ratings of five", 4),
         ("pairs", 2),
         ("pairs", 5),
-        ("best and worst", 2),
     ):
         protocol, corpora, base = SETTINGS[name]
         counts = {kind: np.zeros(3) for kind in ("lazy", "honest")}

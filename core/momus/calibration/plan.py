@@ -182,7 +182,8 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
         try:
             sizes.append((int(n_real), int(n_generated or n_real)))
         except ValueError:
-            raise UsageError(f"{item!r} is not a size", hint="write documents per side: 50,200x1000") from None
+            problem = f"{arg('sizes')}: {item!r} is not a size"
+            raise UsageError(problem, hint="write documents per side: 50,200x1000") from None
     return sizes
 
 

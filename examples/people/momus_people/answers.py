@@ -22,7 +22,7 @@ LARGEST = 50_000_000
 
 @dataclass(frozen=True)
 class Answer:
-    """One valid answer: a category, ``left``, ``equal`` or ``right``, or positions of best and worst, as shown."""
+    """One valid answer: a category, or ``left``, ``equal`` or ``right``."""
 
     trial: Trial
     value: Any
@@ -139,11 +139,8 @@ def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> Answer | None:
     p, value = study.protocol, raw.get("answer")
     if p.kind == "rating":
         valid = type(value) is int and 0 <= value < len(p.scale)
-    elif p.kind == "pair":
-        valid = value in (("left", "equal", "right") if p.ties else ("left", "right"))
     else:
-        valid = isinstance(value, list) and all(type(v) is int and 0 <= v < p.width for v in value)
-        valid = valid and len(value or ()) == len(set(value or ())) == 2
+        valid = value in (("left", "equal", "right") if p.ties else ("left", "right"))
     if not valid:
         return None
     seconds = raw.get("seconds")

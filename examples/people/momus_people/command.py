@@ -43,10 +43,8 @@ def new(
         str | None,
         typer.Option("--question", "-q", help="coherence, fluency, quality, humanness, or a question of your own."),
     ] = None,
-    kind: Annotated[
-        str | None, typer.Option(help="rating of single passages, pair, or set of four (best and worst).")
-    ] = None,
-    items: Annotated[int | None, typer.Option(help="Number of passages, pairs or sets; default: 60.")] = None,
+    kind: Annotated[str | None, typer.Option(help="rating of single passages, or pair.")] = None,
+    items: Annotated[int | None, typer.Option(help="Number of passages or pairs; default: 60.")] = None,
     raters: Annotated[int | None, typer.Option(help="Number of raters; default: 5.")] = None,
     judgements: Annotated[int | None, typer.Option(help="Raters who judge each item; default: 3.")] = None,
     words: Annotated[int | None, typer.Option(help="Words per passage; 0: whole documents. Default: 150.")] = None,

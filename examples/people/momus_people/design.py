@@ -37,7 +37,7 @@ class Trial:
     unit
         Number of the item; −1 for checks and training.
     expected
-        What an attention check asks for: a category, ``left`` or ``right``, or the positions of best and worst.
+        What an attention check asks for: a category, ``left`` or ``right``.
     inserted
         The instruction of an attention check, which is put into its first expected passage.
     """
@@ -64,7 +64,7 @@ class Balance:
     together
         Smallest and largest number of items that two raters share.
     same_prompt
-        Items whose passages answer one prompt (of pairs and sets); prompts with passages of all corpora (of ratings).
+        Items whose passages answer one prompt (of pairs); prompts with passages of all corpora (of ratings).
     """
 
     per_corpus: Mapping[str, int]
@@ -125,11 +125,7 @@ def corpora_of_items(names: list[str], protocol: Protocol, rng: np.random.Genera
     >>> sorted(Counter(groups).values())
     [2, 2, 2]
     """
-    if protocol.width <= len(names):
-        blocks = list(combinations(names, protocol.width))
-    else:  # sets of fewer corpora than passages: every corpus at least once, the others as evenly as possible
-        extra = protocol.width - len(names)
-        blocks = [(*names, *(names[(i + k) % len(names)] for k in range(extra))) for i in range(len(names))]
+    blocks = list(combinations(names, protocol.width))
     used, met, times = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, ...]]()
     items = []
     for _ in range(protocol.items):
@@ -248,20 +244,15 @@ def _trials(
     rng: np.random.Generator,
 ) -> list[Trial]:
     """The trials of a rater in random order: repeats come in the last third, checks anywhere but first."""
-
-    def shuffled(item: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(item[k] for k in rng.permutation(len(item)))
-
     order = [int(u) for u in rng.permutation(mine)]
-    trials = [Trial("", rater, "item", shuffled(items[u]), u) for u in order]
+    trials = [Trial("", rater, "item", tuple(rng.permutation(items[u]).tolist()), u) for u in order]
     # repeated items come from the first half, so that others lie between
     half = order[: max(len(order) // 2, 1)] if order else []
     again = [half[k] for k in rng.permutation(len(half))[: protocol.repeats]]
     for u in again:
         first = next(t.passages for t in trials if t.unit == u and t.role == "item")
-        turned = first[::-1] if len(first) == 2 else shuffled(items[u])
         place = int(rng.integers(max(2 * len(trials) // 3, 1), len(trials) + 1))
-        trials.insert(place, Trial("", rater, "repeat", turned, u))
+        trials.insert(place, Trial("", rater, "repeat", first[::-1], u))
     for number in range(protocol.checks):
         at = (rater * protocol.checks + number) * protocol.width
         fresh = [spare[(at + k) % len(spare)] for k in range(protocol.width)]
@@ -281,16 +272,9 @@ def _instruction(protocol: Protocol, rng: np.random.Generator) -> tuple[object, 
             answer,
             f"To show that you read this, whatever you think of the passage, answer “{protocol.scale[answer]}”.",
         )
-    if protocol.kind == "pair":
-        k = int(rng.integers(2))
-        return ("left", "right")[k], (
-            f"To show that you read this, whatever you think of the passages, choose Passage {'AB'[k]}."
-        )
-    best, worst = (int(k) for k in rng.permutation(protocol.width)[:2])
-    names = "ABCD"
-    return [best, worst], (
-        f"To show that you read this, whatever you think of the passages, choose {names[best]} as the best and "
-        f"{names[worst]} as the worst."
+    k = int(rng.integers(2))
+    return ("left", "right")[k], (
+        f"To show that you read this, whatever you think of the passages, choose Passage {'AB'[k]}."
     )
 
 

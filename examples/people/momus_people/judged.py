@@ -43,15 +43,13 @@ class Agreement:
     values: int
 
 
-def agreement(unit: Ints, value: Ints, level: Level, seed: int = 0, cluster: Ints | None = None) -> Agreement | None:
+def agreement(unit: Ints, value: Ints, level: Level, seed: int = 0) -> Agreement | None:
     """Krippendorff's α of values (n,) of units (n,); None where no unit has two values, or all values are equal.
 
     Parameters
     ----------
     unit, value
         Numbers from 0; categories are in order.
-    cluster
-        What is resampled, by unit, (units,): the sets that passages belong to; None: the units themselves.
 
     Raises
     ------
@@ -70,21 +68,20 @@ def agreement(unit: Ints, value: Ints, level: Level, seed: int = 0, cluster: Int
     counts = np.zeros((int(unit.max(initial=0)) + 1, int(value.max(initial=0)) + 1))
     np.add.at(counts, (unit, value), 1)
     paired = counts.sum(axis=1) >= 2
-    clusters = np.arange(len(counts)) if cluster is None else cluster
-    counts, clusters = counts[paired], np.unique(clusters[paired], return_inverse=True)[1]
+    counts = counts[paired]
     counts = counts[:, np.unique(np.nonzero(counts)[1])]  # categories that occur
     if counts.shape[1] < 2:
         return None
-    sizes = np.bincount(clusters)
-    draws = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), RESAMPLES)
+    n = len(counts)
+    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES)
 
     def alpha(sample: Floats) -> float:
         return float(krippendorff.alpha(value_counts=sample, level_of_measurement=level))
 
     with np.errstate(invalid="ignore"):  # α of a draw in which all values are equal is NaN
-        drawn = np.array([alpha(np.repeat(counts, times[clusters], axis=0)) for times in draws])
+        drawn = np.array([alpha(np.repeat(counts, times, axis=0)) for times in draws])
     low, high = np.nanquantile(drawn, (0.025, 0.975)) if np.isfinite(drawn).any() else (np.nan, np.nan)
-    return Agreement(alpha(counts), float(low), float(high), level, len(counts), int(counts.sum()))
+    return Agreement(alpha(counts), float(low), float(high), level, n, int(counts.sum()))
 
 
 @dataclass(frozen=True)
@@ -129,16 +126,13 @@ def counted_answers(answers: Answers, raters: Collection[int]) -> list[Answer]:
     return [a for r in sorted(raters) for a in answers.by_rater.get(r, ()) if a.trial.role == "item"]
 
 
-def choice(study: Study, answer: Answer) -> tuple[int, ...]:
-    """What was chosen, in a fixed order: a category (pairs: 0 second, 1 alike, 2 first), or best and worst."""
-    kind, shown = study.protocol.kind, answer.trial.passages
-    if kind == "rating":
-        return (int(answer.value),)
-    order = study.design.items[answer.trial.unit]
-    if kind == "pair":
-        preferred = {"left": shown[0], "right": shown[1], "equal": None}[answer.value]
-        return (1,) if preferred is None else ((2,) if preferred == order[0] else (0,))
-    return tuple(order.index(shown[k]) for k in answer.value)
+def choice(study: Study, answer: Answer) -> int:
+    """What was chosen, as a category from 0; of pairs, whatever side they were on: 0 second, 1 alike, 2 first."""
+    if study.protocol.kind == "rating":
+        return int(answer.value)
+    shown = answer.trial.passages
+    preferred = {"left": shown[0], "right": shown[1], "equal": None}[answer.value]
+    return 1 if preferred is None else 2 * (preferred == study.design.items[answer.trial.unit][0])
 
 
 def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
@@ -155,7 +149,7 @@ def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
     unit = np.array(order, dtype=np.int64).reshape(len(order), -1)
     if study.protocol.kind == "pair":  # what is judged is the pair
         unit = np.repeat(np.array([[a.trial.unit] for a in answers], dtype=np.int64).reshape(-1, 1), 2, axis=1)
-    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
+    chosen = np.array([[choice(study, a)] for a in answers], dtype=np.int64)
     raters = np.unique([a.trial.rater for a in answers], return_inverse=True)[1]
     return Judgements(
         names,
@@ -179,32 +173,21 @@ class Values:
         What agreement is about (a passage; for pairs the pair), a category from 0, and the rater: (m,) each.
     level
         Level of measurement of the categories.
-    cluster
-        Set of each unit, (units,); None where units are independent.
     """
 
     unit: Ints
     value: Ints
     rater: Ints
     level: Level
-    cluster: Ints | None
 
 
 def values_of_units(study: Study, answers: Sequence[Answer]) -> Values:
-    """What raters agree about: ratings; preferences; or worst, neither and best of the passages of sets."""
+    """What raters agree about: ratings, or preferences."""
     rater = np.array([a.trial.rater for a in answers], dtype=np.int64)
-    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64).reshape(len(answers), -1)
+    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
     unit = np.array([a.trial.unit for a in answers], dtype=np.int64)
-    if study.protocol.kind != "set":
-        level: Level = "nominal" if study.protocol.kind == "pair" and not study.protocol.ties else "ordinal"
-        return Values(unit, chosen[:, 0], rater, level, None)
-    width = study.protocol.width
-    value = np.ones((len(answers), width), dtype=np.int64)
-    rows = np.arange(len(answers))
-    value[rows, chosen[:, 0]], value[rows, chosen[:, 1]] = 2, 0
-    units = unit[:, None] * width + np.arange(width)
-    clusters = np.arange((int(unit.max(initial=0)) + 1) * width) // width
-    return Values(units.ravel(), value.ravel(), np.repeat(rater, width), "ordinal", clusters)
+    level: Level = "nominal" if study.protocol.kind == "pair" and not study.protocol.ties else "ordinal"
+    return Values(unit, chosen, rater, level)
 
 
 @dataclass(frozen=True)
@@ -216,10 +199,10 @@ class Scores:
     passage
         Passage numbers of the P passages that were judged, (P,).
     stratum
-        What passages are compared within: their prompt, or their pair or set, (P,).
+        What passages are compared within: their prompt, or their pair, (P,).
     table
         Score by rater and passage, NaN where there is none, (R, P): a rating less the rater's mean; 1, ½ or 0 for
-        preferred, alike or not; 1, 0 or −1 for the best, neither and the worst.
+        preferred, alike or not.
     """
 
     passage: Ints
@@ -237,12 +220,7 @@ def scores_of(study: Study, answers: Sequence[Answer]) -> Scores:
     for a in answers:
         item, row = items[a.trial.unit], raters.index(a.trial.rater)
         chosen = choice(study, a)
-        if len(item) == 1:
-            values: Sequence[float] = [chosen[0]]
-        elif len(item) == 2:
-            values = [chosen[0] / 2, 1 - chosen[0] / 2]
-        else:
-            values = [float(k == chosen[0]) - float(k == chosen[1]) for k in range(len(item))]
+        values: Sequence[float] = [chosen] if len(item) == 1 else [chosen / 2, 1 - chosen / 2]
         for k, v in zip(item, values, strict=True):
             table[row, column[k]] = v
     if study.protocol.kind == "rating":

@@ -71,7 +71,7 @@ def frequent_titles(real: Corpus, most: int) -> list[str]:
     return sorted(t for t, _ in counts.most_common(most))
 
 
-LETTERS = "ABCD"
+LETTERS = "AB"
 SIDES = {"left": "Passage A", "equal": "Both alike", "right": "Passage B"}
 
 
@@ -111,12 +111,8 @@ def configuration(study: Study, sections: int = 1) -> str:
         first = "passage_A"
     if p.kind == "rating":
         lines += _choices("answer", first, list(p.scale), p.asked)
-    elif p.kind == "pair":
-        lines += _choices("answer", first, [t for s, t in SIDES.items() if p.ties or s != "equal"], p.asked)
     else:
-        names = [f"Passage {letter}" for letter in LETTERS[: p.width]]
-        lines += _choices("best", first, names, "The best of the four")
-        lines += _choices("worst", first, names, "The worst of the four")
+        lines += _choices("answer", first, [t for s, t in SIDES.items() if p.ties or s != "equal"], p.asked)
     return "\n".join([*lines, "</View>", ""])
 
 
@@ -228,8 +224,6 @@ def _answer(study: Study, chosen: Mapping[str, str], number: int) -> Any:
     try:
         if p.kind == "rating":
             return list(p.scale).index(chosen["answer"])
-        if p.kind == "pair":
-            return next(side for side, text in SIDES.items() if text == chosen["answer"])
-        return [LETTERS.index(chosen[k].removeprefix("Passage ")) for k in ("best", "worst")]
+        return next(side for side, text in SIDES.items() if text == chosen["answer"])
     except (KeyError, ValueError, StopIteration):
         raise ValueError(f"task {number} has no answer, or one that is not among the choices") from None

@@ -1,40 +1,22 @@
-"""Log-likelihoods of answers given linear predictors: ordered categories, and best–worst choices.
+"""Log-likelihood of answers in ordered categories, given linear predictors.
 
-Each answer depends on q linear predictors. A likelihood gives, for n answers, the sum of log-probabilities, its
-gradient (n, q), and the negative second derivatives (n, q, q), which are positive semidefinite: both are log-concave.
+Each answer depends on two linear predictors. For n answers there are the sum of log-probabilities, its gradient (n, 2),
+and the negative second derivatives (n, 2, 2), which are positive semidefinite: the likelihood is log-concave.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Bools, Floats
 
 CLOSE = 1e-6
 """Smallest distance of two neighbouring thresholds; steps that would bring them closer are shortened."""
 WIDE = 700.0
 """Largest exponent whose exponential is finite."""
-
-
-class Likelihood(Protocol):
-    """A log-concave likelihood of n answers with q linear predictors each."""
-
-    @property
-    def width(self) -> int:
-        """Number q of linear predictors per answer."""
-        ...
-
-    def value(self, predictors: Floats) -> float:
-        """Log-likelihood at (n, q) predictors; −inf outside the support."""
-        ...
-
-    def derivatives(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """Gradient (n, q), and negative second derivatives (n, q, q)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +38,6 @@ class Ordered:
 
     has_upper: Bools
     has_lower: Bools
-    width: int = 2
 
     def value(self, predictors: Floats) -> float:
         """Log-likelihood at (n, 2) predictors (a, c)."""
@@ -87,47 +68,3 @@ class Ordered:
         weights[:, 1, 1] = np.where(self.has_lower, lower * (1 - lower) + curve, 0.0)
         weights[:, 0, 1] = weights[:, 1, 0] = -curve
         return gradient, weights
-
-
-@dataclass(frozen=True)
-class BestWorst:
-    """Best–worst choices among q passages: P(best i, worst j) ∝ exp(η_i − η_j), i ≠ j (the maxdiff model; Marley &
-    Louviere 2005).
-
-    Attributes
-    ----------
-    best, worst
-        (n,): which of the q passages was chosen.
-
-    >>> one = BestWorst(np.array([0]), np.array([3]), 4)
-    >>> round(float(np.exp(one.value(np.zeros((1, 4))))), 4)  # one of twelve
-    0.0833
-    """  # noqa: D205
-
-    best: Ints
-    worst: Ints
-    width: int
-
-    def _pairs(self) -> tuple[Floats, Ints]:
-        """Differences η_i − η_j as a matrix (q(q − 1), q), and the number of the chosen pair of each answer (n,)."""
-        q = self.width
-        one, other = (part.ravel() for part in np.meshgrid(np.arange(q), np.arange(q), indexing="ij"))
-        kept = one != other
-        matrix = np.eye(q)[one[kept]] - np.eye(q)[other[kept]]
-        number = np.full(q * q, -1)
-        number[kept] = np.arange(kept.sum())
-        return matrix, number[self.best * q + self.worst]
-
-    def value(self, predictors: Floats) -> float:
-        """Log-likelihood at (n, q) predictors."""
-        matrix, chosen = self._pairs()
-        utilities = predictors @ matrix.T
-        return float((utilities[np.arange(len(chosen)), chosen] - logsumexp(utilities, axis=1)).sum())
-
-    def derivatives(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """Gradient (n, q), and negative second derivatives (n, q, q)."""
-        matrix, chosen = self._pairs()
-        p = softmax(predictors @ matrix.T, axis=1)
-        mean = p @ matrix
-        weights = np.einsum("np,pi,pj->nij", p, matrix, matrix) - mean[:, :, None] * mean[:, None, :]
-        return matrix[chosen] - mean, weights

@@ -17,7 +17,7 @@ from scipy.sparse import linalg as sparse_linalg
 
 from momus.errors import FittingError
 from momus.numeric.types import Floats
-from momus_people.likelihood import Likelihood
+from momus_people.likelihood import Ordered
 
 PRIOR_SD = 5.0
 """Standard deviation of the normal prior of the fixed effects that have one, in logits: it matters only where answers
@@ -39,7 +39,7 @@ DENSE, DENSE_ENTRIES = 500, 400_000
 
 @dataclass(frozen=True)
 class Random:
-    """One random effect: its name, and its design (n·q, levels), whose rows are those of the linear predictors."""
+    """One random effect: its name, and its design (2n, levels), whose rows are those of the linear predictors."""
 
     name: str
     design: sparse.csr_array
@@ -75,14 +75,14 @@ class Mixed:
     Attributes
     ----------
     fixed
-        Design of the fixed effects, (n·q, p); the q rows of an answer are neighbours.
+        Design of the fixed effects, (2n, p); the two rows of an answer are neighbours.
     start
         Fixed effects at which to begin, (p,), inside the support of the likelihood.
     shrunk
         bool (p,): which of them have the weak normal prior (`PRIOR_SD`).
     """
 
-    likelihood: Likelihood
+    likelihood: Ordered
     fixed: Floats
     random: Sequence[Random]
     start: Floats
@@ -90,7 +90,7 @@ class Mixed:
 
     @cached_property
     def _design(self) -> sparse.csr_array | Floats:
-        """All designs side by side, (n·q, d): dense where that is small, since sparse products cost more then."""
+        """All designs side by side, (2n, d): dense where that is small, since sparse products cost more then."""
         design = sparse.csr_array(sparse.hstack([sparse.csr_array(self.fixed), *(r.design for r in self.random)]))
         return design.toarray() if design.shape[1] <= DENSE and np.prod(design.shape) <= DENSE_ENTRIES else design
 
@@ -107,12 +107,12 @@ class Mixed:
     def _derivatives(self, at: Floats) -> tuple[Floats, sparse.csr_array | Floats]:
         """Gradient of the log-likelihood (d,), and its negative second derivatives XᵀWX (d, d)."""
         design = self._design
-        gradient, weights = self.likelihood.derivatives((design @ at).reshape(-1, self.likelihood.width))
-        n, q, _ = weights.shape  # W is block-diagonal: one (q, q) block per answer
+        gradient, weights = self.likelihood.derivatives((design @ at).reshape(-1, 2))
+        n = len(weights)  # W is block-diagonal: one (2, 2) block per answer
         slope = np.asarray(design.T @ gradient.ravel())
         if isinstance(design, np.ndarray):
-            return slope, np.asarray(design.T @ (weights @ design.reshape(n, q, -1)).reshape(n * q, -1))
-        blocks = sparse.bsr_array((weights, np.arange(n), np.arange(n + 1)), shape=(n * q,) * 2)
+            return slope, np.asarray(design.T @ (weights @ design.reshape(n, 2, -1)).reshape(2 * n, -1))
+        blocks = sparse.bsr_array((weights, np.arange(n), np.arange(n + 1)), shape=(2 * n,) * 2)
         return slope, sparse.csr_array(design.T @ (blocks @ design))
 
     def _mode(self, log_sds: Floats, at: Floats) -> tuple[Floats, float, _Factor]:
@@ -120,7 +120,7 @@ class Mixed:
         precision = self._precision(log_sds)
 
         def value(x: Floats) -> float:
-            predictors = (self._design @ x).reshape(-1, self.likelihood.width)
+            predictors = (self._design @ x).reshape(-1, 2)
             return self.likelihood.value(predictors) - 0.5 * float(precision @ (x * x))
 
         now = value(at)

@@ -1,8 +1,8 @@
-"""Estimates per corpus from answers: a mixed ordinal model, Bradley–Terry, or best–worst choices.
+"""Estimates per corpus from answers: a mixed ordinal model, or Bradley–Terry.
 
-All three are mixed models (`momus_people.mixed`) of one latent quality per corpus, in logits, whose mean over
-corpora is 0. Random effects: what is judged (a passage, a pair, or each passage of a set), its prompt where prompts
-have several, each rater's leniency (for pairs: preference for the left side), and each rater's taste in corpora.
+Both are mixed models (`momus_people.mixed`) of one latent quality per corpus, in logits, whose mean over
+corpora is 0. Random effects: what is judged (a passage or a pair), its prompt where prompts have several, each
+rater's leniency (for pairs: preference for the left side), and each rater's taste in corpora.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import expit, ndtr
 
 from momus.errors import FittingError
 from momus.numeric.types import Floats, Ints
-from momus_people.likelihood import BestWorst, Ordered
+from momus_people.likelihood import Ordered
 from momus_people.mixed import Fit, Mixed, Random
 
 DRAWS, SEED = 20_000, 0
@@ -33,12 +33,12 @@ class Judgements:
         Their names.
     corpus, unit
         Of each passage that the answer is about, in a fixed order, whatever the screen showed: numbers of its corpus
-        and of what is judged, (n, q); q is 1 for ratings, 2 for pairs, 4 for sets.
+        and of what is judged, (n, q); q is 1 for ratings, 2 for pairs.
     prompt, rater
         Numbers (n,).
     answer
         Ratings: category from 0, (n, 1). Pairs: 0 if the second is preferred, the last category if the first is, and
-        1 of 3 categories if both are alike, (n, 1). Sets: the best and the worst, (n, 2).
+        1 of 3 categories if both are alike, (n, 1).
     flipped
         Pairs: whether the first passage was shown on the right, (n,).
     categories
@@ -73,12 +73,12 @@ class Estimate:
     sds
         Standard deviations of the random effects, in logits.
     thresholds
-        Cumulative logits of the categories; empty for sets. For pairs: symmetric thresholds shifted by the preference
-        for the left side.
+        Cumulative logits of the categories. For pairs: symmetric thresholds shifted by the preference for the left
+        side.
     width
         Passages per answer.
     leniency
-        Effect of each rater, in logits: on all ratings, or in favour of the left side; empty for sets.
+        Effect of each rater, in logits: on all ratings, or in favour of the left side.
     """
 
     corpora: Sequence[str]
@@ -122,7 +122,7 @@ def preference(difference: float, sds: Mapping[str, float], width: int) -> float
     """Probability that a new rater prefers a new passage of the better of two corpora to one of the other.
 
     The corpora differ by so many logits. Pairs: the logistic function, averaged over the random effects of a pair and
-    of the tastes. Sets: the same with an effect of each passage. Ratings: the probability of a higher latent rating,
+    of the tastes. Ratings: the probability of a higher latent rating,
     by the normal approximation. Ties, and the preference for a side, are set aside.
 
     >>> round(preference(1.0, {}, 2), 3)
@@ -132,7 +132,7 @@ def preference(difference: float, sds: Mapping[str, float], width: int) -> float
     if width == 1:
         return float(ndtr(difference / np.sqrt(2 * (np.pi**2 / 3 + passage + taste))))
     nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-    spread = np.sqrt((1 if width == 2 else 2) * passage + 2 * taste)
+    spread = np.sqrt(passage + 2 * taste)
     return float(expit(difference + spread * nodes) @ weights / weights.sum())
 
 
@@ -147,13 +147,9 @@ def estimate(judgements: Judgements) -> Estimate:
     if len(judgements.corpora) < 2 or len(judgements.rater) < 2:
         raise FittingError("too few answers or corpora for an estimate", hint="collect answers about two corpora")
     basis = _sum_to_zero(len(judgements.corpora))
-    if judgements.width > 2:
-        fit, thresholds = _choices(judgements, basis), np.zeros(0)
-        effects, covariance = fit.fixed, fit.covariance
-    else:
-        fit = _ordered(judgements, basis)
-        k = len(fit.fixed) - basis.shape[1]
-        thresholds, effects, covariance = fit.fixed[:k], fit.fixed[k:], fit.covariance[k:, k:]
+    fit = _ordered(judgements, basis)
+    k = len(fit.fixed) - basis.shape[1]
+    thresholds, effects, covariance = fit.fixed[:k], fit.fixed[k:], fit.covariance[k:, k:]
     return Estimate(
         judgements.corpora,
         basis @ effects,
@@ -209,20 +205,6 @@ def _ordered(j: Judgements, basis: Floats) -> Fit:
     return Mixed(Ordered(has_upper, has_lower), fixed, random, start, shrunk).fit()
 
 
-def _choices(j: Judgements, basis: Floats) -> Fit:
-    """Sets: best–worst choices among passages of quality η."""
-    q = j.width
-    fixed = basis[j.corpus.ravel()]
-    random = []
-    if _repeats(j.unit.ravel()):
-        random.append(_within("passage", j.unit))
-    if _repeats(j.rater):
-        cells = np.column_stack([_cell(j, i) for i in range(q)])
-        random.append(_within("taste", cells, len(j.corpora) * (int(j.rater.max()) + 1)))
-    likelihood = BestWorst(j.answer[:, 0], j.answer[:, 1], q)
-    return Mixed(likelihood, fixed, random, np.zeros(basis.shape[1]), np.ones(basis.shape[1])).fit()
-
-
 def _cell(j: Judgements, position: int) -> Ints:
     """Number of each combination of rater and corpus, (n,)."""
     return np.asarray(j.rater * len(j.corpora) + j.corpus[:, position])
@@ -242,10 +224,3 @@ def _random(name: str, terms: Sequence[tuple[Ints, Floats]], live: Floats, level
     columns = np.concatenate([level for level, _ in terms for _ in (0, 1)])
     data = np.concatenate([-weight * live[:, side] for _, weight in terms for side in (0, 1)])
     return Random(name, sparse.csr_array((data, (rows, columns)), shape=(2 * n, size)))
-
-
-def _within(name: str, levels: Ints, size: int = 0) -> Random:
-    """Rows η of one random effect for all passages of each set; levels are (n, q)."""
-    flat = levels.ravel()
-    shape = (len(flat), size or int(flat.max()) + 1)
-    return Random(name, sparse.csr_array((np.ones(len(flat)), (np.arange(len(flat)), flat)), shape=shape))

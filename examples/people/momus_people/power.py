@@ -117,8 +117,6 @@ def variance(
       information of a rating on a scale whose categories are equally frequent: 2 (C/n) (σ² + 1/(I r)).
     * Pairs: each has variance σ² + 1/(p (1 − p) r), where p is the probability of the better passage at the difference
       in logits, and the contrast (C − 1)/n times that, since all pairs of corpora meet equally.
-    * Sets: m of the six pairs of passages are of two corpora. A best–worst choice has the information
-      ⅔ (I − J/4) on the four passages, which gives 6 (C − 1)/(n m r), and a corpus has 4n/C passages: 2 σ² C/(4n).
     """
     taste = 2 * sds["taste"] ** 2 / raters
     passage = sds["passage"] ** 2
@@ -127,8 +125,5 @@ def variance(
         cuts = np.arange(k + 1) / k
         information = float((np.diff(cuts * (1 - cuts)) ** 2 * k).sum())
         return 2 * corpora / items * (passage + 1 / (information * judgements)) + taste
-    if protocol.kind == "pair":
-        better = float(expit(difference))
-        return (corpora - 1) / items * (passage + 1 / (better * (1 - better) * judgements)) + taste
-    across = {2: 4, 3: 5}.get(corpora, 6)
-    return 6 * (corpora - 1) / (items * across * judgements) + passage * corpora / (2 * items) + taste
+    better = float(expit(difference))
+    return (corpora - 1) / items * (passage + 1 / (better * (1 - better) * judgements)) + taste

@@ -15,13 +15,11 @@ from momus.limits import MOST_SEED
 from momus.parameters import OneOf, Range, check_values
 from momus.schema import read_toml
 
-Kind = Literal["rating", "pair", "set"]
-SET = 4
-"""Passages of a best–worst set."""
+Kind = Literal["rating", "pair"]
 FIVE = ("very poor", "poor", "fair", "good", "very good")
 WORDING = tomllib.loads((files("momus_people") / "wording.toml").read_text(encoding="utf-8"))
 QUESTIONS: Mapping[str, Sequence[str]] = WORDING["questions"]
-"""Questions by name: for ratings, for pairs, and for sets."""
+"""Questions by name: for ratings, and for pairs."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,9 @@ class Protocol:
     question
         A name from `QUESTIONS`, or the question itself.
     kind
-        What is judged: one passage at a time, a pair, or a set of four of which the best and the worst are named.
+        What is judged: one passage at a time, or a pair.
     items
-        Number of passages, pairs or sets.
+        Number of passages or pairs.
     raters, judgements
         Number of raters, and how many of them judge each item (None: three, or all if there are fewer).
     scale
@@ -54,7 +52,7 @@ class Protocol:
     """
 
     question: str = "coherence"
-    kind: Annotated[str, OneOf("rating", "pair", "set")] = "rating"
+    kind: Annotated[str, OneOf("rating", "pair")] = "rating"
     items: Annotated[int, Range(2, 100_000)] = 60
     raters: Annotated[int, Range(1, 1000)] = 5
     judgements: Annotated[int | None, Range(1, 1000)] = None
@@ -95,13 +93,13 @@ class Protocol:
     def asked(self) -> str:
         """The question that raters read."""
         if self.question in QUESTIONS:
-            return QUESTIONS[self.question][("rating", "pair", "set").index(self.kind)]
+            return QUESTIONS[self.question][("rating", "pair").index(self.kind)]
         return self.question
 
     @property
     def width(self) -> int:
         """Passages per item."""
-        return {"rating": 1, "pair": 2, "set": SET}[self.kind]
+        return {"rating": 1, "pair": 2}[self.kind]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -165,7 +165,7 @@ def analysed(
         study.protocol.scale if study.protocol.kind == "rating" else (),
         len(counted),
         in_items,
-        agreement(values.unit, values.value, values.level, seed, values.cluster),
+        agreement(values.unit, values.value, values.level, seed),
         _corpus_rows(study, fitted, counted),
         _contrast_rows(fitted),
         dict(fitted.sds) if fitted else {},

@@ -63,7 +63,7 @@ def agreement_sentence(result: StudyResult) -> str:
     a = result.agreement
     if a is None:
         return "Agreement cannot be measured: no item has two different answers."
-    what = {"pair": "pairs", "set": "passages of sets"}.get(result.kind, "passages")
+    what = "pairs" if result.kind == "pair" else "passages"
     return (
         f"Krippendorff's α ({a.level}) is {a.alpha:.2f} [{a.low:.2f}, {a.high:.2f}] "
         f"over {a.values:,} values of {a.units:,} {what}."
@@ -205,13 +205,12 @@ def made_view(made: Made, out: str, difference: float | None) -> RenderableType:
 
     study, balance = made.study, made.study.design.balance
     p = study.protocol
-    noun = {"pair": "pair", "set": "set of four"}.get(p.kind, "passage")
-    plural = "sets of four" if p.kind == "set" else ""
+    noun = "pair" if p.kind == "pair" else "passage"
     assert balance is not None
     parts: list[RenderableType] = [
         Text(f"Study {study.name}: {one_line(p.asked, 300)}", style="bold"),
         Text(
-            f"{counted(p.items, noun, plural)}, {counted(p.raters, 'rater')}, {counted(p.per_item, 'judgement')} of "
+            f"{counted(p.items, noun)}, {counted(p.raters, 'rater')}, {counted(p.per_item, 'judgement')} of "
             f"each; a rater has {_range(balance.per_rater)} items, {p.repeats} of them twice, and {p.checks} attention "
             f"checks. Two raters share {_range(balance.together)} items. Seed {p.seed}."
         ),

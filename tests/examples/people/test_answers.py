@@ -71,23 +71,23 @@ def by_hand(counts, distances):
     return 1 - observed * (totals.sum() - 1) / expected if expected else np.nan
 
 
-def test_the_interval_of_alpha_is_that_of_resampled_clusters():
-    """Four sets of three passages: draws repeat whole sets, and those in which all values are equal do not count."""
+def test_the_interval_of_alpha_is_that_of_resampled_units():
+    """Draws repeat whole units, and those in which all values are equal do not count."""
     rng = np.random.default_rng(0)
     counts = np.zeros((12, 2))
     counts[np.arange(12), np.repeat([0, 0, 0, 1], 3)] = 3
     counts[rng.random(12) < 0.4, :] = (2, 1)
     unit = np.repeat(np.arange(12), 3)
     value = np.concatenate([np.repeat([0, 1], row.astype(int)) for row in counts])
-    found = agreement(unit, value, "nominal", seed=5, cluster=np.arange(12) // 3)
-    draws = np.random.default_rng(5).multinomial(4, np.full(4, 0.25), 1000)
+    found = agreement(unit, value, "nominal", seed=5)
+    draws = np.random.default_rng(5).multinomial(12, np.full(12, 1 / 12), 1000)
     distances = 1 - np.eye(2)
-    expected = [by_hand(np.repeat(counts, np.repeat(times, 3), axis=0), distances) for times in draws]
+    expected = [by_hand(np.repeat(counts, times, axis=0), distances) for times in draws]
     assert found.alpha == pytest.approx(by_hand(counts, distances))
     assert (found.low, found.high) == pytest.approx(tuple(np.nanquantile(expected, (0.025, 0.975))))
 
 
-@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+@pytest.mark.parametrize("kind", ["rating", "pair"])
 def test_a_study_on_disk_and_its_answers_come_back(tmp_path, kind):
     made = study(80, kind=kind, ties=kind == "pair")
     with study_folder(made, tmp_path / "study", {}):
@@ -107,7 +107,7 @@ def test_a_study_on_disk_and_its_answers_come_back(tmp_path, kind):
     json.dumps(result.to_json(), allow_nan=False)
 
 
-@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+@pytest.mark.parametrize("kind", ["rating", "pair"])
 def test_an_export_of_label_studio_says_the_same(tmp_path, kind):
     made = study(80, kind=kind, ties=kind == "pair")
     files = simulated_answers(made, TRUTH)
@@ -143,10 +143,8 @@ def annotated(made, value):
     p = made.protocol
     if p.kind == "rating":
         chosen = {"answer": p.scale[value]}
-    elif p.kind == "pair":
-        chosen = {"answer": {"left": "Passage A", "right": "Passage B", "equal": "Both alike"}[value]}
     else:
-        chosen = {k: f"Passage {'ABCD'[v]}" for k, v in zip(("best", "worst"), value, strict=True)}
+        chosen = {"answer": {"left": "Passage A", "right": "Passage B", "equal": "Both alike"}[value]}
     result = [
         {
             "id": "x",
@@ -256,4 +254,4 @@ def test_choices_do_not_depend_on_the_side(tmp_path):
     read = read_answers(made, written(tmp_path, simulated_answers(made, TRUTH)))
     for a in counted_answers(read, range(4)):
         preferred = a.trial.passages[0 if a.value == "left" else 1]
-        assert made.design.items[a.trial.unit][0 if choice(made, a) == (2,) else 1] == preferred
+        assert made.design.items[a.trial.unit][0 if choice(made, a) == 2 else 1] == preferred

@@ -28,7 +28,7 @@ def pool(counts, prompts=True):
     }
 
 
-@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+@pytest.mark.parametrize("kind", ["rating", "pair"])
 def test_as_many_passages_as_items_and_checks_need_are_enough(kind):
     protocol = Protocol(kind=kind, items=12, raters=2, checks=3, repeats=1)
     width = protocol.width
@@ -44,7 +44,7 @@ def test_as_many_passages_as_items_and_checks_need_are_enough(kind):
         drawn(pool({"a": 200}), protocol)
 
 
-@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+@pytest.mark.parametrize("kind", ["rating", "pair"])
 def test_checks_and_repeats_stand_where_they_should(kind):
     places, roles = [], Counter()
     for seed in range(12):
@@ -85,9 +85,8 @@ def test_checks_ask_for_every_answer():
     expected = {
         "rating": set(range(5)),
         "pair": {"left", "right"},
-        "set": {(a, b) for a in range(4) for b in range(4) if a != b},
     }
-    words = {"rating": "answer “", "pair": "choose Passage ", "set": " as the best and "}
+    words = {"rating": "answer “", "pair": "choose Passage "}
     for kind, answers in expected.items():
         found = set()
         for seed in range(12):
@@ -95,13 +94,10 @@ def test_checks_ask_for_every_answer():
             design = drawn(pool(dict.fromkeys("abcd", 40)), protocol)
             for t in design.trials:
                 if t.role == "check":
-                    found.add(tuple(t.expected) if kind == "set" else t.expected)
+                    found.add(t.expected)
                     assert words[kind] in t.inserted
                     if kind == "rating":
                         assert f"“{protocol.scale[t.expected]}”" in t.inserted
-                    if kind == "set":
-                        best, worst = ("ABCD"[k] for k in t.expected)
-                        assert f"choose {best} as the best and {worst} as the worst" in t.inserted
         assert found == answers
 
 
@@ -138,11 +134,6 @@ def test_corpora_meet_as_evenly_as_they_can():
         assert max(used.values()) - min(used[n] for n in names) <= 1
         met = Counter(tuple(sorted(g)) for g in groups)
         assert max(met.values()) == math.ceil(items / math.comb(count, 2))
-    for count, items in ((2, 5), (3, 7)):
-        groups = corpora_of_items(list("abc"[:count]), Protocol(kind="set", items=items), rng)
-        assert all(set(g) == set("abc"[:count]) and len(g) == 4 for g in groups)
-        used = Counter(n for g in groups for n in g)
-        assert max(used.values()) - min(used.values()) <= 1
 
 
 def test_instructions_stand_at_the_end_of_the_sentence_nearest_to_the_middle():
@@ -166,7 +157,7 @@ def test_frequent_titles_are_sorted_by_name():
 
 
 def test_tasks_and_configuration_name_every_passage():
-    for kind, width in (("rating", 1), ("pair", 2), ("set", 4)):
+    for kind, width in (("rating", 1), ("pair", 2)):
         made = study(80, kind=kind, items=6, checks=0, ties=False)
         shown = screens(made, 0)[0]
         data = task(made, "rater-1", shown)["data"]
@@ -177,7 +168,7 @@ def test_tasks_and_configuration_name_every_passage():
         assert re.findall(r'<Text name="(\w+)"', config) == names
         assert re.findall(r'value="Passage (\w)"/>', config)[:width] == (list("ABCD")[:width] if width > 1 else [])
         choices = re.findall(r'<Choices name="(\w+)" toName="passage_A" choice="single" required="true">', config)
-        assert choices == (["best", "worst"] if kind == "set" else ["answer"])
+        assert choices == ["answer"]
     assert "Both alike" in configuration(study(60, kind="pair", items=6, ties=True))
     assert "Both alike" not in config
 

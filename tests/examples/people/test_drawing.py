@@ -21,9 +21,7 @@ from momus_people.protocol import Protocol, preset, protocol_of, read_protocol
 from .studies import HOSTILE, study
 
 
-@pytest.mark.parametrize(
-    "settings_", [{}, {"kind": "pair"}, {"kind": "set", "items": 12}], ids=["rating", "pair", "set"]
-)
+@pytest.mark.parametrize("settings_", [{}, {"kind": "pair"}], ids=["rating", "pair"])
 def test_items_are_balanced(settings_):
     made = study(80, **settings_)
     balance, design = made.design.balance, made.design
@@ -36,9 +34,7 @@ def test_items_are_balanced(settings_):
     taken = [(design.passages[k].corpus, design.passages[k].id) for i in design.items for k in i]
     assert len(set(taken)) == len(taken), "no document twice"
     if made.protocol.width > 1:  # one prompt within each item, as far as corpora differ
-        assert (
-            all(len({design.passages[k].prompt for k in i}) == 1 for i in design.items) or made.protocol.kind == "set"
-        )
+        assert all(len({design.passages[k].prompt for k in i}) == 1 for i in design.items)
     else:  # all corpora answer the same prompts
         assert balance.same_prompt == made.protocol.items // 3
 
@@ -53,15 +49,10 @@ def test_loads_of_raters_differ_by_one(raters, items, seed):
     assert load.max() - load.min() <= 2
 
 
-def test_all_pairs_and_sets_of_corpora_meet_equally():
-    rng = np.random.default_rng(0)
-    for kind, names in (("pair", "abcd"), ("set", "abcde")):
-        groups = corpora_of_items(list(names), Protocol(kind=kind, items=60), rng)
-        met = Counter(pair for g in groups for pair in zip(sorted(g), sorted(g)[1:], strict=False))
-        assert max(Counter(n for g in groups for n in g).values()) == 60 * len(groups[0]) / len(names)
-        assert met
-    few = corpora_of_items(["a", "b", "c"], Protocol(kind="set", items=30), rng)
-    assert Counter(n for g in few for n in g) == {"a": 40, "b": 40, "c": 40}
+def test_all_pairs_of_corpora_meet_equally():
+    groups = corpora_of_items(list("abcd"), Protocol(kind="pair", items=60), np.random.default_rng(0))
+    assert set(Counter(n for g in groups for n in g).values()) == {30}
+    assert set(Counter(tuple(sorted(g)) for g in groups).values()) == {10}
 
 
 def test_the_same_seed_draws_the_same_study():
@@ -71,7 +62,7 @@ def test_the_same_seed_draws_the_same_study():
     assert rater_page(one, 0) == rater_page(same, 0) != rater_page(one, 1)
 
 
-@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+@pytest.mark.parametrize("kind", ["rating", "pair"])
 def test_raters_see_nothing_of_the_blinding(kind):
     made = study(80, kind=kind, items=12)
     for rater in range(made.protocol.raters):
@@ -184,7 +175,7 @@ def test_the_preset_of_the_paper_draws_with_training_and_labels():
 
 
 def test_power_is_that_of_the_formula_and_grows():
-    for kind in ("rating", "pair", "set"):
+    for kind in ("rating", "pair"):
         small, large = (needs(Protocol(kind=kind, items=n), 3, 0.65)[0].power for n in (40, 80))
         assert 0.1 < small < large < 1
     sds = {"passage": 0.8, "taste": 0.3}

@@ -14,16 +14,14 @@ from momus_people.result import analysed
 from .by_hand import answers_of, hand_study, said
 
 PAIRS = hand_study([("a", "p"), ("b", "p"), ("b", "q"), ("c", "q")], [(0, 1), (2, 3)], "pair", ties=True)
-SETS = hand_study([(c, "p") for c in "abcdabcd"], [(0, 1, 2, 3), (4, 5, 6, 7)], "set")
 
 
 def test_choices_in_the_order_of_the_item():
-    assert [choice(PAIRS, said(PAIRS, 0, 0, v)) for v in ("left", "equal", "right")] == [(2,), (1,), (0,)]
+    assert [choice(PAIRS, said(PAIRS, 0, 0, v)) for v in ("left", "equal", "right")] == [2, 1, 0]
     turned = [choice(PAIRS, said(PAIRS, 0, 1, v, (3, 2))) for v in ("left", "equal", "right")]
-    assert turned == [(0,), (1,), (2,)]
-    assert choice(SETS, said(SETS, 0, 1, [0, 2], (7, 6, 4, 5))) == (3, 0)
+    assert turned == [0, 1, 2]
     ratings = hand_study([("a", None)] * 2, [(0,), (1,)])
-    assert choice(ratings, said(ratings, 0, 1, 4)) == (4,)
+    assert choice(ratings, said(ratings, 0, 1, 4)) == 4
 
 
 def test_judgements_of_pairs():
@@ -41,38 +39,28 @@ def test_judgements_of_pairs():
     assert (found.corpora, found.answer.tolist(), found.categories) == (["a", "b"], [[1], [0]], 2)
 
 
-def test_judgements_of_ratings_and_sets():
+def test_judgements_of_ratings():
     ratings = hand_study([("a", None), ("b", "p"), ("a", "p")], [(0,), (1,), (2,)])
     found = judgements_of(ratings, [said(ratings, r, u, r + u) for r in (0, 1) for u in (2, 0, 1)])
     assert found.corpus.tolist() == [[0], [0], [1]] * 2
     assert found.unit.tolist() == [[2], [0], [1]] * 2
     assert found.prompt.tolist() == [0, 1, 0] * 2
     assert (found.answer[:, 0].tolist(), found.categories) == ([2, 0, 1, 3, 1, 2], 5)
-    found = judgements_of(SETS, [said(SETS, 0, 1, [0, 3]), said(SETS, 1, 0, [2, 1])])
-    assert (found.unit.tolist(), found.answer.tolist()) == ([[4, 5, 6, 7], [0, 1, 2, 3]], [[0, 3], [2, 1]])
-    assert found.corpora == list("abcd")
 
 
 def test_what_raters_agree_about():
     found = values_of_units(PAIRS, [said(PAIRS, 0, 0, "left"), said(PAIRS, 2, 1, "equal")])
     assert (found.unit.tolist(), found.value.tolist(), found.rater.tolist()) == ([0, 1], [2, 1], [0, 2])
-    assert (found.level, found.cluster) == ("ordinal", None)
+    assert found.level == "ordinal"
     forced = replace(PAIRS, protocol=replace(PAIRS.protocol, ties=False))
     assert values_of_units(forced, [said(forced, 0, 0, "left")]).level == "nominal"
-    found = values_of_units(SETS, [said(SETS, 0, 1, [0, 2]), said(SETS, 1, 1, [3, 1])])
-    assert found.unit.tolist() == [4, 5, 6, 7] * 2
-    assert found.value.tolist() == [2, 1, 0, 1, 1, 0, 1, 2]
-    assert found.rater.tolist() == [0] * 4 + [1] * 4
-    assert (found.level, found.cluster.tolist()) == ("ordinal", [0] * 4 + [1] * 4)
 
 
-def test_scores_of_pairs_and_sets():
+def test_scores_of_pairs():
     listed = [said(PAIRS, 0, 0, "left"), said(PAIRS, 0, 1, "equal"), said(PAIRS, 2, 1, "right")]
     found = scores_of(PAIRS, listed)
     assert (found.passage.tolist(), found.stratum.tolist()) == ([0, 1, 2, 3], [0, 0, 1, 1])
     np.testing.assert_array_equal(found.table, [[1, 0, 0.5, 0.5], [np.nan, np.nan, 0, 1]])
-    found = scores_of(SETS, [said(SETS, 0, 1, [0, 2])])
-    assert (found.passage.tolist(), found.table.tolist()) == ([4, 5, 6, 7], [[1, 0, -1, 0]])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from momus_people.answers import Answers, _joined
 from momus_people.axis import axis_rows, correlations
 from momus_people.excerpts import YARDSTICKS
 from momus_people.judged import Scores, counted_answers, judgements_of, scores_of
-from momus_people.likelihood import BestWorst, Ordered
+from momus_people.likelihood import Ordered
 from momus_people.mixed import Mixed, Random
 from momus_people.models import Judgements, _sum_to_zero, estimate, preference
 
@@ -35,21 +35,13 @@ def slopes(function, at, step=1e-5):
     return np.array([(function(at + m) - function(at - m)) / (2 * step) for m in moves])
 
 
-@pytest.mark.parametrize("kind", ["ordered", "best and worst"])
-def test_derivatives_are_those_of_finite_differences(kind):
-    if kind == "ordered":
-        upper, lower = np.array([True, True, False]), np.array([False, True, True])
-        likelihood, at = Ordered(upper, lower), np.column_stack([RNG.normal(size=3) + 2, RNG.normal(size=3) - 1])
-        shares = 1 / (1 + np.exp(-at))
-        p = [shares[0, 0], shares[1, 0] - shares[1, 1], 1 - shares[2, 1]]
-        assert likelihood.value(at) == pytest.approx(np.log(p).sum())
-        assert likelihood.value(at[:, ::-1]) == -np.inf
-    else:
-        likelihood, at = BestWorst(np.array([0, 2, 1]), np.array([3, 1, 0]), 4), RNG.normal(size=(3, 4))
-        gaps = np.exp(at[0][:, None] - at[0][None, :])
-        np.fill_diagonal(gaps, 0)
-        one = BestWorst(np.array([0]), np.array([3]), 4)
-        assert one.value(at[:1]) == pytest.approx(np.log(gaps[0, 3] / gaps.sum()))
+def test_derivatives_are_those_of_finite_differences():
+    upper, lower = np.array([True, True, False]), np.array([False, True, True])
+    likelihood, at = Ordered(upper, lower), np.column_stack([RNG.normal(size=3) + 2, RNG.normal(size=3) - 1])
+    shares = 1 / (1 + np.exp(-at))
+    p = [shares[0, 0], shares[1, 0] - shares[1, 1], 1 - shares[2, 1]]
+    assert likelihood.value(at) == pytest.approx(np.log(p).sum())
+    assert likelihood.value(at[:, ::-1]) == -np.inf
     gradient, weights = likelihood.derivatives(at)
     assert gradient.ravel() == pytest.approx(slopes(likelihood.value, at), abs=1e-7)
     for i in range(3):
@@ -108,7 +100,7 @@ def test_fixed_effects_are_those_of_the_integrated_likelihood():
     assert fit.fixed == pytest.approx(averaged, abs=0.1 * fit.covariance[1, 1] ** 0.5), "the shift is that at the mode"
 
 
-@pytest.mark.parametrize("kind", ["rating", "pair", "set"])
+@pytest.mark.parametrize("kind", ["rating", "pair"])
 def test_preferences_of_raters_are_recovered(kind):
     truth = Truth({"real": 1.2, "model-a": 0.0, "model-b": -1.2}, 0.5, 0.2, 0.4)
     made = study(200, kind=kind, items=90, raters=6, checks=1, ties=kind == "pair")
@@ -234,14 +226,6 @@ def by_hand(judged, coefficients):
         def taste(position):
             return random["taste"][rater * len(judged.corpora) + corpora[position]]  # noqa: B023
 
-        if judged.width > 2:
-            eta = [
-                effects[c] + random["passage"][u] + taste(k) for k, (c, u) in enumerate(zip(corpora, unit, strict=True))
-            ]
-            best, worst = judged.answer[i]
-            odds = {(a, b): np.exp(eta[a] - eta[b]) for a in range(4) for b in range(4) if a != b}
-            total += np.log(odds[best, worst] / sum(odds.values()))
-            continue
         answer = judged.answer[i, 0]
         eta = effects[corpora[0]] + random["passage"][unit[0]] + taste(0)
         if judged.width == 2:
@@ -256,8 +240,8 @@ def by_hand(judged, coefficients):
 
 @pytest.mark.parametrize(
     ("kind", "settings_"),
-    [("rating", {}), ("pair", {"ties": True}), ("pair", {"ties": False}), ("set", {})],
-    ids=["rating", "ties", "no ties", "set"],
+    [("rating", {}), ("pair", {"ties": True}), ("pair", {"ties": False})],
+    ids=["rating", "ties", "no ties"],
 )
 def test_the_likelihood_of_a_study_is_that_of_its_answers_one_by_one(kind, settings_, monkeypatch):
     fitted = []
@@ -274,25 +258,24 @@ def test_the_likelihood_of_a_study_is_that_of_its_answers_one_by_one(kind, setti
     )
     estimate(judged)
     (model,) = fitted
-    k = {"rating": 4, "pair": judged.categories - 1, "set": 0}[kind]
+    k = judged.categories - 1
     rng = np.random.default_rng(5)
     thresholds, inner = np.sort(rng.normal(size=k)) + np.arange(k), rng.normal(size=2)
     basis = _sum_to_zero(3)
     random = {r.name: rng.normal(size=r.design.shape[1]) for r in model.random}
     expected = {"rating": {"passage", "prompt", "rater", "taste"}, "pair": {"passage", "rater", "taste"}}
-    assert set(random) == expected.get(kind, {"passage", "taste"})
+    assert set(random) == expected[kind]
     assert basis.T @ basis == pytest.approx(np.eye(2))
     assert basis.sum(axis=0) == pytest.approx(np.zeros(2))
     at = np.concatenate([thresholds, inner, *random.values()])
-    value = model.likelihood.value((model._design @ at).reshape(-1, model.likelihood.width))
+    value = model.likelihood.value((model._design @ at).reshape(-1, 2))
     assert value == pytest.approx(by_hand(judged, (thresholds, basis @ inner, random)))
     # it begins where all corpora are equal: with the shares of the answers
-    if k:
-        shown = judged.answer[:, 0]
-        if kind == "pair":
-            shown = np.where(judged.flipped > 0, judged.categories - 1 - shown, shown)
-        shares = np.array([(shown <= c).mean() for c in range(k)])
-        assert model.start[:k] == pytest.approx(np.log(shares / (1 - shares)))
+    shown = judged.answer[:, 0]
+    if kind == "pair":
+        shown = np.where(judged.flipped > 0, judged.categories - 1 - shown, shown)
+    shares = np.array([(shown <= c).mean() for c in range(k)])
+    assert model.start[:k] == pytest.approx(np.log(shares / (1 - shares)))
     assert model.start[k:].tolist() == [0, 0]
     assert model.shrunk.astype(bool).tolist() == [False] * k + [True] * 2
 

@@ -151,10 +151,9 @@ ROUND = """
     "settings",
     [
         {"kind": "pair", "ties": True},
-        {"kind": "set"},
         {"labels": ("titles",), "training": 2, "scale": ("incoherent", "coherent"), "words": 0},
     ],
-    ids=["pair", "set", "sections"],
+    ids=["pair", "sections"],
 )
 def test_every_kind_of_study_comes_to_its_end(tmp_path, settings):
     made = study(80, **settings)
@@ -184,7 +183,7 @@ def test_axe_finds_nothing(tmp_path, theme, width):
       await look();
       return found;
     """
-    for settings in ({"kind": "set"}, {"labels": ("titles",), "training": 2, "words": 0}):
+    for settings in ({"kind": "pair"}, {"labels": ("titles",), "training": 2, "words": 0}):
         page = rater_page(study(80, **settings), 0)
         page = page.replace('<html lang="en">', f'<html lang="en" data-theme="{theme}">')
         page = page.replace("</head>", f"<script>{AXE.read_text(encoding='utf-8')}</script></head>")

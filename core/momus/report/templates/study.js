@@ -3,7 +3,7 @@
   var study = JSON.parse(document.getElementById("study").textContent), root = document.documentElement;
   var screen = document.getElementById("screen"), trials = study.trials, at = -1, shownAt = 0, dirty = false;
   var prefix = "momus-study/" + study.study + "/" + study.rater + "/", memory = {}, stored = true;
-  var letters = ["A", "B", "C", "D"];
+  var letters = ["A", "B"];
 
   // Each answer has a key of its own: two tabs never overwrite each other's answers. Without storage, memory holds them.
   function load(key) {
@@ -90,36 +90,29 @@
     return label;
   }
 
-  function group(name, legend, options, chosen, firstKey) {
+  function group(options, chosen) {
     var set = make("fieldset"), choices = make("div", null, { className: "choices" });
-    set.append(make("legend", legend));
+    set.append(make("legend", study.question));
     options.forEach(function (option, k) {
-      var label = make("label"), input = make("input", null, { type: "radio", name: name, value: String(option[1]) });
+      var label = make("label"), input = make("input", null, { type: "radio", name: "answer", value: String(option[1]) });
       input.checked = chosen !== null && String(chosen) === String(option[1]);
       label.append(input, make("span", option[0]));
-      if (firstKey + k <= 9) label.append(make("kbd", String(firstKey + k), { "aria-hidden": "true" }));
-      input.dataset.key = firstKey + k;
+      if (k < 9) label.append(make("kbd", String(k + 1), { "aria-hidden": "true" }));
+      input.dataset.key = k + 1;
       choices.append(label);
     });
     set.append(choices);
     return set;
   }
 
-  function groups(trial) {
+  function choicesOf(trial) {
     var kept = answered(trial), value = kept ? kept.answer : null;
     if (study.kind === "rating") {
-      return [group("answer", study.question, study.scale.map(function (s, k) { return [s, k]; }), value, 1)];
+      return group(study.scale.map(function (s, k) { return [s, k]; }), value);
     }
-    if (study.kind === "pair") {
-      var sides = [["Passage A", "left"], ["Passage B", "right"]];
-      if (study.ties) sides.splice(1, 0, ["Both alike", "equal"]);
-      return [group("answer", study.question, sides, value, 1)];
-    }
-    var all = trial.passages.map(function (_, k) { return ["Passage " + letters[k], k]; });
-    return [
-      group("best", study.question + " The best of the four:", all, value && value[0], 1),
-      group("worst", "The worst of the four:", all, value && value[1], 5)
-    ];
+    var sides = [["Passage A", "left"], ["Passage B", "right"]];
+    if (study.ties) sides.splice(1, 0, ["Both alike", "equal"]);
+    return group(sides, value);
   }
 
   function show(index) {
@@ -133,7 +126,7 @@
     trial.passages.forEach(function (_, k) { box.append(passage(trial, k, form)); });
     var say = make("p", "", { className: "say", role: "alert" });
     form.append(box);
-    groups(trial).forEach(function (set) { form.append(set); });
+    form.append(choicesOf(trial));
     form.append(say);
     form.append(steps([["Next", null, "main"], ["Back", function () { if (at > 0) show(at - 1); else welcome(); }]]));
     form.append(keysBox());
@@ -144,15 +137,9 @@
   }
 
   function value(form) {
-    function of(name) { var input = form.querySelector("input[name=" + name + "]:checked"); return input ? input.value : null; }
-    if (study.kind === "set") {
-      var best = of("best"), worst = of("worst");
-      if (best === null || worst === null) return "Please choose the best and the worst passage.";
-      return best === worst ? "The best and the worst cannot be the same passage." : { answer: [Number(best), Number(worst)] };
-    }
-    var one = of("answer");
-    if (one === null) return "Please choose an answer.";
-    return { answer: study.kind === "rating" ? Number(one) : one };
+    var input = form.querySelector("input[name=answer]:checked");
+    if (!input) return "Please choose an answer.";
+    return { answer: study.kind === "rating" ? Number(input.value) : input.value };
   }
 
   function answer(trial, form, say) {
