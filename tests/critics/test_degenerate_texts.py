@@ -10,7 +10,8 @@ from momus import Corpus
 from momus.conformance.subject import default_corpus
 from momus.critic import EvidenceMixin
 from momus.engine.chosen import chosen_critics
-from momus.engine.jobs import Work
+from momus.engine.jobs import outcome_of
+from momus.engine.run_critic import Work
 from momus.errors import FittingError
 from momus.progress import Silent, Timed
 from momus.runs.result import Outcome
@@ -85,7 +86,7 @@ def test_critics_compare_degenerate_texts_or_are_left_out_with_a_reason(kind):
     texts = read_texts(texts_of(kind, 12), {"made": texts_of(kind, 12, 1)}, texts_of(kind, 12, 2), 0, None, Silent())
     work = Work(texts, None, Settings(permutations=99, resamples=99, device="cpu"), None, False, 1, None)
     for critic in chosen_critics(None, FEW).critics:
-        outcome = work.run(critic, Timed(Silent()))
+        outcome = outcome_of(critic, work, Timed(Silent()))
         assert isinstance(outcome, Outcome | FittingError), f"{critic.name} fails: {outcome}"
         if isinstance(outcome, FittingError):
             assert outcome.message

@@ -22,13 +22,22 @@ from momus.critic import RunningTextCritic
 from momus.critic.hooks import DeviceMixin
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
 from momus.engine.crossfit import check_folds
-from momus.engine.in_parts import LargeScoring
-from momus.engine.jobs import Work, processes_of, server_of
+from momus.engine.in_parts import PartsScoring
+from momus.engine.jobs import processes_of, server_of
 from momus.engine.judging import adjust_all, run_critics
-from momus.engine.large import LargeTexts, critics_of_rows, large_texts, preview, whole_notes
+from momus.engine.large import (
+    LargeTexts,
+    critics_of_rows,
+    large_texts,
+    preview,
+    scored_by_parts,
+    whole_notes,
+    without_costly,
+)
 from momus.engine.provenance import signature_of
 from momus.engine.request import Request
 from momus.engine.reuse import Reuse
+from momus.engine.run_critic import Work
 from momus.errors import UsageError
 from momus.joint.analyses import analyse
 from momus.joint.nearer import nearer_of
@@ -171,8 +180,15 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     check_asked(run.settings, run.selection.critics, preview(large))
     workers = usable_cores() if request.jobs is None else request.jobs
     folder = run.work_folder() / ROWS
-    scoring = LargeScoring(large, run.settings, folder, workers, request.trust, run.earlier, run.timed)
-    texts, run.plain = scoring.score(run.selection, request.fit, request.unnamed)
+    if request.unnamed:
+        run.selection = without_costly(run.selection, large)
+    critics = [c for c in run.selection.critics if scored_by_parts(c)]
+    scoring = PartsScoring(large, run.settings, folder, workers, request.trust, request.unnamed, run.earlier, run.timed)
+    texts = scoring.score(critics, request.fit)
+    if len(critics) < len(run.selection.critics):
+        with run.timed.stage("reading", "whole texts"):
+            plain = large.whole(request.fit, run.settings.seed, run.timed.inner)
+        run.plain = replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
     return texts
 
 

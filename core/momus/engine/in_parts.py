@@ -7,8 +7,10 @@ documents and wide rows from their files when they are needed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +20,32 @@ from momus.arguments import arg
 from momus.critic import Critic, MergeableMixin
 from momus.critic.guard import blamed
 from momus.critic.hooks import AdvancedMixin, moved, settled
-from momus.engine.chosen import Chosen
 from momus.engine.fitting import FitText, fit_in_parts, read_sample, text_to_fit
-from momus.engine.large import LargeTexts, scored_by_parts
+from momus.engine.large import LargeTexts
+from momus.engine.measured import fitted
 from momus.engine.reuse import Reuse
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
-from momus.outputs import copy_folder, delete_folder
+from momus.outputs import delete_folder
 from momus.processes import return_memory
-from momus.progress import Timed, reporting
+from momus.progress import Timed
 from momus.reading import TextSource
 from momus.rows.folder import RowFolder
 from momus.rows.store import StoredText
-from momus.runs.manifest import ROWS
-from momus.runs.texts import ANALYSED, Texts, read_texts
+from momus.runs.result import Again
+from momus.runs.texts import ANALYSED, Texts
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import identifier
 from momus.text.sketches import TextSketch
 from momus.verdicts.settings import Settings
 
-WHOLE = 256 << 20
-"""Bytes of all texts together up to which critics that must see a text as a whole run although nobody named them."""
 FITTED = ".fitted"
 """Folder of the critics that texts are scored by; no text has such a name."""
 
 
-@dataclass(frozen=True)
-class LargeScoring:
+@dataclass
+class PartsScoring:
     """Fits critics, unless texts were scored before, and scores what is not, part by part.
 
     Attributes
@@ -58,8 +58,12 @@ class LargeScoring:
         Number of processes.
     trust
         Folders of critics that may use adapters.
+    skip_unfit
+        Whether critics were not named, so that one that fails is left out.
     reuse
         An earlier run.
+    before
+        What became of the fit of critics, see `Texts`.
     """
 
     large: LargeTexts
@@ -67,123 +71,97 @@ class LargeScoring:
     folder: Path
     workers: int
     trust: Sequence[Path]
+    skip_unfit: bool
     reuse: Reuse | None
     timed: Timed
+    before: dict[str, MomusError | Again] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
-    def score(self, selection: Chosen, fit: TextSource | None, skip_unfit: bool) -> tuple[Texts, Texts | None]:
-        """Score the texts.
+    def score(self, critics: Sequence[Critic[Any]], fit: TextSource | None) -> Texts:
+        """Fit the critics, score the texts, and check them.
 
         Parameters
         ----------
-        selection
-            The critics; those that can be are fitted afterwards, and those that cannot see such large texts are left
-            out.
         fit
             The text to fit on; None: half of the real one.
-        skip_unfit
-            Whether critics were not named, so that they may be left out.
-
-        Returns
-        -------
-        The texts scored by parts, and those in memory, for critics that must see them as a whole; None without such.
 
         Raises
         ------
         MomusError
             A text cannot be read, or no critic can be fitted.
         """
-        large, seed = self.large, self.settings.seed
-        whole = [c for c in selection.critics if not scored_by_parts(c)]
-        critics = [c for c in selection.critics if scored_by_parts(c)]
-        if whole and skip_unfit and large.size > WHOLE:
-            names = ", ".join(c.name for c in whole)
-            selection.warnings.append(
-                f"{names} were left out: they read each text as a whole, and the texts have {large.size >> 20:,} MB "
-                f"(name them in {arg('critics')} to run them all the same)."
-            )
-            selection.critics[:], whole = critics, []
-        failed: dict[str, MomusError] = {}
-        text = FitText(Corpus.from_texts([], name="fit"))
-        if not large.rows:
-            text = text_to_fit(fit, large, seed, self.timed)
-            failed = self._fitted(critics, text, skip_unfit)
+        text, split = FitText(Corpus.from_texts([], name="fit")), False
+        if not self.large.rows:
+            text, split = text_to_fit(fit, self.large, self.settings.seed, self.timed), fit is None
+            self._fit(critics, text)
             return_memory()
-            self._settle([c for c in critics if c.name not in failed], failed, skip_unfit)
-        stored = self._stored_without(critics, text, failed, skip_unfit, selection.warnings)
-        critics = [c for c in critics if c.name not in failed]
-        real, *generated = (stored_text.corpus for stored_text in stored)
-        warnings = [text.warning] if text.warning else []
-        split = fit is None and not large.rows
-        texts = Texts(text.corpus, real, list(generated), split, warnings, seed=seed, failed=failed)
-        if large.rows:
-            texts.warnings += _known(stored, critics)
+            self._settle(self._working(critics))
+        stored = self._stored_by_all(critics, text)
+        real, *generated = (of_text.corpus for of_text in stored)
+        self.warnings += [text.warning] if text.warning else []
+        self.warnings += _known(stored, self._working(critics)) if self.large.rows else []
+        texts = Texts(
+            text.corpus,
+            real,
+            list(generated),
+            split,
+            self.warnings,
+            seed=self.settings.seed,
+            stored=stored,
+            before=self.before,
+        )
         with self.timed.stage("checking", "texts"):
-            texts = _checked(texts, stored, text)
-        for stored_text in stored:
-            _ = stored_text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
-            stored_text.forget_sketch()
+            texts = _checked(texts, text)
+        for of_text in stored:
+            _ = of_text.corpus.unspaced  # kept, while the rest of the sketch is not needed any more
+            of_text.forget_sketch()
         text.corpus.forget_tokens()
         identifier.cache_clear()
         return_memory()
-        if not whole:
-            return texts, None
-        with self.timed.stage("reading", "whole texts"):
-            others = {name: source for name, source in large.sources.items() if name != "real"}
-            reading, reporter = large.reading, self.timed.inner
-            plain = read_texts(large.sources["real"], others, fit, seed, reading, reporter, check=False)
-        return texts, replace(plain, checks=texts.checks, languages=texts.languages, scripts=texts.scripts)
+        return texts
 
-    def _fitted(self, critics: Sequence[Critic[Any]], fit: FitText, skip_unfit: bool) -> dict[str, MomusError]:
-        """Fit critics; the error of each that cannot be fitted on this text, by name."""
-        failed: dict[str, MomusError] = {}
-        texts = Texts(fit.corpus, fit.corpus, [], False, [])
+    def _working(self, critics: Sequence[Critic[Any]]) -> list[Critic[Any]]:
+        """The critics that have not failed."""
+        return [c for c in critics if not isinstance(self.before.get(c.name), MomusError)]
+
+    @contextmanager
+    def _left_out(self, critic: Critic[Any]) -> Iterator[None]:
+        """Leave out a critic that fails, unless it was named."""
+        try:
+            with blamed(critic):
+                yield
+        except MomusError as error:
+            if isinstance(error, FittingError | MissingExtraError):  # of its counts, say
+                error.critic = critic.name
+            if not (self.skip_unfit and error.critic):
+                raise
+            self.before[critic.name] = error
+
+    def _fit(self, critics: Sequence[Critic[Any]], text: FitText) -> None:
+        texts = Texts(text.corpus, text.corpus, [], False, [])
         for critic in critics:
-            try:
-                with blamed(critic):
-                    moved(critic, self.settings.device)
-                    if self.reuse is not None and self.reuse.fitted(critic, texts):
-                        continue
-                    with reporting(self.timed.inner), self.timed.stage("fitting", critic.name, len(fit.corpus)):
-                        if fit.path is not None and isinstance(critic, MergeableMixin):
-                            fit_in_parts(critic, fit.path, self.large.reading, self.workers)
-                        else:
-                            critic.fit(fit.corpus)
-            except MomusError as error:
-                if isinstance(error, FittingError | MissingExtraError):  # of its counts, say
-                    error.critic = critic.name
-                if not (skip_unfit and error.critic):
-                    raise
-                failed[critic.name] = error
-        return failed
+            fit: Callable[[], object] = partial(critic.fit, text.corpus)
+            if text.path is not None and isinstance(critic, MergeableMixin):
+                fit = partial(fit_in_parts, critic, text.path, self.large.reading, self.workers)
+            with self._left_out(critic):
+                moved(critic, self.settings.device)
+                for again in fitted(critic, texts, self.reuse, self.timed, fit, critic.name):
+                    self.before[critic.name] = again
 
-    def _settle(self, critics: Sequence[Critic[Any]], failed: dict[str, MomusError], skip_unfit: bool) -> None:
+    def _settle(self, critics: Sequence[Critic[Any]]) -> None:
         """Settle what critics read of all texts, from a sample of each; see `AdvancedMixin`."""
         settling = [c for c in critics if isinstance(c, AdvancedMixin)]
-        if not settling:
-            return
         samples = []
-        for name in self.large.sources:
+        for name in self.large.sources if settling else ():
             with self.timed.stage("reading", f"a sample of {name}"):
                 path, seed = self.large.path(name), self.settings.seed
-                drawn = read_sample(path, ANALYSED, self.large.reading, seed).corpus
-            drawn.name = name
-            samples.append(drawn)
+                samples.append(read_sample(path, ANALYSED, self.large.reading, seed).corpus)
+            samples[-1].name = name
         for critic in settling:
-            try:
+            with self._left_out(critic):
                 settled(critic, samples)
-            except MomusError as error:
-                if not (skip_unfit and error.critic):
-                    raise
-                failed[critic.name] = error
 
-    def _stored_without(
-        self,
-        critics: Sequence[Critic[Any]],
-        fit: FitText,
-        failed: dict[str, MomusError],
-        skip_unfit: bool,
-        warnings: list[str],
-    ) -> list[StoredText]:
+    def _stored_by_all(self, critics: Sequence[Critic[Any]], text: FitText) -> list[StoredText]:
         """Score the texts; a critic that fails on the way is left out, and the others score them from the start.
 
         Raises
@@ -192,21 +170,22 @@ class LargeScoring:
             All critics have failed.
         """
         while True:
-            if critics and len(failed) == len(critics):
+            working = self._working(critics)
+            if critics and not working:
+                failed = {n: e for n, e in self.before.items() if isinstance(e, MomusError)}
                 reasons = " ".join(f"{n}: {e.message}." for n, e in failed.items())
                 raise FittingError(
                     f"no critic can be fitted on this text: {reasons}", hint=f"give more real text with {arg('fit')}"
                 )
             try:
-                return self._stored([c for c in critics if c.name not in failed], fit, warnings)
+                return self._stored(working, text)
             except MomusError as error:
-                if not (skip_unfit and error.critic):
+                if not (self.skip_unfit and error.critic):
                     raise
-                failed[error.critic] = error
-                warnings = []  # why the text is scored again is told as the reason of the critic
+                self.before[error.critic] = error
 
-    def _stored(self, critics: Sequence[Critic[Any]], fit: FitText, warnings: list[str]) -> list[StoredText]:
-        """Score the texts that were not scored before, and open the rows of all; ``warnings`` say what is repeated."""
+    def _stored(self, critics: Sequence[Critic[Any]], text: FitText) -> list[StoredText]:
+        """Score the texts that were not scored before, and open the rows of all."""
         folders = self._saved(critics)
         stored = []
         for name in self.large.sources:
@@ -214,17 +193,16 @@ class LargeScoring:
                 stored.append(StoredText(self.large.rows[name], name))
                 continue
             out = self.folder / _safe(name)
-            if name == "real" and self.reuse is not None and not out.exists():
-                rows = self.reuse.folder.path / ROWS / "real"
-                if RowFolder(rows).holds_rows():  # scored again if anything that they depend on has changed
-                    copy_folder(rows, out, linked=True)
+            lent = name == "real" and self.reuse is not None
+            if lent and self.reuse is not None:
+                self.reuse.lend_parts(out)
             try:
                 self._score(name, folders, out, resume=True)
             except OtherPlanError as error:
-                if not (name == "real" and self.reuse is not None):  # of which `Reuse` says what differs
-                    warnings.append(f"{name!r} was scored again: {error.changed}.")
+                if not lent:  # else the critics say what differs
+                    self.warnings.append(f"{name!r} was scored again: {error.changed}.")
                 self._score(name, folders, out, resume=False)
-            stored.append(StoredText(out, name, fit.keep if name == "real" else None))
+            stored.append(StoredText(out, name, text.keep if name == "real" else None))
         if (self.folder / FITTED).exists():
             delete_folder(self.folder / FITTED)  # the rows of each text hold the critics, too
         return stored
@@ -266,9 +244,9 @@ def _known(stored: Sequence[StoredText], critics: Sequence[Critic[Any]]) -> list
     ]
 
 
-def _checked(texts: Texts, stored: Sequence[StoredText], fit: FitText) -> Texts:
+def _checked(texts: Texts, fit: FitText) -> Texts:
     """Check the texts by the sketches of their parts."""
-    whole, *generated = (text.sketch for text in stored)
+    whole, *generated = (text.sketch for text in texts.stored)
     try:
         if fit.keep is None:
             return texts.checked([TextSketch.of(fit.corpus), whole, *generated], None)

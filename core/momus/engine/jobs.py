@@ -6,21 +6,15 @@ import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from momus.critic.guard import blamed
 from momus.critic.hooks import DeviceMixin, moved
-from momus.engine.large import scored_by_parts
-from momus.engine.reuse import Reuse
-from momus.engine.run_critic import run_critic
+from momus.engine.run_critic import Work, run_critic
 from momus.errors import MomusError, UsageError
 from momus.processes import Workers, pool_of, return_memory
 from momus.progress import Silent, Timed
-from momus.runs.folder import RunFolder
 from momus.runs.result import Outcome
-from momus.runs.texts import Texts
-from momus.verdicts.settings import Settings
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -29,52 +23,22 @@ Failure = MomusError
 """Why a critic has no outcome; whether that ends the comparison is for the caller to say."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """What all critics of a comparison share; see `run_critic`.
+def outcome_of(critic: Critic[Any], work: Work, timed: Timed) -> Outcome | Failure:
+    """Run one critic.
 
-    Attributes
-    ----------
-    plain
-        The texts in memory, for critics that must see a text as a whole, where ``texts`` are scored in parts.
+    Raises
+    ------
+    MomusError
+        Something fails that is not the critic's own code: the run folder cannot be written, say.
     """
-
-    texts: Texts
-    plain: Texts | None
-    settings: Settings
-    folder: RunFolder | None
-    resume: bool
-    family: int
-    reuse: Reuse | None
-
-    def run(self, critic: Critic[Any], timed: Timed) -> Outcome | Failure:
-        """Run one critic.
-
-        Raises
-        ------
-        MomusError
-            Something fails that is not the critic's own code: the run folder cannot be written, say.
-        """
-        texts = self.texts if self.plain is None or scored_by_parts(critic) else self.plain
-        try:
-            with blamed(critic):
-                moved(critic, self.settings.device)
-                return run_critic(
-                    critic, texts, self.settings, timed, self.folder, self.resume, self.family, self.reuse
-                )
-        except MomusError as error:
-            if not error.critic:
-                raise
-            return error
-
-
-@dataclass(frozen=True)
-class _Done:
-    """What a process sends back: the outcome, seconds by kind of stage, and warnings of reuse."""
-
-    outcome: Outcome | Failure
-    seconds: dict[str, float]
-    warnings: list[str]
+    try:
+        with blamed(critic):
+            moved(critic, work.settings.device)
+            return run_critic(critic, work, timed)
+    except MomusError as error:
+        if not error.critic:
+            raise
+        return error
 
 
 def server_of(critics: Sequence[Critic[Any]], jobs: int) -> AbstractContextManager[object]:
@@ -117,7 +81,7 @@ def outcomes(
     if pool is None:
         for critic in critics:
             with timed.item(critic.name):
-                outcome = work.run(critic, timed)
+                outcome = outcome_of(critic, work, timed)
             if work.texts.in_parts:
                 return_memory()
             yield critic, outcome
@@ -127,14 +91,13 @@ def outcomes(
     with timed.inner.stage("critics in several processes", len(critics)) as advance:
         # encoders and topic models take longest, so they begin first
         order = sorted(range(len(critics)), key=lambda k: not isinstance(critics[k], DeviceMixin))
-        futures: dict[Future[_Done], int] = {pool.submit(_run, critics[k]): k for k in order}
+        futures: dict[Future[tuple[Outcome | Failure, dict[str, float]]], int] = {
+            pool.submit(_run, critics[k]): k for k in order
+        }
         for future in as_completed(futures):
-            done = future.result()
-            by_number[futures[future]] = done.outcome
-            for kind, seconds in done.seconds.items():
+            by_number[futures[future]], taken = future.result()
+            for kind, seconds in taken.items():
                 timed.seconds[kind] = timed.seconds.get(kind, 0.0) + seconds
-            if work.reuse is not None:
-                work.reuse.warnings += done.warnings
             advance(len(by_number))
     for k, critic in enumerate(critics):
         yield critic, by_number[k]
@@ -160,9 +123,7 @@ def _start(work: Work) -> None:
     _WORK[:] = [work]
 
 
-def _run(critic: Critic[Any]) -> _Done:
-    (work,) = _WORK
+def _run(critic: Critic[Any]) -> tuple[Outcome | Failure, dict[str, float]]:
+    """What a process sends back: the outcome, and seconds by kind of stage."""
     timed = Timed(Silent())
-    known = 0 if work.reuse is None else len(work.reuse.warnings)
-    outcome = work.run(critic, timed)
-    return _Done(outcome, timed.seconds, [] if work.reuse is None else work.reuse.warnings[known:])
+    return outcome_of(critic, _WORK[0], timed), timed.seconds

@@ -7,11 +7,13 @@ from concurrent.futures import ProcessPoolExecutor
 from momus.arguments import arg
 from momus.checks.notes import mixed_prompts_warnings
 from momus.engine.chosen import Absent, Chosen, absent_warnings, bare, left_out_warning
-from momus.engine.jobs import Work, outcomes
+from momus.engine.jobs import outcomes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
+from momus.engine.reuse import again_warnings
+from momus.engine.run_critic import Work
 from momus.errors import FittingError, MissingExtraError
 from momus.progress import Timed
-from momus.runs.result import Outcome, Results
+from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings
@@ -26,10 +28,11 @@ def run_critics(
     pool: ProcessPoolExecutor | None,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
-    absent, unfit = list(selection.absent), dict[str, str]()
+    absent, unfit, redone = list(selection.absent), dict[str, str](), list[Again]()
     for critic, outcome in outcomes(selection.critics, work, timed, pool):
         if isinstance(outcome, Outcome):
             results.add(outcome)
+            redone += outcome.again
         elif not skip_unfit:
             raise outcome
         elif isinstance(outcome, MissingExtraError):
@@ -40,7 +43,7 @@ def run_critics(
     unfit |= selection.unset
     results.warnings += [left_out_warning(unfit)] if unfit else []
     results.warnings += absent_warnings(absent)
-    results.warnings += work.reuse.warnings if work.reuse is not None else []
+    results.warnings += again_warnings(redone)
     results.warnings += critics_warnings(results.results)
     if not results.results:
         raise FittingError(

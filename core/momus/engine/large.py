@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +20,22 @@ from momus.engine.chosen import Chosen
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
 from momus.ownership import kind_of
+from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource
 from momus.reading.parts import InputFile, list_inputs, read_first
 from momus.rows.folder import RowFolder
 from momus.rows.plan import PART_BYTES, Plan
 from momus.rows.store import StoredText
 from momus.runs.manifest import ROWS
-from momus.runs.texts import Texts
+from momus.runs.texts import Texts, read_texts
 from momus.text.corpus import Corpus
 
 LARGE = 32 << 20
 """Bytes of all texts together above which they are scored part by part instead of being held in memory."""
 PACKED = 4
 """Compressed files are taken to have so many times their size."""
+WHOLE = 256 << 20
+"""Bytes of all texts together up to which critics that must see a text as a whole run although nobody named them."""
 PREVIEW = 1_000
 """Documents that options are checked on before anything is scored."""
 
@@ -94,6 +97,12 @@ class LargeTexts:
         source = self.sources[name]
         assert isinstance(source, str | os.PathLike)
         return os.fspath(source)
+
+    def whole(self, fit: TextSource | None, seed: int, reporter: Reporter) -> Texts:
+        """Read the texts into memory, for critics that must see them as a whole."""
+        real, *names = self.sources
+        others = {name: self.sources[name] for name in names}
+        return read_texts(self.sources[real], others, fit, seed, self.reading, reporter, check=False)
 
 
 def size_of(file: InputFile) -> int:
@@ -160,6 +169,19 @@ def preview(texts: LargeTexts) -> Texts:
         corpora[-1].name = name
     real, *generated = corpora
     return Texts(real, real, generated, False, [])
+
+
+def without_costly(selection: Chosen, texts: LargeTexts) -> Chosen:
+    """The critics without those that read each text as a whole, if the texts are too large for that."""
+    whole = [c.name for c in selection.critics if not scored_by_parts(c)]
+    if not whole or texts.size <= WHOLE:
+        return selection
+    warning = (
+        f"{', '.join(whole)} were left out: they read each text as a whole, and the texts have {texts.size >> 20:,} MB "
+        f"(name them in {arg('critics')} to run them all the same)."
+    )
+    critics = [c for c in selection.critics if scored_by_parts(c)]
+    return replace(selection, critics=critics, warnings=[*selection.warnings, warning])
 
 
 def critics_of_rows(

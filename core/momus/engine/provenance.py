@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
-from momus.rows.corpus import StoredCorpus
 from momus.runs.manifest import ROWS
 from momus.runs.result import CriticResult, Results
 from momus.runs.texts import Texts
@@ -77,6 +76,7 @@ def _left_out(verdict: Verdict) -> int:
 def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
     """A text in the record of a run; parts of the real text have the ``origin`` of the whole."""
     whole = texts.whole if role != "generated" and texts.whole is not None else corpus
+    stored = next((s for s in texts.stored if s.name == corpus.name), None)
     return {
         "name": corpus.name,
         "role": role,
@@ -86,7 +86,7 @@ def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
         "groups": len({*corpus.groups} - {None}),
         "prompts": len({*corpus.prompts} - {None}),
         **({} if whole.origin is None else {"origin": asdict(whole.origin)}),
-        **({"rows": _rows_of(corpus.stored.folder.path)} if isinstance(corpus, StoredCorpus) else {}),
+        **({} if stored is None else {"rows": _rows_of(stored.folder.path)}),
     }
 
 

@@ -1,8 +1,13 @@
-"""Fitted critics and scores of the real text, reused from an earlier run whose texts and parameters are the same."""
+"""Whether what an earlier run left is what this run would compute, of these texts and by this code.
+
+An interrupted run keeps whole results (`kept_outcome`); another run lends fitted critics and scores of the real text
+(`Reuse`). Whatever differs is computed again, and one line says so of all critics with the same reason.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +20,90 @@ from momus.critic.source import source_change, source_digest
 from momus.critic.splitting import icu_of, splitting_of, usable_documents
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
+from momus.outputs import copy_folder
+from momus.rows.folder import RowFolder
 from momus.runs.folder import RunFolder
 from momus.runs.kept import KeptTexts, read_kept_texts, read_scores
+from momus.runs.manifest import ROWS
+from momus.runs.named_files import files_named
+from momus.runs.result import Again, Outcome
 from momus.runs.texts import Texts
+from momus.text.counting import joined
+from momus.verdicts.settings import Settings
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+
+RESULT_FORMAT = 9
+"""Of the results that a run folder keeps; a result in another format is computed again."""
+WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "subgroups")
+"""Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
+NAMED = 5
+"""Critics that a line names; of more, it gives the number."""
+
+
+def critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, family: int) -> dict[str, Any]:
+    """Everything that the result of a critic depends on."""
+    corpora = [texts.fit, texts.real, *texts.generated]
+    return {
+        "family": family,
+        "format": RESULT_FORMAT,
+        "critic": critic.name,
+        "source": source_digest(critic),
+        "params": json_params(critic),
+        "files": files_named(json_params(critic)),
+        "fit": texts.fit.identity,
+        "real": texts.real.identity,
+        "generated": {c.name: c.identity for c in texts.generated},
+        **icu_of(corpora),
+        **{name: value for name, value in asdict(settings).items() if name not in WITHOUT_EFFECT},
+    }
+
+
+def kept_outcome(
+    critic: Critic[Any], folder: RunFolder, texts: Texts, signature: Mapping[str, Any]
+) -> tuple[Outcome | None, tuple[Again, ...]]:
+    """What an interrupted run kept of a critic, or else why it is computed again; neither if it kept nothing."""
+    try:
+        kept = folder.kept(critic.name)
+    except StoreError as error:
+        return None, (Again(critic.name, "computed", error.message),)
+    if kept is None:
+        return None, ()
+    if kept.signature == signature:
+        axis = folder.kept_axis(critic)
+        return Outcome(kept, axis=None if axis is None else axis.take(texts.samples_by_name)), ()
+    keys = {**kept.signature, **signature}.keys() - {"source"}
+    differing = sorted(k for k in keys if kept.signature.get(k) != signature.get(k))
+    why = [source_change(kept.signature.get("source"), signature["source"])]
+    why += [f"the earlier run differs in {', '.join(differing)}"] if differing else []
+    return None, (Again(critic.name, "computed", "; ".join(filter(None, why))),)
+
+
+def again_warnings(redone: Iterable[Again]) -> list[str]:
+    """One line for all critics of which the same was done again, for the same reason.
+
+    >>> changed = "the code of Momus has changed since"
+    >>> print(*again_warnings([Again(c, "computed", changed) for c in ("length", "marks")]))
+    Critics 'length' and 'marks' were each computed again: the code of Momus has changed since.
+    """
+    critics: dict[tuple[str, str], list[str]] = {}
+    for again in redone:
+        critics.setdefault((again.what, again.why), []).append(repr(again.critic))
+    return [_again(names, what, why) for (what, why), names in critics.items()]
+
+
+def _again(names: list[str], what: str, why: str) -> str:
+    listed = (
+        joined(names) if len(names) <= NAMED else f"{', '.join(names[: NAMED - 1])} and {len(names) - NAMED + 1} others"
+    )
+    if what == "scored":
+        return f"The real text was scored again under {listed}: {why}."
+    return (
+        f"Critic {listed} was {what} again: {why}."
+        if len(names) == 1
+        else f"Critics {listed} were each {what} again: {why}."
+    )
 
 
 class Reuse:
@@ -40,7 +123,6 @@ class Reuse:
     def __init__(self, run: str | Path) -> None:
         self.folder = RunFolder(run)
         self.signature = self.folder.read_run()
-        self.warnings: list[str] = []
 
     @cached_property
     def texts(self) -> KeptTexts | None:
@@ -55,41 +137,48 @@ class Reuse:
                 hint=f"give the same {arg('fit')} again, so that it can be checked that the critics belong to it",
             )
 
-    def fitted(self, critic: Critic[Any], texts: Texts) -> bool:
+    def fit(self, critic: Critic[Any], texts: Texts) -> str:
         """Give a critic the fitted state that the earlier run kept, if it would learn the same now.
 
         Returns
         -------
-        bool
-            Whether the critic is now fitted; `warnings` says why not.
+        str
+            Why it must be fitted again; empty if it is fitted.
         """
         try:
             why = self._differs(critic, texts)
+            if why:
+                return why
             folder = self.folder.critic_folder(critic.name)
-            loaded = None if why else type(critic).load(folder, configured=critic.get_params(deep=False))
+            loaded = type(critic).load(folder, configured=critic.get_params(deep=False))
         except MomusError as error:
-            why, loaded = error.message, None
-        if loaded is None:
-            self.warnings.append(f"Critic {critic.name!r} was fitted again: {why}.")
-            return False
+            return error.message
         reset(critic)
         vars(critic).update(fitted_state(loaded))
-        return True
+        return ""
 
     def real(self, critic: Critic[Any], texts: Texts) -> Scores | None:
-        """The scores of the real text under a critic that `fitted` accepted; None if it must be scored again."""
+        """The scores of the real text under a critic that `fit` fitted; None if it must be scored again.
+
+        Raises
+        ------
+        StoreError
+            They are damaged.
+        """
         if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
             return None
         if self.signature.get("icu") != icu_of([texts.fit, texts.real, *texts.generated]).get("icu"):
             return None
-        try:
-            scores = read_scores(self.folder.critic_folder(critic.name))
-        except StoreError as error:
-            self.warnings.append(f"The real text was scored again under {critic.name!r}: {error.message}.")
-            return None
+        scores = read_scores(self.folder.critic_folder(critic.name))
         if scores is None or scores.critic != critic.name or list(scores.ids) != texts.real.ids:
             return None
         return replace(scores, corpus=texts.real.name)
+
+    def lend_parts(self, out: Path) -> None:
+        """Link the scored parts of the real text to a folder, in which those of other texts or critics are replaced."""
+        rows = self.folder.path / ROWS / "real"
+        if not out.exists() and RowFolder(rows).holds_rows():
+            copy_folder(rows, out, linked=True)
 
     def _differs(self, critic: Critic[Any], texts: Texts) -> str:
         """Why the kept critic is not what fitting would give; empty if it is."""

@@ -37,6 +37,8 @@ class StoredCorpus(Corpus):
         int64 (n,): number of each document in the order of the files.
     """
 
+    readable = 2_000
+
     def __init__(self, text: StoredText, rows: Ints) -> None:
         labels = text.labels.take(pa.array(rows))
         n = len(rows)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from momus.against.versions import Against, Versions, against_of
 from momus.critic import Note
@@ -29,6 +29,25 @@ class Unscored:
     corpus: str
     reason: str
     count: int
+
+
+@dataclass(frozen=True)
+class Again:
+    """What an earlier run had done, and was done again.
+
+    Attributes
+    ----------
+    critic
+        The critic of which it was done.
+    what
+        ``computed`` (its whole result), ``fitted``, or ``scored`` (the real text).
+    why
+        The reason, in words.
+    """
+
+    critic: str
+    what: Literal["computed", "fitted", "scored"]
+    why: str
 
 
 @dataclass(frozen=True)
@@ -126,15 +145,15 @@ class Outcome:
         Verdicts, evidence, outliers.
     scores
         Per-document rows of each corpus; empty where an earlier run had the result.
-    warning
-        Why an earlier result was not reused; empty where there was none, or it was.
+    again
+        What an earlier run had done of it and was done again.
     axis
         Headline rows of all documents, for analyses of several critics at once; None for critics of running text.
     """
 
     result: CriticResult
     scores: Sequence[Scores] = ()
-    warning: str = ""
+    again: Sequence[Again] = ()
     axis: Axis | None = None
 
 
@@ -182,7 +201,6 @@ class Results:
         """Add the outcome of a critic."""
         self.results.append(outcome.result)
         self.scores |= {(outcome.result.name, s.corpus): s for s in outcome.scores}
-        self.warnings += [outcome.warning] if outcome.warning else []
         self.axes += [outcome.axis.sharing(self.axes)] if outcome.axis else []
 
     def rows(self) -> list[dict[str, Any]]:

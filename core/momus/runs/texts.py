@@ -29,7 +29,7 @@ from momus.errors import MomusError, UsageError
 from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
-from momus.rows.corpus import StoredCorpus, sample_rows
+from momus.rows.corpus import sample_rows
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.sketches import TextSketch
@@ -37,6 +37,8 @@ from momus.text.splitting import Units
 
 if TYPE_CHECKING:
     from momus.critic import Critic
+    from momus.rows.store import StoredText
+    from momus.runs.result import Again
 
 FIT_SHARE = 0.5
 """Without a corpus to fit on, this share of the real one is set apart for it."""
@@ -69,8 +71,11 @@ class Texts:
         The real text before it was split, if it was, and the seed that it was split by.
     general
         The texts that `for_critic` was called on, where it had to change them.
-    failed
-        Why critics of texts that are scored in parts cannot be fitted, by name.
+    stored
+        The rows of the real and the generated texts, where these are scored in parts; empty for texts in memory.
+    before
+        Of texts that are scored in parts, what became of the fit of a critic, by name: why it failed, or why an earlier
+        run did not serve.
     """
 
     fit: Corpus
@@ -85,12 +90,13 @@ class Texts:
     whole: Corpus | None = None
     seed: int = 0
     general: Texts | None = None
-    failed: Mapping[str, MomusError] = field(default_factory=dict)
+    stored: Sequence[StoredText] = ()
+    before: Mapping[str, MomusError | Again] = field(default_factory=dict)
 
     @property
     def in_parts(self) -> bool:
         """Whether the texts stay in their files, and were scored in parts."""
-        return isinstance(self.real, StoredCorpus)
+        return bool(self.stored)
 
     @cached_property
     def samples(self) -> list[Ints | None]:
@@ -100,16 +106,18 @@ class Texts:
     @cached_property
     def analysed(self) -> list[Corpus]:
         """The real and the generated texts, or samples of large ones."""
-        return [
-            c if rows is None else c.subset(rows) if isinstance(c, StoredCorpus) else c.take(rows)
-            for c, rows in zip((self.real, *self.generated), self.samples, strict=True)
-        ]
+        corpora = (self.real, *self.generated)
+        return [c if rows is None else c.subset(rows) for c, rows in zip(corpora, self.samples, strict=True)]
+
+    @property
+    def samples_by_name(self) -> dict[str, Ints | None]:
+        """The rows of these samples by the name of the text."""
+        return dict(zip([self.real.name, *(c.name for c in self.generated)], self.samples, strict=True))
 
     def forget_rows(self) -> None:
         """Free the memory of rows and documents that were read of texts which stay in their files."""
-        for corpus in (self.real, *self.generated):
-            if isinstance(corpus, StoredCorpus):
-                corpus.stored.forget_rows()
+        for stored in self.stored:
+            stored.forget_rows()
 
     @cached_property
     def in_memory(self) -> list[Corpus]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -49,6 +50,8 @@ class Corpus(Columns):
     """Where the corpus was read from, if that is a log, an address or a chat; None for parts of a corpus."""
     given_rows: Ints | None = None
     """Row of each document in the order it had before `sorted`: int64 (documents,); None: the order is as given."""
+    readable: ClassVar[int | None] = None
+    """How many documents of a text that stays in its files may be in memory for one purpose; None: all are."""
     _source: tuple[Corpus, Ints] | None = None
     """The corpus that holds the same documents in another order, and the row of each document there."""
 
@@ -171,6 +174,10 @@ class Corpus(Columns):
         if "hashes" in self.__dict__:
             taken.__dict__["hashes"] = self.hashes[index]
         return taken
+
+    def subset(self, rows: Ints) -> Corpus:
+        """Select documents by number; those of a text that stays in its files are not read."""
+        return self.take(rows)
 
     def read_as(self, source: Corpus) -> Corpus:
         """Note that these documents were read as those of ``source`` (answers, what was left out, origin); itself."""

@@ -10,7 +10,8 @@ import pytest
 
 from momus import Corpus, compare
 from momus.critic.registry import make_critics
-from momus.engine.jobs import Work, outcomes, processes_of
+from momus.engine.jobs import outcomes, processes_of
+from momus.engine.run_critic import Work
 from momus.errors import FittingError, UsageError
 from momus.progress import Silent, Timed
 from momus.runs.result import Outcome
