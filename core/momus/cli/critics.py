@@ -265,7 +265,7 @@ def check(
     """
     from momus.conformance import check_critic, check_names
 
-    need("keep", corpus is not None, keep=keep)
+    need("corpus", corpus is not None, keep=keep)
     from momus.critic.registry import critic_class, named
     from momus.estimator import construct
     from momus.processes import threads_each
