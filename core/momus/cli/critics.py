@@ -13,9 +13,10 @@ from typer.core import TyperGroup
 
 from momus.cli import EXIT_CODES
 from momus.cli.new import new
-from momus.cli.options import Config, config_tables
+from momus.cli.options import Config, comma_separated, config_tables
 from momus.cli.printing import print_view
 from momus.errors import MissingExtraError, PluginError, StoreError
+from momus.parameters import need
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
 from momus.version import DISTRIBUTION
 
@@ -241,6 +242,9 @@ def check(
         str, typer.Argument(help="package.module:Class, ./file.py:Class, or the name of a registered critic.")
     ],
     corpus: Annotated[str | None, typer.Option(help="Real text to run the checks on; default: synthetic text.")] = None,
+    keep: Annotated[
+        str | None, typer.Option(metavar="FIELDS", help="With --corpus: metadata fields that the critic reads.")
+    ] = None,
     config: Config = None,
     slow: Annotated[
         bool, typer.Option("--slow", help="Also fit the critic on text in each script that it claims: ten fits.")
@@ -260,6 +264,8 @@ def check(
     class in the entry-point group momus.critics; `momus critics` then lists it.
     """
     from momus.conformance import check_critic, check_names
+
+    need("corpus", corpus is not None, keep=keep)
     from momus.critic.registry import critic_class, named
     from momus.estimator import construct
     from momus.processes import threads_each
@@ -270,7 +276,7 @@ def check(
     with threads_each(1):  # the texts of the checks are short: threads would mostly wait for each other
         cls = critic_class(named(critic))
         instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
-        text = read_corpus(corpus) if corpus is not None else None
+        text = read_corpus(corpus, keep=comma_separated(keep) or ()) if corpus is not None else None
         with console.status(f"checking {cls.name}"):  # shown on terminals only
             report = check_critic(instance, text, checks=names, on_record=lambda record: _show(record, console))
     counts = ", ".join(f"{n} {status}" for status, n in report.counts.items())
