@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,17 +61,14 @@ class Exampled(Pooled):
         return [next(iter(self.texts(key)), "") for key in keys]
 
 
-Label = TypeVar("Label", str, float)
-
-
 def counts_of(
     real: Pooled,
     generated: Pooled,
     key: str,
-    kind: type[Label],
+    kind: type[str] | type[float],
     totals: tuple[float, float] | None = None,
     least: float = 0,
-) -> tuple[list[Label], Floats, Floats]:
+) -> tuple[list[Any], Floats, Floats]:
     """What both texts count under a key, in order.
 
     Parameters
@@ -91,8 +88,8 @@ def counts_of(
     >>> [x if isinstance(x, list) else x.tolist() for x in counts_of(*sides, "names", str)]
     [['Ann'], [4.0, 1.0], [4.0, 3.0]]
     """
-    a: dict[Label, float] = {kind(k): v for k, v in real.counts.get(key, {}).items()}
-    b: dict[Label, float] = {kind(k): v for k, v in generated.counts.get(key, {}).items()}
+    a: dict[Any, float] = {kind(k): v for k, v in real.counts.get(key, {}).items()}
+    b: dict[Any, float] = {kind(k): v for k, v in generated.counts.get(key, {}).items()}
     labels = sorted(k for k in {*a, *b} if a.get(k, 0.0) + b.get(k, 0.0) >= least)
     of_a, of_b = totals or (real.documents, generated.documents)
     p = np.array([max(of_a, 1.0), *(a.get(k, 0.0) for k in labels)])
