@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.evidence import MarkedDocument, Role, Series, Step
+from momus.evidence import Axis, Chart, MarkedDocument, Role, Series, Step, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 
 DIGITS = 5
 """Significant digits of the points of a series."""
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Quantiles of a table."""
 POINTS = 101
 """Most points of a cumulative distribution."""
 
@@ -75,10 +73,14 @@ class Distribution:
         pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, POINTS)).clip(0, len(cumulated) - 1))
         return Series(role, rounded(factor * self.values[pick]), rounded(cumulated[pick]), role, "steps")
 
-    def quantiles(self) -> list[float]:
-        """Values at `QUANTILES`."""
-        cumulated = self.cumulated
-        return [float(self.values[np.searchsorted(cumulated, q - 1e-12)]) for q in QUANTILES]
+
+def distributions(
+    name: str, title: str, x: Axis, of: str, tables: Sequence[Mapping[str | float, float]], factor: float = 1.0
+) -> Chart:
+    """Cumulative distributions of what real and generated text have, from their counts by number; ``of`` is a share."""
+    curves = [Distribution.of(table).steps(role, factor) for role, table in both(*tables)]
+    note = f"{of.capitalize()} up to x; the largest vertical gap is the Kolmogorov–Smirnov distance."
+    return Chart(name, title, x, Axis(of), curves, note=note)
 
 
 SHOWN = 120

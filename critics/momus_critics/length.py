@@ -23,12 +23,11 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
-from momus.evidence import Axis, Cell, Chart, Evidence, Series, Table, both
+from momus.evidence import Axis, Evidence
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.counting import percentage
-from momus_critics.evidence import QUANTILES, Distribution
+from momus_critics.evidence import distributions
 
 
 @parametrized
@@ -143,28 +142,10 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Cumulative distributions, and a table of quantiles."""
-        curves: list[Series] = []
-        rows: list[tuple[Cell, ...]] = []
-        for role, summary in both(real, generated):
-            distribution = Distribution.of(summary.counts["length"])
-            lengths, counts = distribution.values, distribution.counts
-            curves.append(distribution.steps(role))
-            mean = float(np.average(lengths, weights=counts))
-            deviation = float(np.sqrt(np.average((lengths - mean) ** 2, weights=counts)))
-            rows.append((role, int(counts.sum()), mean, deviation, *distribution.quantiles()))
-        columns = ("text", "documents", "mean", "standard deviation", *(percentage(q, 0) for q in QUANTILES))
-        return [
-            Chart(
-                "length-distribution",
-                "Cumulative distribution of length",
-                Axis(f"length in {self._unit}", "log"),
-                Axis("share of documents"),
-                curves,
-                note="The largest vertical gap is the Kolmogorov–Smirnov distance.",
-            ),
-            Table("length-quantiles", f"Lengths in {self._unit}", columns, rows),
-        ]
+        """Cumulative distributions."""
+        x, tables = Axis(f"length in {self._unit}", "log"), [t.counts["length"] for t in (real, generated)]
+        title = "Cumulative distribution of length"
+        return [distributions("length-distribution", title, x, "share of documents", tables)]
 
 
 def spread(pooled: Floats) -> Floats:

@@ -21,15 +21,16 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, ReadingMixin
+from momus.critic.shifts import Shifts
 from momus.critic.statistic import entropy, shares
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus.text.languages import WORDS, Scripts
-from momus_critics.evidence import percent, rounded
+from momus_critics.evidence import rounded
 from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25
@@ -233,9 +234,8 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
         both = [shares(s.arrays["regions"][None]) for s in (real, generated)]
         # the regions of the first clustering, whose documents are a part of all counts
         p, q = (side[0, : len(self.exemplars_)] * self.clusterings for side in both)
-        order = np.argsort(-np.abs(q - p), kind="stable")[:SHOWN].tolist()
-        rows = [(self._region(i), percent(p[i]), percent(q[i]), percent(q[i] - p[i])) for i in order]
-        columns = ("region, with its most central real document", "real %", "generated %", "difference")
+        names = [self._region(i) for i in range(len(self.exemplars_))]
+        items = Shifts.of_shares("region, with its most central real document", names, (p, q))
         xs, ys = frontier(*both)
         curve = Series("generated", rounded(xs[:, 0]), rounded(ys[:, 0]), "generated")
         return [
@@ -249,7 +249,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
                 "leaves the top early: generated text lies in regions where real text hardly does. A curve that drops "
                 "towards the right: it leaves out regions of real text.",
             ),
-            Table("regions", "Regions whose share differs most", columns, rows, note=self.notes()[0].text),
+            items.table("regions", "Regions whose share differs most", SHOWN, self.notes()[0].text),
         ]
 
     def _region(self, i: int) -> str:

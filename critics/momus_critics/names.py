@@ -13,14 +13,15 @@ from scipy import sparse
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
-from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
+from momus.critic.shifts import Named, Shifts
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, mark_passage, percent
 from momus_critics.fits.known import unseen_types
 from momus_critics.keyness.testing import largest_gap, share_gaps
-from momus_critics.prose.examples import recurring
+from momus_critics.prose.examples import LEAST, counts_of
 from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
 
 NO_NAMES = frozenset(
@@ -241,22 +242,15 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Names by how much their share of documents differs, and how often two documents share a name."""
-        names = recurring(real, generated, "names", SHOWN)
-        counts = [
-            np.array([[t.documents, *(t.counts["names"].get(r.text, 0.0) for r in names)]]) for t in (real, generated)
-        ]
-        sizes = np.abs(share_gaps(*counts))[0].tolist()
-        overused = [
-            Overused(r.text, r.real, r.generated, size=h) for r, h in zip(names, sizes, strict=True) if r.overused
-        ]
-        pairs = [
-            percent(sum(v * (v - 1) for v in t.counts["names"].values()) / max(t.documents * (t.documents - 1), 1))
-            for t in (real, generated)
-        ]
+        texts, p, q = counts_of(real, generated, "names", str)
+        a, b = p[1:] / p[0], q[1:] / q[0]
+        which = (b > a) & (q[1:] >= LEAST)
+        named = Named("over-used names", "recurring_names", which, np.abs(share_gaps(p, q)), 5)
+        # pairs of documents that share a name, per pair of documents
+        pairs = [percent((x[1:] * (x[1:] - 1)).sum() / max(x[0] * (x[0] - 1), 1)) for x in (p, q)]
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."
-        overuse = Overuse("over-used names", "% of documents", overused[:5], "recurring_names") if overused else None
-        columns = ("name", "real, % of documents", "generated %")
-        return [Table("names", "Names that differ most", columns, [r[:3] for r in names], note=note, overuse=overuse)]
+        items = Shifts.of_shares("name", texts, (a, b), "% of documents", named=named)
+        return [items.table("names", "Names that differ most", SHOWN, note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the names, with the share of real documents that have each."""

@@ -19,7 +19,7 @@ from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_critics.evidence import Distribution, Mark, highest, mark_passage, rounded, words_of
+from momus_critics.evidence import Mark, distributions, highest, mark_passage, rounded, words_of
 from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
 from momus_critics.prose.reading import BREAK, ProseCritic
 
@@ -185,9 +185,8 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def evidence(self, real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
         """Distribution of sentence lengths, correlation by distance, one document of each side."""
-        lengths, lags, documents = [], [], []
+        lags, documents = [], []
         for role, text in both(real, generated):
-            lengths.append(Distribution.of(text.counts["words"]).steps(role))
             products, variances = text.arrays["products"], text.arrays["variances"]
             known = np.flatnonzero(variances > 0)
             correlations = rounded(products[known] / variances[known], 4)
@@ -195,12 +194,12 @@ class Rhythm(ProseCritic[SentenceLengths]):
             places = [float(i + 1) for i in range(len(text.example))]
             documents.append(Series(role, places, [*map(float, text.example)], role))
         return [
-            Chart(
+            distributions(
                 "sentence-lengths",
                 "Cumulative distribution of sentence length",
                 Axis("words per sentence", "log"),
-                Axis("share of sentences"),
-                lengths,
+                "share of sentences",
+                [t.counts["words"] for t in (real, generated)],
             ),
             Chart(
                 "sentence-correlation",

@@ -12,12 +12,12 @@ import numpy as np
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
-from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted, percentage
-from momus_critics.evidence import QUANTILES, Distribution, Mark, mark_passage, percent, words_of
+from momus_critics.evidence import Mark, distributions, mark_passage, words_of
 from momus_critics.stopword_lists import has_stopwords, source_of, stopwords
 
 
@@ -146,25 +146,10 @@ class TokenShare(CountingCritic[TokenCounts]):
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Cumulative distributions, and a table of quantiles."""
-        curves: list[Series] = []
-        rows: list[tuple[Cell, ...]] = []
-        for role, summary in both(real, generated):
-            distribution = Distribution.of(summary.counts["shares"])
-            shares, counts = distribution.values, distribution.counts
-            curves.append(distribution.steps(role, 100))
-            quantiles = map(percent, distribution.quantiles())
-            rows.append((role, int(counts.sum()), percent(shares @ counts / counts.sum()), *quantiles))
-        columns = ("text", "documents", "mean %", *(f"{percentage(q, 0)} quantile, %" for q in QUANTILES))
+        """Cumulative distributions."""
+        x, tables = Axis(f"{self.kind}, % of tokens"), [t.counts["shares"] for t in (real, generated)]
         title = f"Share of tokens that are {self.kind}"
-        note = (
-            "Share of documents whose share is at most x; the largest vertical gap is the Kolmogorov–Smirnov distance."
-        )
-        x = Axis(f"{self.kind}, % of tokens")
-        return [
-            Chart(f"{self.name}-distribution", title, x, Axis("share of documents"), curves, note=note),
-            Table(f"{self.name}-quantiles", title, columns, rows),
-        ]
+        return [distributions(f"{self.name}-distribution", title, x, "share of documents", tables, 100)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tokens of the kind."""

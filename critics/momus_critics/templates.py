@@ -35,7 +35,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_critics.evidence import Mark, highest, mark_passage
 from momus_critics.keyness.testing import LEAST, Usage, largest_share_gap
-from momus_critics.prose.examples import Exampled, first_of_each, ranks
+from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -274,21 +274,15 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             ("templates", "Templates", "words", 0),
             ("openings", "Openings of sentences", "sentences", 1),
         ):
-            a, b = (t.counts.get(kind, {}) for t in (real, generated))
-            codes = sorted(c for c in {*map(float, a), *map(float, b)} if a.get(c, 0.0) + b.get(c, 0.0) >= LEAST)
-            # number of words or sentences, then of each template, (1 + V,)
-            p, q = (
-                np.array([max(t.arrays["sizes"][size], 1.0), *(n.get(c, 0.0) for c in codes)])
-                for t, n in ((real, a), (generated, b))
-            )
+            totals = real.arrays["sizes"][size], generated.arrays["sizes"][size]
+            codes, p, q = counts_of(real, generated, kind, float, totals, LEAST)
             names, keys = [spelled(int(c)) for c in codes], [f"{kind} {int(c)}" for c in codes]
-            usage = Usage(kind, title, "template", unit, names, keys, p, q)
+            usage, key_of = Usage(kind, title, "template", unit, names, keys, p, q), dict(zip(names, keys, strict=True))
             # only openings are tested, see `statistics`
             named = "over-used openings of sentences by part of speech" if kind == "openings" else ""
-            for over in (True, False):
-                table, listed = usage.table(real, generated, over, SHOWN, named)
+            for table in usage.tables(real, generated, SHOWN, named):
                 tables.append(table)
-                lined += [(key, str(row[0])) for key, row in zip(listed[:LINED], table.rows, strict=False)]
+                lined += [(key_of[str(row[0])], str(row[0])) for row in table.rows[:LINED]]
         sides = [*both(real, generated)]
         rows = [(name, role, line) for key, name in lined for role, text in sides for line in text.texts(key)]
         title = "Concordance lines of templates, of both texts"

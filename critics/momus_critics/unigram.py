@@ -12,14 +12,16 @@ from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.scores import AGGREGATED
+from momus.critic.shifts import Named, Shifts
 from momus.critic.statistic import supremum, total_variation
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
 from momus_critics.fits.known import unseen_types
+from momus_critics.prose.examples import counts_of
 
 UNKNOWN = "<unknown>"
 SHOWN = 20
@@ -131,27 +133,27 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Share of text that the commonest words cover, and the words whose relative frequency differs most."""
-        p, q = real.counts["words"], generated.counts["words"]
-        n_p, n_q = sum(p.values()), sum(q.values())
-        shares = [(w, p.get(w, 0.0) / n_p, q.get(w, 0.0) / n_q) for w in {**p, **q}]
-        shares.sort(key=lambda row: (-abs(row[2] - row[1]), str(row[0])))
+        totals = sum(real.counts["words"].values()), sum(generated.counts["words"].values())
+        words, p, q = counts_of(real, generated, "words", str, totals)
+        a, b = p[1:] / p[0], q[1:] / q[0]
         known = set(self.vocabulary_)
-        rows = [
-            (str(w), 1000 * a, 1000 * b, 1000 * (b - a), abs(b - a) / 2, "yes" if w in known else "no")
-            for w, a, b in shares[:SHOWN]
-        ]
+        seen = np.fromiter((w in known for w in words), bool, len(words))
+        which = np.fromiter((any(map(str.isalnum, w)) for w in words), bool, len(words))
+        items = Shifts.of_shares(
+            "word",
+            words,
+            (a, b),
+            "per 1,000 tokens",
+            1000,
+            more={"known": ["yes" if k else "no" for k in seen.tolist()]},
+            named=Named("over- and under-used words", "sup", which, np.abs(b - a), SHOWN),
+        )
         ranks = log_spaced(len(known), POINTS)
         curves = [
             Series(role, rounded(ranks), rounded(self._coverage(s.counts["words"], ranks)), role)
             for role, s in both(real, generated)
         ]
-        named = [
-            Overused(str(w), round(1000 * a, 2), round(1000 * b, 2), size=abs(b - a))
-            for w, a, b in shares[:SHOWN]
-            if any(c.isalnum() for c in str(w))
-        ]
-        unseen_real = sum(a for w, a, _ in shares if w not in known)
-        unseen_generated = sum(b for w, _, b in shares if w not in known)
+        unseen = [percentage(float(x[~seen].sum()), 2) for x in (a, b)]
         return [
             Chart(
                 "word-coverage",
@@ -162,22 +164,12 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
                 note="Words are ranked by the text that the critic was fitted on; what is missing to 100 % on the "
                 "right are words that do not occur there.",
             ),
-            Table(
+            items.table(
                 "words",
                 "Words whose frequency differs most",
-                (
-                    "word",
-                    "real per 1,000",
-                    "generated per 1,000",
-                    "difference",
-                    "share of the total variation",
-                    "known",
-                ),
-                rows,
-                note=f"Tokens: {n_p:,.0f} real, {n_q:,.0f} generated. Words that do not occur in the text that the "
-                f"critic was fitted on: {percentage(unseen_real, 2)} of real tokens, "
-                f"{percentage(unseen_generated, 2)} of generated ones.",
-                overuse=Overuse("over- and under-used words", "per 1,000 tokens", named, of="sup") if named else None,
+                SHOWN,
+                f"Tokens: {totals[0]:,.0f} real, {totals[1]:,.0f} generated. Words that do not occur in the text that "
+                f"the critic was fitted on: {unseen[0]} of real tokens, {unseen[1]} of generated ones.",
             ),
         ]
 

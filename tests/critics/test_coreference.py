@@ -245,8 +245,7 @@ def test_wrong_pronouns_are_found_and_lead_the_evidence(made):
     tables = critic.evidence(scores[0].summary, scores[2].summary)
     assert [t.name for t in tables] == [
         "mention-unlikely",
-        "mention-contributions",
-        "mention-ratios",
+        "mention-windows",
         "mention-introductions",
     ]
     unlikely, contributions = tables[:2]
@@ -272,7 +271,7 @@ def test_persons_that_are_not_introduced_are_counted(made, tmp_path):
     critic.model = str(tmp_path / "dropped.jsonl")
     after = critic.score(real)
     assert after.rows["introductions"][:, 0].sum() > 60
-    assert critic.evidence(before.summary, after.summary)[3].rows[0][0] in ("he", "she", "Male", "Female")
+    assert critic.evidence(before.summary, after.summary)[2].rows[0][0] in ("he", "she", "Male", "Female")
 
 
 @given(st.integers(0, 99), st.floats(0, 1))

@@ -108,7 +108,7 @@ def test_over_used_openings_are_listed():
     assert {row[0] for row in over.rows[:4]} == {"at the", "it is", "little did", "in a"}
     assert all(row[1] < row[2] for row in over.rows)
     assert all(row[1] > row[2] for row in under.rows)
-    assert all(row[5].lower().startswith(row[0]) for row in over.rows[:4])
+    assert all(row[-1].lower().startswith(row[0]) for row in over.rows[:4])
     assert sum(row[1] for row in classes.rows) == pytest.approx(100, abs=0.1)
 
 

@@ -146,3 +146,21 @@ def test_a_marked_document_shows_its_blocks():
     assert marked.steps[0].label == "title"
     assert marked.steps[0].marked
     assert marked.steps[0].text.startswith("The Roof")
+
+
+def test_the_table_has_the_share_of_each_kind_of_block():
+    critic = Layout().fit(corpus(20, 0))
+    real, other = (critic.score(Corpus.from_texts([t])).summary for t in ("It rained.", "It rained.\n\n- so"))
+    table = critic.evidence(real, other)[0]
+    assert sorted(table.rows) == [("bullet", 0.0, 50.0, 50.0), ("short paragraph", 100.0, 50.0, -50.0)]
+
+
+def test_positions_are_the_middles_of_blocks():
+    critic = Layout().fit(Corpus.from_texts([f"# So\n\nIt rained {i}." for i in range(4)]))
+    assert critic.positions_[CODE["title"]] == pytest.approx(0.25)
+    assert critic.positions_[CODE["short paragraph"]] == pytest.approx(0.75)
+
+
+def test_shares_of_blocks_are_smoothed_by_half_a_block():
+    critic = Layout().fit(Corpus.from_texts([f"# So\n\nIt rained {i}." for i in range(4)]))
+    assert critic.shares_[CODE["title"]] == pytest.approx(4.5 / (8 + 0.5 * len(KINDS)))

@@ -135,3 +135,15 @@ def test_marked_characters_are_those_that_stand_too_often():
     assert labels == ["em dash"] * 5
     assert "".join(s.text for s in marked.steps) == "the end — the end — be well — — — the"
     assert all(a.text != b.text for a, b in pairwise(marked.steps) if a.label and b.label)
+
+
+def test_the_table_is_sorted_by_the_factor_between_rates():
+    critic = Marks().fit(corpus(10, 0))
+    real, other = (critic.score(Corpus.from_texts([t])).summary for t in ("a, b; c. d.", "a? b. c. d."))
+    (table,) = critic.evidence(real, other)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["question marks"] == (0.0, 250.0, pytest.approx(np.log(250.05 / 0.05), rel=1e-3))
+    assert rows["semicolons"] == (250.0, 0.0, pytest.approx(-np.log(250.05 / 0.05), rel=1e-3))
+    assert rows["full stops"][2] == pytest.approx(np.log(750.05 / 500.05), rel=1e-3)
+    factors = [abs(row[-1]) for row in table.rows]
+    assert factors == sorted(factors, reverse=True)

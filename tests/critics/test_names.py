@@ -132,7 +132,7 @@ def test_one_name_in_every_document_is_found_and_named():
     assert rows["same", "recurring_names"].p > 0.01
     critic = Names().fit(corpus(80, 0))
     table = critic.evidence(*(critic.summarize(critic.project(t)) for t in (corpus(80, 1), texts["changed"])))[0]
-    assert table.rows[0] == ("Elena", 0.0, 100.0)
+    assert table.rows[0] == ("Elena", 0.0, 100.0, 100.0)
     assert table.overuse.items[0].text == "Elena"
 
 

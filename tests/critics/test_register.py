@@ -139,3 +139,15 @@ def test_a_marked_document_shows_its_oddest_features():
     marked = critic.explain(Corpus.from_texts(["Would you? " * 30]))
     assert {"second person", "prediction modals", "questions"} <= {s.label for s in marked.steps}
     assert marked.steps[0].marked
+
+
+def test_features_have_their_units_and_their_effect_in_deviations():
+    critic = Register(n_dimensions=1).fit(corpus(60, 0))
+    real, other = (critic.score(corpus(20, s, involved=p)).summary for s, p in ((1, 0.5), (2, 0.8)))
+    rows = {row[0]: row[1:] for row in critic.evidence(real, other)[1].rows}
+    units = [rows[f][0] for f in ("first person", *FEATURES[RATES:])]
+    assert units == ["per 1,000 words", "letters", "of a stretch's words"]
+    f = FEATURES.index("first person")
+    a, b = (t.arrays["features"][f] / 20 for t in (real, other))
+    spread = np.sqrt(real.arrays["squares"][f] / 20 - a**2)
+    assert rows["first person"][1:] == (round(a, 2), round(b, 2), pytest.approx((b - a) / spread, rel=1e-3))

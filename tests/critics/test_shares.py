@@ -80,14 +80,13 @@ def test_empty_documents_are_unscored():
         assert scores.reasons == [None, "empty"]
 
 
-def test_the_evidence_has_the_quantiles_of_the_shares():
+def test_the_evidence_is_the_cumulative_distribution_of_the_shares():
     shares = np.arange(1, 21) / 20
     corpus = Corpus.from_texts([" ".join([","] * k + ["a"] * (20 - k)) for k in range(1, 21)])
     critic = SymbolShare().fit(corpus)
-    _, table = critic.evidence(critic.score(corpus).summary, critic.score(corpus).summary)
-    quantiles = 100 * np.quantile(shares, [0.05, 0.25, 0.5, 0.75, 0.95], method="inverted_cdf")
-    assert table.rows[0][1:] == pytest.approx((20, 52.5, *quantiles))
-    assert table.rows[0][1:] == table.rows[1][1:]
+    (chart,) = critic.evidence(critic.score(corpus).summary, critic.score(corpus).summary)
+    assert [s.x for s in chart.series] == [pytest.approx(100 * shares)] * 2
+    assert [s.y for s in chart.series] == [pytest.approx(shares)] * 2
 
 
 @pytest.mark.parametrize(

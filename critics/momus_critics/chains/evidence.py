@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from momus.critic.shifts import Shifts
 from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped, percentage
 from momus_critics.chains.repair import LESS, ORDER, best_repairs
 from momus_critics.chains.transitions import UNLIKELY
-from momus_critics.evidence import percent
 
 if TYPE_CHECKING:
     from momus_critics.chains.base import ChainCritic
@@ -46,27 +46,26 @@ def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
     # (K + 1, K + 1): the contributions sum to the difference in mean −log P_c per transition
     with np.errstate(divide="ignore", invalid="ignore"):
         surprise = np.where(p > 0, -np.log(p), 0.0)
-    contribution = (share_g - share_r) * surprise
+    contribution = ((share_g - share_r) * surprise).ravel()
     sources, targets = _names(critic)
-    rows = []
-    for i, j in _largest(contribution, SHOWN_TRANSITIONS):
-        kind = "repetition" if i == j else ("unlikely" if p[i, j] < UNLIKELY else "")
-        rows.append(
-            (
-                f"{sources[i]} → {targets[j]}",
-                float(p[i, j]),
-                percent(share_r[i, j]),
-                percent(share_g[i, j]),
-                float(contribution[i, j]),
-                kind,
-            )
-        )
+    # transitions that weigh against generated text, by number in the flat matrix
+    at = np.argsort(-contribution, kind="stable")[:SHOWN_TRANSITIONS]
+    at = at[contribution[at] > 0]
+    pairs = [divmod(int(t), len(targets)) for t in at]
+    kinds = ["repetition" if i == j else "unlikely" if p[i, j] < UNLIKELY else "" for i, j in pairs]
+    items = Shifts.of_shares(
+        "transition",
+        [f"{sources[i]} → {targets[j]}" for i, j in pairs],
+        (share_r.ravel()[at], share_g.ravel()[at]),
+        "% of transitions",
+        effect=contribution[at],
+        measure="contribution, nats per step",
+        more={"P_c": p.ravel()[at].tolist(), "kind": kinds},
+    )
     total_r, total_g = _error_share(p, share_r, UNLIKELY), _error_share(p, share_g, UNLIKELY)
-    return Table(
+    return items.table(
         "transition-errors",
         "Transitions that contribute most to the difference",
-        ("transition", "P_c", "real %", "generated %", "contribution, nats per step", "kind"),
-        rows,
         note=f"Transitions with P_c < {UNLIKELY}: {percentage(total_r, 2)} in real text, "
         f"{percentage(total_g, 2)} in generated text. "
         f"Smoothing constant {critic.constant_:.3g}, {critic.states} states.",
@@ -75,13 +74,6 @@ def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
 
 def _error_share(p: Floats, share: Floats, threshold: float) -> float:
     return float(share[p < threshold].sum())
-
-
-def _largest(values: Floats, n: int) -> list[tuple[int, int]]:
-    """Row and column of the n largest positive values, the largest first."""
-    flat = np.argsort(-values, axis=None, kind="stable")[:n]
-    rows, columns = np.unravel_index(flat, values.shape)
-    return [(int(i), int(j)) for i, j in zip(rows, columns, strict=True) if values[i, j] > 0]
 
 
 def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Graph:

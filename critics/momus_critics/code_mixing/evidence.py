@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from momus.critic import Pooled
-from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, Table, both
+from momus.critic.shifts import Shifts
+from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, both
 from momus.numeric.types import Floats, Ints
-from momus_critics.evidence import percent, rounded
+from momus_critics.evidence import rounded
 
 BINS, GRID = 25, 10
 """Bins of the mixing index, and cells of the simplex along a side."""
@@ -21,7 +22,7 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
         counts = summary.arrays["mixing"]
         curves.append(Series(str(role), centres, rounded(counts / max(counts.sum(), 1)), role, "steps"))
     a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
-    rows = [(f"{i + 1}: {w}", percent(a[i]), percent(b[i])) for i, w in enumerate(words)]
+    topics = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (a, b))
     items: list[Evidence] = [
         Chart(
             "mixing-index",
@@ -32,7 +33,7 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
             note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
             f"{_effective(real)} real, {_effective(generated)} generated.",
         ),
-        Table("mixing-topics", "Topics and their shares", ("topic", "real %", "generated %"), rows),
+        topics.table("mixing-topics", "Topics and their shares"),
     ]
     if "simplex" in real.arrays:
         items += [_simplex(str(role), summary, words) for role, summary in both(real, generated)]

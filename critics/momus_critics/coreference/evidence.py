@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.critic import Pooled
+from momus.critic.shifts import Shifts
 from momus.evidence import Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.symbols import Alphabet, MentionChains
-from momus_critics.evidence import percent
 
-SHOWN, LEAST = 15, 5
-"""Rows of a table, and occurrences of a window in both texts for a ratio."""
+SHOWN = 15
+"""Rows of a table."""
 AROUND = 90
 """Characters of context on each side of a mention."""
 
@@ -31,7 +31,7 @@ class WindowEvidence:
     process: ChainProcess
 
     def tables(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Unlikely windows with the likeliest alternative, windows by contribution and by ratio, and first mentions."""
+        """Unlikely windows with the likeliest alternative, windows by contribution, and first mentions."""
         # counts of each window in both texts, (2, W), and its part of the difference in Latent NLL per symbol, (W,)
         a, b = (s.counts.get("windows", {}) for s in (real, generated))
         keys = np.array(sorted({*map(int, a), *map(int, b)}), dtype=np.int64)
@@ -42,8 +42,7 @@ class WindowEvidence:
         gain = (share[1] - share[0]) * -log_p
         return [
             self._unlikely_table(keys, counts, totals, log_p),
-            self._contributions_table(keys, counts, gain, log_p),
-            self._ratios_table(keys, counts, totals),
+            self._windows_table(keys, share, gain),
             self._introductions_table(real, generated),
         ]
 
@@ -84,37 +83,21 @@ class WindowEvidence:
             likeliest.append((self.spelled(outcomes[top : top + 1])[0].rsplit(" ", 1)[-1], float(log_p[top])))
         return likeliest
 
-    def _contributions_table(self, keys: Ints, counts: Floats, gain: Floats, log_p: Floats) -> Table:
-        top = np.argsort(-gain, kind="stable")[:SHOWN]
-        words = self.spelled(keys[top])
-        rows = [
-            (w, float(counts[0, i]), float(counts[1, i]), float(np.exp(log_p[i])), float(gain[i]))
-            for w, i in zip(words, top, strict=True)
-        ]
-        return Table(
-            "mention-contributions",
-            "Windows of mentions that contribute most to the difference in Latent NLL",
-            ("window", "real", "generated", "P of the last symbol", "contribution, nats per symbol"),
-            rows,
-            note=f"{self.alphabet.legend} Contribution: (share in generated − share in real text) × −log P.",
+    def _windows_table(self, keys: Ints, share: Floats, gain: Floats) -> Table:
+        """Windows by their part of the difference in Latent NLL; ``share`` is (2, W)."""
+        top = np.argsort(-np.abs(gain), kind="stable")[:SHOWN]
+        items = Shifts.of_shares(
+            "window",
+            self.spelled(keys[top]),
+            share[:, top],
+            "per 1,000 symbols",
+            1000,
+            effect=gain[top],
+            measure="contribution, nats per symbol",
         )
-
-    def _ratios_table(self, keys: Ints, counts: Floats, totals: Floats) -> Table:
-        # log-ratio of the shares of the windows frequent in both texts; the largest and the smallest are shown
-        often = np.flatnonzero((counts >= LEAST).all(axis=0))
-        ratio = np.log(counts[1, often] / totals[1]) - np.log(counts[0, often] / totals[0])
-        order = np.argsort(-ratio, kind="stable")
-        chosen = np.unique(np.concatenate([order[:SHOWN], order[-SHOWN:]])) if len(order) else order
-        chosen = chosen[np.argsort(-ratio[chosen], kind="stable")]
-        words = self.spelled(keys[often[chosen]])
-        rows = [
-            (w, float(counts[0, often[i]]), float(counts[1, often[i]]), float(ratio[i]))
-            for w, i in zip(words, chosen, strict=True)
-        ]
-        title = f"Windows by log-ratio of their shares (at least {LEAST} occurrences in both texts)"
-        return Table(
-            "mention-ratios", title, ("window", "real", "generated", "log-ratio"), rows, note=self.alphabet.legend
-        )
+        title = "Windows of mentions that contribute most to the difference in Latent NLL"
+        note = f"{self.alphabet.legend} Contribution: (share in generated − share in real text) × −log P."
+        return items.table("mention-windows", title, note=note)
 
     def _unlikely_table(self, keys: Ints, counts: Floats, totals: Floats, log_p: Floats) -> Table:
         """Unlikely windows, those first that contribute most to the difference of the headline."""
@@ -142,18 +125,10 @@ class WindowEvidence:
         """Kinds of first mentions, the largest difference first."""
         names = self.alphabet.kinds
         counts = [s.arrays.get("first", np.zeros(len(names))) for s in (real, generated)]
-        share = [c / max(c.sum(), 1.0) for c in counts]
-        order = np.argsort(-np.abs(share[1] - share[0]), kind="stable")
-        rows = [
-            (names[k], percent(share[0][k]), percent(share[1][k]), percent(share[1][k] - share[0][k]))
-            for k in order
-            if counts[0][k] + counts[1][k] > 0
-        ]
-        return Table(
+        shares = (c / max(c.sum(), 1.0) for c in counts)
+        return Shifts.of_shares("first mention", names, shares, "% of persons").table(
             "mention-introductions",
             "How persons are first mentioned",
-            ("first mention", "real %", "generated %", "difference"),
-            rows,
             note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text. "
             f"{self.alphabet.legend}",
         )

@@ -11,9 +11,10 @@ from scipy import sparse
 
 from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
+from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
-from momus.evidence import Cell, Evidence, Heatmap, MarkedDocument, Step, Table, both
+from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, both
 from momus.numeric.ragged import float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -31,9 +32,9 @@ from momus_critics.discourse.classes import (
     Moves,
     sentence_classes,
 )
-from momus_critics.evidence import highest, percent
+from momus_critics.evidence import highest
 from momus_critics.keyness.testing import LEAST, Usage, largest_gap
-from momus_critics.prose.examples import KEPT, Exampled, first_of_each, ranks
+from momus_critics.prose.examples import KEPT, Exampled, counts_of, first_of_each, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
@@ -188,14 +189,17 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used openings of sentences, classes, and which class follows which."""
-        a, b = (t.counts.get("openings", {}) for t in (real, generated))
-        names = sorted({str(n) for n in (*a, *b) if a.get(n, 0.0) + b.get(n, 0.0) >= LEAST})
-        # number of sentences, then of sentences with each opening, (1 + V,)
-        p, q = (np.array([_sentences(t), *(c.get(n, 0.0) for n in names)]) for t, c in ((real, a), (generated, b)))
+        totals = _sentences(real), _sentences(generated)
+        names, p, q = counts_of(real, generated, "openings", str, totals, LEAST)
         usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
-        what = "over-used openings of sentences"
-        openings = [usage.table(real, generated, over, SHOWN, what)[0] for over in (True, False)]
-        return [*openings, _classes(real, generated), _pairs(real, generated)]
+        told = [i for i in range(len(STATES)) if i != PARAGRAPH]
+        shares = (t.arrays["classes"][told] / total for t, total in zip((real, generated), totals, strict=True))
+        classes = Shifts.of_shares("class", [STATES[i] for i in told], shares, "% of sentences")
+        return [
+            *usage.tables(real, generated, SHOWN, "over-used openings of sentences"),
+            classes.table("classes", "Classes of sentences"),
+            _pairs(real, generated),
+        ]
 
     def notes(self) -> list[Note]:
         """Size of the training data."""
@@ -275,15 +279,6 @@ def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[
 
 def _sentences(text: Pooled) -> float:
     return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)
-
-
-def _classes(real: Pooled, generated: Pooled) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for i, name in enumerate(STATES):
-        if i != PARAGRAPH:
-            rows.append((name, *(percent(t.arrays["classes"][i] / _sentences(t)) for t in (real, generated))))
-    columns = ("class", "real, % of sentences", "generated, % of sentences")
-    return Table("classes", "Classes of sentences", columns, rows)
 
 
 def _pairs(real: Pooled, generated: Pooled) -> Heatmap:

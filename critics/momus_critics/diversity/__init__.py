@@ -15,7 +15,7 @@ from momus.critic.registry import critic_class
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, Table, both
+from momus.evidence import Axis, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
@@ -37,7 +37,7 @@ from momus_critics.diversity.answers import (
     state_vectors,
     vectors,
 )
-from momus_critics.evidence import rounded
+from momus_critics.evidence import distributions
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
 
@@ -277,22 +277,18 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Distribution of the similarity of answers, and the prompts with the least variety."""
-        series = []
-        for role, text in both(real, generated):
-            x, n = np.array(sorted(text.counts["similarity"].items()), dtype=np.float64).T
-            series.append(Series(role, x.tolist(), rounded(np.cumsum(n) / n.sum()), role, "steps"))
         rows = [
             (role, round(-rank, 3), answers)
             for role, text in (("generated", generated), ("real", real))
             for rank, answers in text.examples.get("prompts", ())
         ]
         return [
-            Chart(
+            distributions(
                 "similarity",
                 "Similarity of the answers to a prompt",
                 Axis("mean cosine of two answers"),
-                Axis("share of prompts"),
-                series,
+                "share of prompts",
+                [t.counts["similarity"] for t in (real, generated)],
             ),
             Table("alike", "Prompts whose answers are most alike", ("text", "similarity", "answers in groups"), rows),
         ]

@@ -11,10 +11,11 @@ import numpy as np
 from momus.critic import Counted, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
+from momus.critic.shifts import Named, Shifts
 from momus.critic.statistic import supremum
 from momus.errors import FittingError
 from momus.estimator import parametrized
-from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table
+from momus.evidence import Evidence, MarkedDocument, Table
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -23,9 +24,8 @@ from momus_critics.chains import evidence
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents, chained
 from momus_critics.edges.features import FEATURES, Edge, read_edges
-from momus_critics.evidence import percent
 from momus_critics.fits.mixtures import BernoulliMixture, names_of
-from momus_critics.prose.examples import Exampled, recurring
+from momus_critics.prose.examples import LEAST, Exampled, counts_of
 from momus_critics.prose.reading import ProseCritic
 
 TOLD = {
@@ -211,7 +211,8 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """First and last words that recur, features, classes, and the transitions that differ."""
         return [
-            *(_recurring(name, real, generated) for name in ("openings", "endings")),
+            _recurring("openings", "first words", real, generated),
+            _recurring("endings", "last words", real, generated),
             _features(real, generated),
             *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
         ]
@@ -232,26 +233,21 @@ def _row(where: str, feature: str) -> str:
     return f"{where}_{feature.replace(' ', '_')}"
 
 
-def _recurring(name: str, real: Pooled, generated: Pooled) -> Table:
+def _recurring(name: str, what: str, real: Pooled, generated: Pooled) -> Table:
     """First or last words by how much their share of documents differs."""
-    what = {"openings": "first words", "endings": "last words"}[name]
-    openings = recurring(real, generated, name, SHOWN)
-    texts = generated.examples if isinstance(generated, Exampled) else {}
-    example = {r.text: next((text for _, text in texts.get(f"{name}:{r.text}", ())), "") for r in openings}
-    sizes = (abs(r.generated - r.real) / 100 for r in openings)  # on the scale of the statistic
-    pairs = zip(openings, sizes, strict=True)
-    named = [Overused(r.text, r.real, r.generated, example[r.text], h) for r, h in pairs if r.overused][:NAMED]
-    overuse = Overuse(f"over-used {what}", "% of documents", named, f"recurring_{name}") if named else None
-    columns = (what, "real, % of documents", "generated %", "in generated text")
-    rows = [(*r[:3], example[r.text]) for r in openings]
-    return Table(f"edge-{name}", f"{what.capitalize()} that differ most", columns, rows, overuse=overuse)
+    texts, p, q = counts_of(real, generated, name, str)
+    a, b = p[1:] / p[0], q[1:] / q[0]
+    examples = generated.first(f"{name}:{text}" for text in texts) if isinstance(generated, Exampled) else None
+    which = (b > a) & (q[1:] >= LEAST)
+    named = Named(f"over-used {what}", f"recurring_{name}", which, np.abs(b - a), NAMED)
+    items = Shifts.of_shares(what, texts, (a, b), "% of documents", examples=examples, named=named)
+    return items.table(f"edge-{name}", f"{what.capitalize()} that differ most", SHOWN)
 
 
 def _features(real: Pooled, generated: Pooled) -> Table:
     """What first and last sentences have, the largest difference first."""
-    rows: list[tuple[Cell, ...]] = []
-    for key in ("first", "last"):
-        shares = [t.arrays[key] / max(t.documents, 1) for t in (real, generated)]
-        rows += [(f"{key} sentence: {name}", *(percent(s[i]) for s in shares)) for i, name in enumerate(FEATURES)]
-    rows.sort(key=lambda row: -abs(float(row[2] or 0) - float(row[1] or 0)))
-    return Table("edge-features", "First and last sentences", ("feature", "real, % of documents", "generated %"), rows)
+    names = [f"{key} sentence: {name}" for key in ("first", "last") for name in FEATURES]
+    # features of first sentences, then of last ones, (2 F,)
+    shares = (np.concatenate([t.arrays["first"], t.arrays["last"]]) / max(t.documents, 1) for t in (real, generated))
+    items = Shifts.of_shares("feature", names, shares, "% of documents")
+    return items.table("edge-features", "First and last sentences")

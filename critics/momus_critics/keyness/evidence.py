@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from momus.critic import Pooled
-from momus.evidence import Cell, Evidence, MarkedDocument, Overuse, Overused, Table, both
+from momus.critic.shifts import Shifts
+from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table, both
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -18,7 +19,7 @@ from momus.text.counting import percentage
 from momus_critics.evidence import Mark, mark_passage, percent, words_of
 from momus_critics.keyness.latents import TermLatents
 from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
-from momus_critics.prose.examples import KEPT, Exampled, first_of_each
+from momus_critics.prose.examples import KEPT, Exampled, counts_of, first_of_each
 from momus_critics.prose.reading import BREAK
 
 if TYPE_CHECKING:
@@ -86,16 +87,13 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
 
 def keys_of(real: Pooled, generated: Pooled) -> list[Key]:
     """All terms with their log-odds, those most over-used in generated text first."""
-    sides = (real, generated)
-    terms = sorted({str(t) for s in sides for t in s.counts.get("windows", {})})
-
-    def column(side: Pooled, unit: str) -> list[float]:
-        counts = side.counts.get(unit, {})
-        return [counts.get(t, 0.0) for t in terms]
-
-    # numbers of documents, then the expected numbers of their windows with each term, (1 + V,)
-    p, q = (np.array([s.documents, *column(s, "windows")]) for s in sides)
-    shares = (np.array(column(s, "documents")) / max(s.documents, 1) for s in sides)
+    # expected numbers of windows, then of documents, with each term, (1 + V,)
+    terms, p, q = counts_of(real, generated, "windows", str)
+    documents = (s.counts.get("documents", {}) for s in (real, generated))
+    shares = (
+        np.array([d.get(t, 0.0) for t in terms]) / max(s.documents, 1)
+        for s, d in zip((real, generated), documents, strict=True)
+    )
     delta, z = log_odds(p, q)
     adjusted = benjamini_hochberg(two_sided(proportions_z(p, q)).tolist())
     sizes = np.abs(share_gaps(p, q))
@@ -165,20 +163,19 @@ def _mean_length(side: Pooled) -> float:
 
 
 def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: str, named: Overuse | None) -> Table:
-    columns = ("term", "real, % of documents", "generated, % of documents", "log-odds", "z", "q", "for example")
-    rows: list[tuple[Cell, ...]] = [
-        (
-            k.term,
-            percent(k.real),
-            percent(k.generated),
-            round(k.log_odds, 2),
-            round(k.z, 1),
-            k.q,
-            next(iter(lines.texts(k.term)), ""),
-        )
-        for k in keys
-    ]
-    return Table(name, title, columns, rows, note=note, overuse=named)
+    real, generated, odds, z = np.array([(k.real, k.generated, k.log_odds, k.z) for k in keys]).reshape(-1, 4).T
+    items = Shifts.of_shares(
+        "term",
+        [k.term for k in keys],
+        (real, generated),
+        "% of documents",
+        effect=odds,
+        measure="log-odds",
+        by=z,
+        more={"z": z.round(1).tolist(), "q": [k.q for k in keys]},
+        examples=lines.first(k.term for k in keys),
+    )
+    return replace(items.table(name, title, note=note), overuse=named)
 
 
 def _named(what: str, keys: Sequence[Key], unit: str, generated: Exampled) -> Overuse | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.evidence import Cell, Overuse, Overused, Table
+from momus.critic.shifts import Named, Shifts
+from momus.evidence import Table
 from momus.numeric.types import Floats
 from momus_critics.prose.examples import Exampled
 
@@ -135,6 +136,12 @@ LEAST = 5
 """Occurrences in both texts together that something needs to be listed."""
 
 
+NOTE = (
+    "Log-odds and z with an informative prior (Monroe et al. 2008); occurrences in one document depend on each other, "
+    "so z orders the rows and is no test."
+)
+
+
 @dataclass(frozen=True)
 class Usage:
     """Numbers of V things in two texts.
@@ -160,29 +167,27 @@ class Usage:
     real: Floats
     generated: Floats
 
-    def table(
-        self, real: Exampled, generated: Exampled, over: bool, shown: int, named: str = ""
-    ) -> tuple[Table, list[str]]:
-        """What generated text uses more, or less, and the keys of the rows; ``named`` on the first screen."""
+    def tables(self, real: Exampled, generated: Exampled, shown: int, named: str = "") -> list[Table]:
+        """What generated text uses more, and less; of the first, the first screen may name what ``named`` calls it."""
         delta, z = log_odds(self.real, self.generated)
         sizes = np.abs(share_gaps(self.real, self.generated))
-        sign, source, word = (1.0, generated, "over") if over else (-1.0, real, "under")
-        order = [i for i in np.argsort(-sign * z, kind="stable").tolist() if sign * z[i] > 0][:shown]
-        rows: list[tuple[Cell, ...]] = []
-        uses = []
-        for i in order:
-            rates = [round(1000 * float(x[i + 1] / x[0]), 2) for x in (self.real, self.generated)]
-            example = next(iter(source.texts(self.keys[i])), "")
-            rows.append((self.names[i], *rates, round(float(delta[i]), 2), round(float(z[i]), 1), example))
-            uses.append(Overused(self.names[i], rates[0], rates[1], example, float(sizes[i])))
-        per = f"per 1,000 {self.unit}"
-        table = Table(
-            f"{self.kind}-{word}-used",
-            f"{self.title} that generated text {word}-uses",
-            (self.item, f"real, {per}", f"generated, {per}", "log-odds", "z", "for example"),
-            rows,
-            note="Log-odds and z with an informative prior (Monroe et al. 2008); occurrences in one document depend on "
-            "each other, so z orders the rows and is no test.",
-            overuse=Overuse(named, per, tuple(uses), of="largest_gap") if over and named and uses else None,
-        )
-        return table, [self.keys[i] for i in order]
+        tables = []
+        for word, sign, source in (("over", 1.0, generated), ("under", -1.0, real)):
+            at = np.flatnonzero(sign * z > 0)
+            every = np.ones(len(at), dtype=bool)
+            items = Shifts.of_shares(
+                self.item,
+                [self.names[i] for i in at.tolist()],
+                (x[1:][at] / x[0] for x in (self.real, self.generated)),
+                f"per 1,000 {self.unit}",
+                1000,
+                effect=delta[at],
+                measure="log-odds",
+                by=z[at],
+                more={"z": z[at].round(1).tolist()},
+                examples=source.first(self.keys[i] for i in at.tolist()),
+                named=Named(named, "largest_gap", every, sizes[at]) if named and word == "over" else None,
+            )
+            title = f"{self.title} that generated text {word}-uses"
+            tables.append(items.table(f"{self.kind}-{word}-used", title, shown, NOTE))
+        return tables

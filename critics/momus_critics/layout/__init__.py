@@ -11,7 +11,8 @@ from scipy import sparse
 
 from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.powers import ItemsMixin
-from momus.evidence import Cell, Evidence, MarkedDocument, Table
+from momus.critic.shifts import Shifts
+from momus.evidence import Evidence, MarkedDocument, Table
 from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -19,7 +20,6 @@ from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import FOLDS, ChainCritic
 from momus_critics.chains.posterior import ChainLatents, factorised
-from momus_critics.evidence import percent
 from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Block, blocks_of, read_blocks
 
 PARTS = 1_000_000
@@ -139,11 +139,6 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         columns = np.column_stack([np.asarray(rows[row])[:, 0] for row in WHAT])
         return {"layouts": Counted(sparse.csr_array(columns), list(WHAT.values()))}
 
-    def summarize(self, latents: ChainLatents) -> Pooled:
-        """Transition counts, and how many documents have what."""
-        assert isinstance(latents, LayoutLatents)
-        return Pooled(len(latents), {"transitions": latents.expected_count(), "features": latents.features.sum(axis=0)})
-
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Kinds of blocks, what documents have, and the transitions that differ."""
         return [
@@ -158,15 +153,8 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
 
 def _kinds(real: Pooled, generated: Pooled) -> Table:
-    """How often each kind of block stands, and how many documents have what."""
-    sides = real, generated
+    """How often each kind of block stands; what documents have is among the statistics."""
     # the last column of the transitions leads to the end of a document
-    visits = [t.arrays["transitions"][:, :-1].sum(axis=0) for t in sides]
-    shares = [v / max(float(v.sum()), 1.0) for v in visits]
-    having = [t.arrays["features"] / max(t.documents, 1) for t in sides]
-    order = np.argsort(-np.abs(shares[1] - shares[0]), kind="stable").tolist()
-    rows: list[tuple[Cell, ...]] = [
-        (KINDS[k], "of blocks", *(percent(s[k]) for s in shares)) for k in order if visits[0][k] + visits[1][k]
-    ]
-    rows += [(what, "of documents", *(percent(h[i]) for h in having)) for i, what in enumerate(FEATURES)]
-    return Table("layout", "Blocks, and what documents have", ("what", "% of", "real %", "generated %"), rows)
+    visits = (t.arrays["transitions"][:, :-1].sum(axis=0) for t in (real, generated))
+    items = Shifts.of_shares("block", KINDS, (v / max(float(v.sum()), 1.0) for v in visits), "% of blocks")
+    return items.table("layout", "Kinds of blocks")

@@ -21,8 +21,9 @@ from momus.critic import (
 )
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import ReadingMixin
+from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
-from momus.evidence import Cell, Evidence, MarkedDocument, Table
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
@@ -167,39 +168,20 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
         having = (Statistic.having(f"{_with(what)}_share", _with(what), what) for what in PRESENT)
         return (mixture, *rates, *having)
 
-    def summarize(self, latents: CharacterCounts) -> Pooled:
-        """Numbers of characters by class, and of words."""
-        return Pooled(
-            len(latents),
-            {
-                "characters": latents.counts.sum(axis=0).astype(np.float64),
-                "documents": (latents.counts > 0).sum(axis=0).astype(np.float64),
-                "words": np.array([latents.words.sum()], dtype=np.float64),
-            },
-        )
-
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """How often each class stands in 1,000 words, and in how many documents, the largest change first."""
-        rate = [1000 * t.arrays["characters"] / max(float(t.arrays["words"][0]), 1.0) for t in (real, generated)]
-        having = [100 * t.arrays["documents"] / max(t.documents, 1) for t in (real, generated)]
+        """How often each class stands in 1,000 words, the largest factor first."""
+        # sums of 1,000 times the characters and of words, (classes, 2)
+        sums = [np.array([t.arrays[_row(code)] for code in TOLD]) for t in (real, generated)]
+        a, b = (x[:, 0] / np.maximum(x[:, 1], 1.0) for x in sums)
         # a twentieth of a mark per 1,000 words keeps factors of what one text lacks finite
-        factor = np.log((rate[1] + 0.05) / (rate[0] + 0.05))
-        order = [c for c in np.argsort(-np.abs(factor), kind="stable").tolist() if rate[0][c] + rate[1][c] > 0]
-        rows: list[tuple[Cell, ...]] = [
-            (_plural(c), *(round(float(r[c]), 2) for r in rate), *(round(float(h[c]), 1) for h in having))
-            for c in order
-        ]
-        columns = ("character", "real, per 1,000 words", "generated", "real, % of documents with one", "generated %")
-        return [
-            Table(
-                "marks",
-                "Marks, digits and capitals",
-                columns,
-                rows,
-                note="Sorted by the factor between the two texts. Two hyphens in a row are an em dash, three dots an "
-                "ellipsis; !! or ,, is one repeated mark.",
-            )
-        ]
+        factor = np.log((b + 0.05) / (a + 0.05))
+        names = [_plural(code) for code in TOLD]
+        items = Shifts("character", names, (a, b), "per 1,000 words", factor, "logarithm of the factor")
+        note = (
+            "Two hyphens in a row are an em dash, three dots an ellipsis; !! or ,, is one repeated mark. How many "
+            "documents have any of a class is among the statistics."
+        )
+        return [items.table("marks", "Marks, digits and capitals", note=note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the characters of those classes that real text has less often."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Pooled
 from momus.numeric.types import Floats, Ints
-from momus_critics.evidence import percent
 
 KEPT = 3
 """Examples kept of each thing, by default."""
 LEAST = 3
-"""Documents that share something that is named as over-used."""
+"""Documents of generated text that have something that is named as over-used."""
 
 Ranked = tuple[float, str]
 """Rank of an example, the lowest is kept, and its text."""
@@ -57,32 +56,45 @@ class Exampled(Pooled):
         """The examples of something, those of lowest rank first."""
         return [text for _, text in self.examples.get(key, ())]
 
-
-class Recurring(NamedTuple):
-    """Something that documents share: % of documents that have it, and whether it is worth naming as over-used."""
-
-    text: str
-    real: float
-    generated: float
-    overused: bool
+    def first(self, keys: Iterable[str]) -> list[str]:
+        """Of each thing the example of lowest rank; empty if it has none."""
+        return [next(iter(self.texts(key)), "") for key in keys]
 
 
-def recurring(real: Pooled, generated: Pooled, key: str, most: int) -> list[Recurring]:
-    """What documents share, by how much their share of documents differs, the largest difference first.
+def counts_of(
+    real: Pooled,
+    generated: Pooled,
+    key: str,
+    kind: type[str] | type[float],
+    totals: tuple[float, float] | None = None,
+    least: float = 0,
+) -> tuple[list[Any], Floats, Floats]:
+    """What both texts count under a key, in order.
+
+    Parameters
+    ----------
+    kind
+        ``str`` or ``float``: what the labels are.
+    totals
+        What the counts are a part of, for each text; by default, the number of documents.
+    least
+        Count in both texts together that a label needs.
+
+    Returns
+    -------
+    V labels, and of each text the total, at least 1, and the count of each label: (1 + V,).
 
     >>> sides = [Pooled(4, {}, {"names": {"Ann": n}}) for n in (1, 3)]
-    >>> recurring(*sides, "names", 1)
-    [Recurring(text='Ann', real=25.0, generated=75.0, overused=True)]
+    >>> [x if isinstance(x, list) else x.tolist() for x in counts_of(*sides, "names", str)]
+    [['Ann'], [4.0, 1.0], [4.0, 3.0]]
     """
-    sides = [({str(k): v for k, v in t.counts[key].items()}, max(t.documents, 1)) for t in (real, generated)]
-    shares = {
-        text: tuple(counts.get(text, 0) / n for counts, n in sides) for text in {*sides[0][0], *sides[1][0]}
-    }  # fmt: skip
-    texts = sorted(shares, key=lambda text: (-abs(shares[text][1] - shares[text][0]), text))
-    return [
-        Recurring(text, percent(a), percent(b), b > a and sides[1][0][text] >= LEAST)
-        for text, (a, b) in ((text, shares[text]) for text in texts[:most])
-    ]
+    a: dict[Any, float] = {kind(k): v for k, v in real.counts.get(key, {}).items()}
+    b: dict[Any, float] = {kind(k): v for k, v in generated.counts.get(key, {}).items()}
+    labels = sorted(k for k in {*a, *b} if a.get(k, 0.0) + b.get(k, 0.0) >= least)
+    of_a, of_b = totals or (real.documents, generated.documents)
+    p = np.array([max(of_a, 1.0), *(a.get(k, 0.0) for k in labels)])
+    q = np.array([max(of_b, 1.0), *(b.get(k, 0.0) for k in labels)])
+    return labels, p, q
 
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)

@@ -11,6 +11,7 @@ import numpy as np
 from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
+from momus.critic.shifts import Shifts
 from momus.estimator import parametrized
 from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
@@ -204,17 +205,13 @@ class Register(ProseCritic[RegisterLatents]):
             rows,
             note="Mean places in standard deviations of real text; features by their largest loadings.",
         )
-        means = [t.arrays["features"] / m for t, m in zip((real, generated), n, strict=True)]
+        # means and the deviation of real documents, (F,)
+        means = real.arrays["features"] / n[0], generated.arrays["features"] / n[1]
         spread = np.sqrt(np.maximum(real.arrays["squares"] / n[0] - means[0] ** 2, 1e-6))
-        gap = (means[1] - means[0]) / spread
-        order = np.argsort(-np.abs(gap), kind="stable").tolist()
-        features = Table(
-            "register-features",
-            "Features that differ most",
-            ("feature", "unit", "real", "generated", "difference in sd of real text"),
-            [(FEATURES[f], _unit(f), *(round(float(m[f]), 2) for m in means), round(float(gap[f]), 2)) for f in order],
-        )
-        return [dimensions, features]
+        units = [_unit(f) for f in range(len(FEATURES))]
+        effect = (means[1] - means[0]) / spread
+        features = Shifts("feature", FEATURES, means, units, effect, "difference in sd of real text")
+        return [dimensions, features.table("register-features", "Features that differ most")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the features of a document that are farthest from the mean of real text."""

@@ -9,11 +9,11 @@ from scipy import sparse
 from scipy.special import softmax
 
 from momus.critic import Pooled
+from momus.critic.shifts import Shifts
 from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.evidence import percent
 
 if TYPE_CHECKING:
     from momus_critics.topics import TopicLatents, Topics
@@ -115,9 +115,8 @@ def _map(name: str, title: str, names: list[str], correlation: Floats, order: In
 
 
 def _shares(words: list[str], share_a: Floats, share_b: Floats) -> Table:
-    order = np.argsort(-np.abs(share_b - share_a), kind="stable")
-    rows = [(f"{k + 1}: {words[k]}", percent(share_a[k]), percent(share_b[k])) for k in order[:SHOWN_SHARES]]
-    return Table("topic-shares", "Topics whose share differs most", ("topic", "real %", "generated %"), rows)
+    items = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (share_a, share_b))
+    return items.table("topic-shares", "Topics whose share differs most", SHOWN_SHARES)
 
 
 def explain(critic: Topics, document: Corpus, latents: TopicLatents, counts: sparse.csr_array) -> MarkedDocument | None:
