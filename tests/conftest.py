@@ -81,6 +81,17 @@ def loaded_once():
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_critic_stays_named():
+    """Forget the critics that a test named by their places: workers of later tests would look for them."""
+    from momus.critic import registry
+
+    before = dict(registry._LOCATED)
+    yield
+    registry._LOCATED.clear()
+    registry._LOCATED.update(before)
+
+
 @pytest.fixture
 def working_directory(tmp_path_factory, monkeypatch):
     """A new folder that is the working directory."""
