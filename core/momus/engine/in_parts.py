@@ -7,7 +7,7 @@ documents and wide rows from their files when they are needed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -140,7 +140,7 @@ class PartsScoring:
     def _fit(self, critics: Sequence[Critic[Any]], text: FitText) -> None:
         texts = Texts(text.corpus, text.corpus, [], False, [])
         for critic in critics:
-            fit = partial(critic.fit, text.corpus)
+            fit: Callable[[], object] = partial(critic.fit, text.corpus)
             if text.path is not None and isinstance(critic, MergeableMixin):
                 fit = partial(fit_in_parts, critic, text.path, self.large.reading, self.workers)
             with self._left_out(critic):
