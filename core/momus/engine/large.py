@@ -17,6 +17,7 @@ from momus.critic.hooks import row_unit
 from momus.critic.registry import load_critic
 from momus.critic.source import source_change, source_digest
 from momus.engine.chosen import Chosen
+from momus.engine.reuse import names_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
 from momus.ownership import kind_of
@@ -220,11 +221,14 @@ def critics_of_rows(
         _check_alike(names, (folder.path, plan), (other.path, Plan.read(other.manifest)))
     paths = [folder.critic(name) for name in names]
     chosen = Chosen([load_critic(path, trust=is_trusted(path, trust)) for path in paths])
+    changed: dict[str, list[str]] = {}
+    for c in chosen.critics:
+        if why := source_change(plan.sources.get(c.name), source_digest(c)):
+            changed.setdefault(why, []).append(c.name)
     chosen.warnings = [
-        f"Critic {c.name!r} scored the rows of {folder.path} before, and {why}: score the texts again to compare them "
-        "by the present code."
-        for c in chosen.critics
-        if (why := source_change(plan.sources.get(c.name), source_digest(c)))
+        f"Critic{'' if len(alike) == 1 else 's'} {names_of(alike)} scored the rows of {folder.path} before, and "
+        f"{why if len(alike) == 1 else f'of each, {why}'}: score the texts again to compare them by the present code."
+        for why, alike in changed.items()
     ]
     return chosen
 

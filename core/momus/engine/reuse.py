@@ -6,7 +6,7 @@ An interrupted run keeps whole results (`kept_outcome`); another run lends fitte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +39,7 @@ RESULT_FORMAT = 9
 WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "subgroups")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 NAMED = 5
-"""Critics that a line names; of more, it gives the number."""
+"""Critics that a line names; of more, it counts the others."""
 
 
 def critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, family: int) -> dict[str, Any]:
@@ -89,21 +89,33 @@ def again_warnings(redone: Iterable[Again]) -> list[str]:
     """
     critics: dict[tuple[str, str], list[str]] = {}
     for again in redone:
-        critics.setdefault((again.what, again.why), []).append(repr(again.critic))
-    return [_again(names, what, why) for (what, why), names in critics.items()]
+        critics.setdefault((again.what, again.why), []).append(again.critic)
+    return [
+        f"The real text was scored again under {names_of(names)}: {why}."
+        if what == "scored"
+        else f"{critics_were(names)} {what} again: {why}."
+        for (what, why), names in critics.items()
+    ]
 
 
-def _again(names: list[str], what: str, why: str) -> str:
-    listed = (
-        joined(names) if len(names) <= NAMED else f"{', '.join(names[: NAMED - 1])} and {len(names) - NAMED + 1} others"
-    )
-    if what == "scored":
-        return f"The real text was scored again under {listed}: {why}."
-    return (
-        f"Critic {listed} was {what} again: {why}."
-        if len(names) == 1
-        else f"Critics {listed} were each {what} again: {why}."
-    )
+def critics_were(names: Sequence[str]) -> str:
+    """The subject and the verb of a sentence in the passive about each of some critics.
+
+    >>> critics_were(["length"]), critics_were(["length", "marks"])
+    ("Critic 'length' was", "Critics 'length' and 'marks' were each")
+    """
+    return f"Critic {names_of(names)} was" if len(names) == 1 else f"Critics {names_of(names)} were each"
+
+
+def names_of(names: Sequence[str]) -> str:
+    """Names of critics in quotes; of many, the first and how many others.
+
+    >>> names_of(list("abcdefg"))
+    "'a', 'b', 'c', 'd' and 3 others"
+    """
+    shown = [repr(name) for name in names]
+    rest = len(shown) - NAMED + 1
+    return joined(shown if len(shown) <= NAMED else [*shown[: NAMED - 1], f"{rest:,} others"])
 
 
 class Reuse:

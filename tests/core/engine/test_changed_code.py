@@ -101,6 +101,28 @@ def without_source(critic):
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
+def test_a_change_of_core_is_said_once_for_all_critics(tmp_path, monkeypatch):
+    import momus
+    from momus.critic.source import source_digest
+
+    def changed(critic):
+        return {**source_digest(critic), "core": "other"}
+
+    rng = np.random.default_rng(0)
+    fit, real, made = ([" ".join(rng.choice(["ab", "cd", "ef"], 20)) for _ in range(40)] for _ in range(3))
+    critics = ["length", "unigram", "type-token", "repetition", "rank-frequency", "symbol-share"]
+    options = {"fit": fit, "critics": critics, "permutations": 99}
+    momus.compare(real, {"made": made}, out=tmp_path / "run", **options)
+    monkeypatch.setattr("momus.engine.reuse.source_digest", changed)
+    for more, what in (
+        ({"reuse": tmp_path / "run"}, "fitted"),
+        ({"out": tmp_path / "run", "resume": True}, "computed"),
+    ):
+        (said,) = [w for w in momus.compare(real, {"made": made}, **options, **more).warnings if " again: " in w]
+        listed = "'length', 'unigram', 'type-token', 'repetition' and 2 others"
+        assert said.startswith(f"Critics {listed} were each {what} again: the code of Momus has changed since")
+
+
 def test_runs_of_different_code_are_not_compared(folder):
     from momus.errors import UsageError
     from momus.history.diff import diff_runs
