@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from momus.controls.wording import OTHER_GENDER
 from momus.numeric.ragged import offsets_of
 from momus.text.mentions import Resolved
+
+OTHER_GENDER = {"he": "she", "him": "her", "his": "her", "himself": "herself"}
+OTHER_GENDER |= {"she": "he", "her": "him", "hers": "his", "herself": "himself"}
 
 
 def swap_pronouns(text: str, found: Resolved, share: float, seed: int) -> tuple[str, Resolved, int]:

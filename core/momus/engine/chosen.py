@@ -99,8 +99,8 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
     if critics is None:
         selection = _registered_critics(config)
     else:
-        given = [critics] if isinstance(critics, str) else critics
-        selection = Chosen(_given_critics([named(c) if isinstance(c, str) else c for c in given], config))
+        asked = [critics] if isinstance(critics, str) else critics
+        selection = Chosen(_given_critics([named(c) if isinstance(c, str) else c for c in asked], config))
     chosen_names = [c.name for c in selection.critics]
     for name in chosen_names:
         if chosen_names.count(name) > 1:

@@ -63,7 +63,7 @@ class PartsScoring:
     reuse
         An earlier run.
     before
-        What became of the fit of critics, see `Texts`.
+        The outcome of fitting critics, see `Texts`.
     """
 
     large: LargeTexts
@@ -199,7 +199,8 @@ class PartsScoring:
             try:
                 self._score(name, folders, out, resume=True)
             except OtherPlanError as error:
-                if not lent:  # else the critics say what differs
+                failed = any(isinstance(outcome, MomusError) for outcome in self.before.values())
+                if not (lent or failed):  # else the critics say what differs
                     self.warnings.append(f"{name!r} was scored again: {error.changed}.")
                 self._score(name, folders, out, resume=False)
             stored.append(StoredText(out, name, text.keep if name == "real" else None))

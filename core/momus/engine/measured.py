@@ -86,12 +86,12 @@ def measured(
     if settings.against:
         cross = cross_scored(critic, texts, settings, timed, folder)
         return Measured(critic, texts, cross.scored, cross=cross)
-    found = _from_parts(critic, texts, timed) if texts.in_parts else _in_memory(critic, texts, reuse, timed)
+    measurement = _from_parts(critic, texts, timed) if texts.in_parts else _in_memory(critic, texts, reuse, timed)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
         if not texts.in_parts:
-            write_scores(found.scored[0], folder.critic_folder(critic.name))
-    return found
+            write_scores(measurement.scored[0], folder.critic_folder(critic.name))
+    return measurement
 
 
 def _from_parts(critic: Critic[Any], texts: Texts, timed: Timed) -> Measured:

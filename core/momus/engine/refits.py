@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 
-def with_spread(result: CriticResult, found: Measured, settings: Settings, timed: Timed) -> CriticResult:
+def with_spread(result: CriticResult, measurement: Measured, settings: Settings, timed: Timed) -> CriticResult:
     """The result whose verdicts say the standard deviation of each difference over critics fitted again.
 
     A resample that a critic cannot be fitted on is left out; two are needed. Without resamples, over the critic and
     others that are fitted on the same text from other starts, which takes texts in memory.
     """
-    critic = found.critic
-    restarts = 0 if found.texts.in_parts or found.cross is not None else critic.reporting.restarts
+    critic = measurement.critic
+    restarts = 0 if measurement.texts.in_parts or measurement.cross is not None else critic.reporting.restarts
     if not (settings.refits or restarts):
         return result
     spread: dict[tuple[str, str], list[float]] = {}
@@ -43,8 +43,8 @@ def with_spread(result: CriticResult, found: Measured, settings: Settings, timed
                 spread.setdefault((side.corpus, name), []).append(value)
 
     if not settings.refits:
-        add(critic, found.scored)
-    corpora, usable = found.texts.in_memory, usable_documents(found.texts.fit)
+        add(critic, measurement.scored)
+    corpora, usable = measurement.texts.in_memory, usable_documents(measurement.texts.fit)
     refits = settings.refits or restarts
     for k, (again, fitted_on) in enumerate(_to_fit(critic, usable, settings, refits), 1):
         moved(again, device_of(critic))

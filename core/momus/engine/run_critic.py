@@ -96,30 +96,30 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
         kept, again = kept_outcome(critic, folder, texts, signature)
         if kept is not None:
             return kept
-    found = measured(critic, texts, settings, folder, work.reuse, timed)
-    result = replace(described(found, settings, work.axes), signature=signature)
-    result = replace(result, verdicts=verdicts_of(found, work, timed), pairs=pairs_of(found, work, timed))
-    result = with_spread(result, found, settings, timed)
-    result = with_shown(result, found, settings, timed)
-    return replace(written(result, found, folder), again=(*again, *found.again))
+    measurement = measured(critic, texts, settings, folder, work.reuse, timed)
+    result = replace(described(measurement, settings, work.axes), signature=signature)
+    result = replace(result, verdicts=verdicts_of(measurement, work, timed), pairs=pairs_of(measurement, work, timed))
+    result = with_spread(result, measurement, settings, timed)
+    result = with_shown(result, measurement, settings, timed)
+    return replace(written(result, measurement, folder), again=(*again, *measurement.again))
 
 
-def verdicts_of(found: Measured, work: Work, timed: Timed) -> list[Verdict]:
+def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:
     """Test each generated text against the reference."""
-    real, *others = found.scored
+    real, *others = measurement.scored
     bands = HumanBands(real.scored_groups, work.settings.seed)
-    if found.cross is not None:
+    if measurement.cross is not None:
         bands = OwnBands.of_scores(real, work.settings.seed)
     verdicts = []
     for scores in others:
         with timed.stage("testing", scores.corpus):
-            verdicts += judge(found.critic, real, scores, work.settings, family=work.family, bands=bands)
+            verdicts += judge(measurement.critic, real, scores, work.settings, family=work.family, bands=bands)
     return verdicts
 
 
-def pairs_of(found: Measured, work: Work, timed: Timed) -> list[Verdict]:
+def pairs_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:
     """Test the generated texts against each other, where that is asked for; many pairs at less cost."""
-    others = found.scored[1:]
+    others = measurement.scored[1:]
     pairs = list(combinations(others, 2)) if work.settings.pairwise else []
     economy = MANY_PAIRS if len(pairs) > MANY else USUAL
     family = work.axes * (len(others) - 1) // 2
@@ -127,14 +127,14 @@ def pairs_of(found: Measured, work: Work, timed: Timed) -> list[Verdict]:
     for one, other in pairs:
         with timed.stage("testing", f"{one.corpus} and {other.corpus}"):
             verdicts += judge(
-                found.critic, one, other, work.settings, only_headline=True, economy=economy, family=family
+                measurement.critic, one, other, work.settings, only_headline=True, economy=economy, family=family
             )
     return verdicts
 
 
-def described(found: Measured, settings: Settings, axes: int) -> CriticResult:
+def described(measurement: Measured, settings: Settings, axes: int) -> CriticResult:
     """The result before anything is tested: the fitted critic, what it could not score, and what is to be known."""
-    critic, texts, sampled = found.critic, found.texts, found.sampled
+    critic, texts, sampled = measurement.critic, measurement.texts, measurement.sampled
     return CriticResult(
         name=critic.name,
         axis=critic.axis,
@@ -147,29 +147,29 @@ def described(found: Measured, settings: Settings, axes: int) -> CriticResult:
         limits=critic.reporting.limits,
         general=critic.reporting.general,
         leading=critic.reporting.leading,
-        unscored=count_unscored(found.scored),
+        unscored=count_unscored(measurement.scored),
         notes=[
             *notes_of(critic),
-            *few_notes(found),
+            *few_notes(measurement),
             *order_notes(texts, critic),
             *group_notes(critic, sampled, texts.checks, axes),
         ],
-        versions=None if found.cross is None else versions_of(critic, texts, found.cross, settings),
+        versions=None if measurement.cross is None else versions_of(critic, texts, measurement.cross, settings),
     )
 
 
-def written(result: CriticResult, found: Measured, folder: RunFolder | None) -> Outcome:
+def written(result: CriticResult, measurement: Measured, folder: RunFolder | None) -> Outcome:
     """Keep the result in the run folder, and return it with the scores of all documents.
 
     Scores of texts in their files may be millions: they are in the folder only, if there is one.
     """
-    in_order = list(zip(found.scored, (found.texts.real, *found.texts.generated), strict=True))
+    in_order = list(zip(measurement.scored, (measurement.texts.real, *measurement.texts.generated), strict=True))
     if folder is not None:
         tables = (s.table() for scores, corpus in in_order for s in as_given(scores, corpus, WRITTEN))
-        folder.keep(result, tables, found.placed_axis)
-        if found.texts.in_parts:
-            return Outcome(result, axis=found.axis)
-    return Outcome(result, [next(as_given(*pair)) for pair in in_order], axis=found.axis)
+        folder.keep(result, tables, measurement.placed_axis)
+        if measurement.texts.in_parts:
+            return Outcome(result, axis=measurement.axis)
+    return Outcome(result, [next(as_given(*pair)) for pair in in_order], axis=measurement.axis)
 
 
 def as_given(scores: Scores, corpus: Corpus, size: int = 0) -> Iterator[Scores]:

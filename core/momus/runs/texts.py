@@ -74,7 +74,7 @@ class Texts:
     stored
         The rows of the real and the generated texts, where these are scored in parts; empty for texts in memory.
     before
-        Of texts that are scored in parts, what became of the fit of a critic, by name: why it failed, or why an earlier
+        Of texts that are scored in parts, the outcome of fitting each critic, by name: why it failed, or why an earlier
         run did not serve.
     """
 

@@ -92,8 +92,8 @@ def counts_of(
     b: dict[Any, float] = {kind(k): v for k, v in generated.counts.get(key, {}).items()}
     labels = sorted(k for k in {*a, *b} if a.get(k, 0.0) + b.get(k, 0.0) >= least)
     of_a, of_b = totals or (real.documents, generated.documents)
-    p = np.array([max(of_a, 1.0), *(a.get(k, 0.0) for k in labels)])
-    q = np.array([max(of_b, 1.0), *(b.get(k, 0.0) for k in labels)])
+    p = np.array([max(of_a, 1.0), *(a.get(k, 0.0) for k in labels)], dtype=np.float64)
+    q = np.array([max(of_b, 1.0), *(b.get(k, 0.0) for k in labels)], dtype=np.float64)
     return labels, p, q
 
 

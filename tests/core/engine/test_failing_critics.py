@@ -25,6 +25,7 @@ import sys
 import numpy as np
 import momus
 from momus.critic import EvidenceMixin, StatisticsMixin
+from momus.critic.hooks import AdvancedMixin
 from momus.estimator import parametrized
 
 
