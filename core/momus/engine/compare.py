@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from momus.arguments import arg
 from momus.checks.languages import claiming
@@ -50,9 +49,6 @@ from momus.runs.manifest import ROWS
 from momus.runs.result import Results
 from momus.runs.texts import Texts, read_texts, read_versions
 from momus.verdicts.settings import Settings
-
-if TYPE_CHECKING:
-    pass
 
 Page = Callable[[Results, Path], object]
 """Writes the report of a run into a file."""

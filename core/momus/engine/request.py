@@ -39,6 +39,7 @@ class Request:
     reference: TextSource
     generated: Mapping[str, TextSource]
     settings: Settings
+    reading: ReadingOptions
     real: TextSource | None = None
     fit: TextSource | None = None
     critics: Critics = None
@@ -46,7 +47,6 @@ class Request:
     out: Path | None = None
     overwrite: bool = False
     resume: bool = False
-    reading: ReadingOptions = ReadingOptions()  # noqa: RUF009  frozen
     reporter: Reporter | None = None
     command: str | None = None
     reuse: str | Path | None = None
@@ -111,7 +111,9 @@ def requested(
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
     more["out"] = None if more["out"] is None else Path(more["out"])
     more["reading"] = more["reading"] or ReadingOptions()
-    request = Request(reference, generated, settings, real=None if against is None else real, **more)
+    request = Request(
+        reference, generated, settings, more.pop("reading"), real=None if against is None else real, **more
+    )
     check_place(request.out, request.paths)
     return request
 
