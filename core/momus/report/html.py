@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -45,12 +45,13 @@ def render_page(
     from markupsafe import Markup
 
     code = asset(script)
-    assets = {
+    assets: dict[str, Any] = {
         "style": Markup(colour_rules() + asset("style.css")),
         "script": Markup(code),
         "script_digest": digest(code),
+        "picture": lambda item: Markup(draw(item, corpora)),
     }
-    page = environment(corpora).get_template(template).render(**assets, **values)
+    page = environment().get_template(template).render(**assets, **values)
     return re.sub(BREAKS, "", page)
 
 
@@ -68,7 +69,8 @@ LONGEST = 1 << 20
 """Characters of a value that a page shows."""
 
 
-def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
+@cache
+def environment() -> Environment:
     """Jinja environment with the filters and functions that all pages use; cleans and escapes every value."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
@@ -83,7 +85,6 @@ def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
     )
     jinja.filters |= {"number": number, "p": p_value, "clean": clean, "said": said, "anchor": anchor}
     jinja.globals |= {
-        "picture": lambda item: Markup(draw(item, corpora)),
         "figure_csv": partial(figure_csv, page=True),
         "numeric_columns": numeric_columns,
         "cell": cell,
