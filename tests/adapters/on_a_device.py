@@ -197,7 +197,7 @@ def agree(critic, real, other, rtol=1e-5):
 
 
 def test_passages():
-    agree(Passages(n_states=5), simulated(40, 0), simulated(10, 1))
+    agree(Passages(n_states=5), simulated(20, 0), simulated(5, 1))
 
 
 def test_topic_models():
@@ -217,7 +217,7 @@ def test_topic_models():
 
 
 def test_topics():
-    agree(Topics(n_topics=3, min_count=2), simulated(40, 0), simulated(10, 1), rtol=1e-3)
+    agree(Topics(n_topics=3, min_count=2, steps=3), simulated(20, 0), simulated(5, 1), rtol=1e-3)
 
 
 def test_gibbs_sampling():
@@ -229,7 +229,7 @@ def test_gibbs_sampling():
 
 
 def test_code_mixing():
-    agree(CodeMixing(n_topics=2, sweeps=6, min_count=1), simulated(30, 0), simulated(6, 1))
+    agree(CodeMixing(n_topics=2, sweeps=4, starts=2, chains=2, min_count=1), simulated(12, 0), simulated(4, 1))
 
 
 def test_grammars():

@@ -22,8 +22,12 @@ WORDS = (
     *("the", "a", "cat", "dog", "runs", "sees", "blue", "red", "house", "tree", "walks"),
     *("slowly", "under", "over", "big", "she", "he", "and", "but", "from", "stone"),
 )
-FEW = {"code-mixing": {"sweeps": 4, "starts": 1}}
-"""Parameters of critics that sample for long."""
+FEW = {
+    "code-mixing": {"sweeps": 4, "starts": 1},
+    "topics": {"n_topics": 3, "steps": 10},
+    "passages": {"n_states": 3},
+}
+"""Parameters of critics that are fitted for long."""
 LONG, SHORTER = 1_600, {"coreference": 300}
 """Sentences of the long document, 10,000 words; fewer for a critic whose time grows with their square."""
 CHOSEN = chosen_critics(None, FEW).critics
