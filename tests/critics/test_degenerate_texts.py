@@ -25,7 +25,7 @@ WORDS = (
 FEW = {
     "code-mixing": {"sweeps": 4, "starts": 1},
     "topics": {"n_topics": 3, "steps": 10},
-    "passages": {"n_states": 3},
+    "passages": {"n_states": 6},
 }
 """Parameters of critics that are fitted for long."""
 LONG, SHORTER = 1_600, {"coreference": 300}
