@@ -196,14 +196,13 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         )
 
     def summarize(self, latents: Copies) -> Exampled:
-        """Copied tokens by class of distance, tokens by state, documents with a loop; the longest loops and copies."""
+        """Copied tokens by class of distance, tokens, documents with a loop; the longest loops and copies."""
         copied = latents.distances > 0
         distance = np.bincount(doubling_class(latents.distances[copied], CLASSES), minlength=CLASSES)
-        states = np.bincount(latents.states, minlength=len(STATES))
         spans, loops = latents.spans, latents.spans.loops
         arrays = {
             "distance": distance.astype(np.float64),
-            "states": states.astype(np.float64),
+            "words": np.array([len(copied)], dtype=np.float64),
             "loops": np.array([len(np.unique(spans.documents[loops]))], dtype=np.float64),
         }
         examples: dict[str, list[tuple[float, str]]] = {}
@@ -225,18 +224,11 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Share of words by how far back they were said, the loops, and the longest copies."""
         series = []
-        rows = []
         back = 2.0 ** np.arange(1, CLASSES + 1) - 1  # the largest distance of each class, exclusive of the next
         for role, text in both(real, generated):
-            arrays = text.arrays
-            total = max(float(arrays["states"].sum()), 1.0)
-            share = np.cumsum(arrays["distance"]) / total
-            reach = int(np.flatnonzero(arrays["distance"]).max(initial=0)) + 1
+            share = np.cumsum(text.arrays["distance"]) / max(float(text.arrays["words"][0]), 1.0)
+            reach = int(np.flatnonzero(text.arrays["distance"]).max(initial=0)) + 1
             series.append(Series(role, rounded(back[:reach]), rounded(100 * share[:reach]), role, "steps"))
-            shares = [percent(x) for x in (arrays["states"] / total)]
-            rows.append((role, text.documents, int(arrays["loops"][0]), *shares[1:], round(sum(shares[1:]), 2)))
-        columns = ("text", "documents", "with a loop", "% sentence", "% paragraph", "% document", "% in all")
-        note = "Copies are counted with their first words. The curve ends at the farthest copy."
         return [
             Chart(
                 "copies-by-distance",
@@ -244,9 +236,8 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 Axis("words and symbols back, at most", "log"),
                 Axis("% of words and symbols"),
                 series,
-                note=note,
+                note="Copies are counted with their first words. The curve ends at the farthest copy.",
             ),
-            Table("copies", "Copied words by where they were said, and documents with a loop", columns, rows),
             _longest("loops", "Longest loops: one round, and how many of them follow each other", real, generated),
             _longest("copies", "Longest copies that are no loops", real, generated),
         ]
