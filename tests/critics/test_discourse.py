@@ -104,7 +104,7 @@ def test_over_used_openings_are_listed():
     a, b = critic.score(made(60, 1)), critic.score(planted)
     found = {v.statistic: v for v in judge(critic, a, b, permutations=199, resamples=99)}
     assert found["transitions"].p < 0.02
-    over, under, classes, _ = critic.evidence(a.summary, b.summary)
+    over, under, classes = critic.evidence(a.summary, b.summary)
     assert {row[0] for row in over.rows[:4]} == {"at the", "it is", "little did", "in a"}
     assert all(row[1] < row[2] for row in over.rows)
     assert all(row[1] > row[2] for row in under.rows)

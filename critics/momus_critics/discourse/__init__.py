@@ -14,7 +14,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
-from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, both
+from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.ragged import float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -34,7 +34,7 @@ from momus_critics.discourse.classes import (
 )
 from momus_critics.evidence import highest
 from momus_critics.keyness.testing import LEAST, Usage, largest_gap
-from momus_critics.prose.examples import KEPT, Exampled, counts_of, first_of_each, ranks
+from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
@@ -174,21 +174,13 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
         )
 
     def summarize(self, latents: Moves) -> Exampled:
-        """Numbers of classes, of pairs, and of openings, with examples of each opening."""
-        size, states = len(STATES), np.asarray(latents.states)
-        pairs = states[:-1] * size + states[1:]
-        inside = np.ones(max(len(states) - 1, 0), dtype=bool)
-        cuts = latents.offsets[1:-1] - 1
-        inside[cuts[(cuts >= 0) & (cuts < len(inside))]] = False
+        """Numbers of classes and of openings, with an example of each opening."""
         openings, examples = _openings(latents)
-        arrays = {
-            "classes": np.bincount(states, minlength=size).astype(np.float64),
-            "pairs": np.bincount(pairs[inside], minlength=size * size).astype(np.float64),
-        }
+        arrays = {"classes": np.bincount(latents.states, minlength=len(STATES)).astype(np.float64)}
         return Exampled.of(Pooled(len(latents), arrays, {"openings": openings}), examples)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
-        """Over-used and under-used openings of sentences, classes, and which class follows which."""
+        """Over-used and under-used openings of sentences, and classes."""
         totals = _sentences(real), _sentences(generated)
         names, p, q = counts_of(real, generated, "openings", str, totals, LEAST)
         usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
@@ -198,7 +190,6 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
         return [
             *usage.tables(real, generated, SHOWN, "over-used openings of sentences"),
             classes.table("classes", "Classes of sentences"),
-            _pairs(real, generated),
         ]
 
     def notes(self) -> list[Note]:
@@ -263,12 +254,12 @@ class Openings:
 
 
 def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
-    """Number of sentences by their first two words, and a few examples of each, whichever they are."""
+    """Number of sentences by their first two words, and an example of each, whichever it is."""
     prose, openings = z.prose, Openings.of(z)
     starts, where = openings.starts, openings.which
     rank = ranks(prose.hashes, starts, range(8))
     examples: dict[str, list[tuple[float, str]]] = {}
-    for i in first_of_each(where, rank, KEPT).tolist():
+    for i in first_of_each(where, rank).tolist():
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
@@ -279,20 +270,3 @@ def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[
 
 def _sentences(text: Pooled) -> float:
     return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)
-
-
-def _pairs(real: Pooled, generated: Pooled) -> Heatmap:
-    size = len(STATES)
-    shares = [t.arrays["pairs"].reshape(size, size) for _, t in both(real, generated)]
-    # how often each class follows, after each class, in percent
-    rates: list[Floats] = [100 * s / np.maximum(s.sum(axis=1, keepdims=True), 1.0) for s in shares]
-    return Heatmap(
-        "class-transitions",
-        "Which class follows which: generated less real text",
-        STATES,
-        STATES,
-        np.round(rates[1] - rates[0], 2).tolist(),
-        "percentage points",
-        "after",
-        "follows",
-    )
