@@ -29,7 +29,7 @@ from momus_critics.discourse.classes import (
     SPEECH,
     STATES,
     THIRD_PERSON,
-    Moves,
+    SentenceClasses,
     sentence_classes,
 )
 from momus_critics.evidence import highest
@@ -45,7 +45,7 @@ EXAMPLE = 14
 
 
 @parametrized
-class Discourse(MergeableMixin, ProseCritic[Moves]):
+class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,
@@ -112,7 +112,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
         state.component("process_", DenseNGrams)
         state.integer("sentences_")
 
-    def project(self, batch: Corpus) -> Moves:
+    def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""
         prose = self.prose(batch)
         classes, first = sentence_classes(prose)
@@ -128,13 +128,13 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
         offsets = offsets_of(np.bincount(owners, repeats, len(prose)).astype(np.int64))
         one, other = (prose.is_any(w) for w in (FIRST_PERSON | FIRST_PERSON_SHORT, THIRD_PERSON))
         persons = np.column_stack([float_sums(one, prose.offsets), float_sums(one | other, prose.offsets)])
-        return Moves(states, offsets, None, np.repeat(first, repeats), prose, persons)
+        return SentenceClasses(states, offsets, None, np.repeat(first, repeats), prose, persons)
 
-    def log_prior(self, latents: Moves) -> LogPrior:
+    def log_prior(self, latents: SentenceClasses) -> LogPrior:
         """Sum of log P_c over the states of each document and its end."""
         return LogPrior(self.process_.totals(latents.states, latents.offsets), latents.lengths + 1)
 
-    def sufficient_statistics(self, latents: Moves) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: SentenceClasses) -> Mapping[str, Rows]:
         """Pairs of neighbouring classes; connectives, questions and speech beside sentences; persons."""
         z, size = latents.states, len(STATES)
         sentences = float_sums(z != PARAGRAPH, latents.offsets)
@@ -147,7 +147,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
             "pairs": Counted.of_tokens(pairs, latents.offsets, np.arange(size * size)),
             **{k: np.column_stack([float_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
             "persons": latents.persons,
-            "openings": Openings.of(latents).rows(latents, sentences),
+            "openings": SentenceOpenings.of(latents).rows(latents, sentences),
         }
 
     def statistics(self) -> Sequence[Statistic]:
@@ -173,7 +173,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
             ),
         )
 
-    def summarize(self, latents: Moves) -> Exampled:
+    def summarize(self, latents: SentenceClasses) -> Exampled:
         """Numbers of classes and of openings, with an example of each opening."""
         openings, examples = _openings(latents)
         arrays = {"classes": np.bincount(latents.states, minlength=len(STATES)).astype(np.float64)}
@@ -213,7 +213,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
 
 
 @dataclass(frozen=True)
-class Openings:
+class SentenceOpenings:
     """The first two words of sentences; symbols between them are left out, and so are sentences of one word.
 
     Attributes
@@ -229,7 +229,7 @@ class Openings:
     which: Ints
 
     @classmethod
-    def of(cls, z: Moves) -> Openings:
+    def of(cls, z: SentenceClasses) -> SentenceOpenings:
         """Find the openings of all sentences."""
         prose = z.prose
         starts = z.starts[np.asarray(z.states) != PARAGRAPH]
@@ -244,7 +244,7 @@ class Openings:
         names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
         return cls(names, starts, which)
 
-    def rows(self, z: Moves, sentences: Floats) -> Counted:
+    def rows(self, z: SentenceClasses, sentences: Floats) -> Counted:
         """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
         owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1
         shape = len(sentences), len(self.names)
@@ -253,9 +253,9 @@ class Openings:
         return Counted(sparse.csr_array(sparse.hstack([first, counts])), ["", *self.names])
 
 
-def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
+def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
     """Number of sentences by their first two words, and an example of each, whichever it is."""
-    prose, openings = z.prose, Openings.of(z)
+    prose, openings = z.prose, SentenceOpenings.of(z)
     starts, where = openings.starts, openings.which
     rank = ranks(prose.hashes, starts, range(8))
     examples: dict[str, list[tuple[float, str]]] = {}

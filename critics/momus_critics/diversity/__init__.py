@@ -22,7 +22,7 @@ from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
 from momus_critics.diversity.answers import (
     GROUPS,
-    Spread,
+    AnswerSpread,
     alike,
     baseline_of,
     between_similarity,
@@ -46,7 +46,7 @@ SHOWN, LINES = 10, 3
 
 
 @parametrized
-class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
+class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text. The
@@ -150,7 +150,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         """Prompts with one answer."""
         return ["one document per prompt" if n < 2 else None for n in batch.section_counts.tolist()]
 
-    def project(self, batch: Corpus) -> Spread:
+    def project(self, batch: Corpus) -> AnswerSpread:
         """Compare the answers to each prompt."""
         x = self._vectors(batch)
         similarity, distinct, groups = [], [], []
@@ -167,7 +167,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         texts = [[" ".join(s.text.split()[:WORDS]) for s in d.sections] for d in batch]
         mean_cosine, number_distinct = (np.array(v, dtype=np.float64) for v in (similarity, distinct))
         means = prompt_means(x, counts)
-        return Spread(mean_cosine, number_distinct, means, self.words_, groups, counts, texts, list(batch.ids))
+        return AnswerSpread(mean_cosine, number_distinct, means, self.words_, groups, counts, texts, list(batch.ids))
 
     def _vectors(self, batch: Corpus) -> sparse.csr_array:
         """One vector per answer, over ``words_``."""
@@ -177,13 +177,13 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         x.resize((int(batch.section_counts.sum()), len(self.idf_)))
         return x
 
-    def log_prior(self, latents: Spread) -> LogPrior:
+    def log_prior(self, latents: AnswerSpread) -> LogPrior:
         """log P_c of the logit of the similarity."""
         from scipy.stats import norm
 
         return LogPrior.of_vectors(norm.logpdf(_logit(latents.similarity), self.mean_, self.sd_))
 
-    def sufficient_statistics(self, latents: Spread) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: AnswerSpread) -> Mapping[str, Rows]:
         """Similarity, effective number of distinct answers, and answers in groups, each beside ones; mean vectors."""
         ones = np.ones(len(latents))
         full = latents.counts >= self.size_
@@ -237,7 +237,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
             ),
         )
 
-    def summarize(self, latents: Spread) -> Exampled:
+    def summarize(self, latents: AnswerSpread) -> Exampled:
         """Distribution of similarities, and the prompts whose answers are most alike."""
         values, counts = np.unique(np.round(latents.similarity, 3), return_counts=True)
         table: dict[str | float, float] = {

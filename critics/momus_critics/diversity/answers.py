@@ -89,7 +89,7 @@ def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -
 
 
 @dataclass(frozen=True)
-class Spread:
+class AnswerSpread:
     """Answers to n prompts.
 
     Attributes

@@ -23,7 +23,7 @@ from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents, chained
-from momus_critics.edges.features import FEATURES, Edge, read_edges
+from momus_critics.edges.features import FEATURES, EdgeSentence, read_edges
 from momus_critics.fits.mixtures import BernoulliMixture, names_of
 from momus_critics.prose.examples import LEAST, Exampled, counts_of
 from momus_critics.prose.reading import ProseCritic
@@ -47,7 +47,7 @@ SHOWN, NAMED = 12, 3
 class EdgeLatents(ChainLatents):
     """Classes of the first and the last sentence of n documents, and what these sentences are like."""
 
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[EdgeSentence, ...] = ()
 
 
 @parametrized
@@ -123,7 +123,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
         state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
 
-    def _classes(self, first: Edge, last: Edge) -> tuple[Floats, Ints]:
+    def _classes(self, first: EdgeSentence, last: EdgeSentence) -> tuple[Floats, Ints]:
         """P(class | features) of each step, (N, K), and where documents begin: one step where there is one sentence."""
         several = first.numbers < last.numbers
         opening, ending = self.opening_.posterior(first.features), self.ending_.posterior(last.features)
