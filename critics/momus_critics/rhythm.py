@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.statistic import mean
 from momus.errors import FittingError
@@ -15,7 +15,6 @@ from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus_critics.evidence import Mark, distributions, highest, mark_passage, words_of
 from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
 from momus_critics.prose.reading import BREAK, ProseCritic
@@ -80,14 +79,11 @@ class Rhythm(ProseCritic[SentenceLengths]):
                 f"critic 'rhythm': no document of {real.name!r} has two sentences", hint="give running text to fit on"
             )
         self.process_ = self.new_process().fit(z)
-        self.sentences_ = len(z.words)
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", LengthProcess)
-        state.integer("sentences_")
+        Fitted(self).component("process_", LengthProcess)
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""
@@ -152,7 +148,9 @@ class Rhythm(ProseCritic[SentenceLengths]):
     def summarize(self, latents: SentenceLengths) -> Pooled:
         """Sentence lengths."""
         values, counts = np.unique(latents.words, return_counts=True)
-        words = {float(v): float(c) for v, c in zip(values.tolist(), counts.tolist(), strict=True)}
+        words: dict[str | float, float] = {
+            float(v): float(c) for v, c in zip(values.tolist(), counts.tolist(), strict=True)
+        }
         return Pooled(len(latents), {}, {"words": words})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -160,17 +158,6 @@ class Rhythm(ProseCritic[SentenceLengths]):
         x, tables = Axis("words per sentence", "log"), [t.counts["words"] for t in (real, generated)]
         title = "Cumulative distribution of sentence length"
         return [distributions("sentence-lengths", title, x, "share of sentences", tables)]
-
-    def notes(self) -> list[Note]:
-        """What the process learned."""
-        _, last, all_before, first = self.process_.coefficients_.tolist()
-        return [
-            Note(
-                f"Fitted on {counted(self.sentences_, 'sentence')}. The logarithm of the expected length follows that "
-                f"of the sentence before by {last:.2f}, that of all sentences before by {all_before:.2f}, and changes "
-                f"by {first:+.2f} where a paragraph begins; shape {self.process_.shape_:.2f}."
-            )
-        ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the sentences whose lengths are least likely."""

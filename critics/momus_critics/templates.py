@@ -13,7 +13,6 @@ from momus.critic import (
     Counts,
     LogPrior,
     MergeableMixin,
-    Note,
     Pooled,
     Reporting,
     Rows,
@@ -32,7 +31,6 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus_critics.evidence import Mark, highest, mark_passage
 from momus_critics.keyness.testing import LEAST, Usage, largest_share_gap
 from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
@@ -150,14 +148,13 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         z = self.project(real)
         ngrams = self.new_process().count(z.states, z.sentences)
         openings = Counts.of_values(openings=z.openings[z.openings >= 0])
-        return ngrams + openings + Counts.of(sentences=[len(z.owners)])
+        return ngrams + openings
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams, and choose the commonest openings."""
         self.process_ = self.new_process().learn(counts)
         codes, numbers = counts.numbers("openings")
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
-        self.sentences_ = int(counts.array("sentences")[0])
         return self
 
     def check_state(self) -> None:
@@ -165,7 +162,6 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         state = Fitted(self)
         state.component("process_", DenseNGrams)
         state.ascending("openings_", kind="i")
-        state.integer("sentences_")
 
     def project(self, batch: Corpus) -> Tagged:
         """Tag the tokens of each document."""
@@ -281,11 +277,6 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             usage = Usage(kind, title, "template", unit, names, keys, p, q)
             tables += usage.tables(real, generated, SHOWN, named)
         return tables
-
-    def notes(self) -> list[Note]:
-        """Size of the training data."""
-        limit = f", the first {self.max_tokens:,} words and symbols of each document" if self.max_tokens else ""
-        return [Note(f"{self.order}-grams of parts of speech of {counted(self.sentences_, 'sentence')}{limit}.")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the words whose part of speech is least likely."""

@@ -93,8 +93,8 @@ def test_a_saved_process_is_within_bounds():
 
 
 def test_documents_of_two_sentences_suffice_for_a_fit():
-    critic = Rhythm().fit(Corpus.from_texts(["One. Two words.", "Three more words. Four.", "Yes, no. It is so."]))
-    assert critic.sentences_ == 6
+    texts = ["One. Two words.", "Three more words. Four.", "Yes, no. It is so."]
+    assert Rhythm().fit(Corpus.from_texts(texts)).process_.shape_ > 0
 
 
 def test_log_probabilities_are_those_of_the_formula_and_sum_to_one():
@@ -228,15 +228,6 @@ def test_marked_sentences_carry_their_nats_and_what_was_expected():
         (told([118]) + " ", pytest.approx(nats[0])),
         ("Word", pytest.approx(nats[1])),
     ]
-
-
-def test_the_notes_tell_the_fitted_process():
-    critic = Rhythm().fit(prose(40, 0))
-    critic.process_.coefficients_, critic.process_.shape_ = np.array([2.0, 0.25, -0.5, 0.125]), 3.0
-    (note,) = critic.notes()
-    assert "Fitted on 960 sentences." in note.text
-    assert "before by 0.25, that of all sentences before by -0.50" in note.text
-    assert "changes by +0.12 where a paragraph begins; shape 3.00." in note.text
 
 
 def test_documents_of_one_sentence_are_unscored():

@@ -13,7 +13,6 @@ from momus.critic import (
     EvidenceMixin,
     LogPrior,
     MergeableMixin,
-    Note,
     Pooled,
     Reporting,
     Rows,
@@ -32,7 +31,6 @@ from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus.text.languages import ANY, Scripts
 from momus.text.mentions import Resolver, resolve_kept
 from momus_critics.coreference.evidence import WindowEvidence
@@ -117,13 +115,11 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
         chains, _ = self.chains(real)
-        totals = [int((np.diff(chains.offsets) > 0).sum()), len(chains.kinds), int((chains.entities >= 0).sum())]
-        return self.new_process().count(chains) + Counts.of(totals=totals)
+        return self.new_process().count(chains) + Counts.of(used=[int((np.diff(chains.offsets) > 0).sum())])
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of windows."""
-        self.used_, self.symbols_, self.mentions_ = counts.array("totals").tolist()
-        if not self.used_:
+        if not counts.array("used")[0]:
             raise FittingError(
                 "critic 'coreference': no document of the text to fit on mentions a person",
                 hint="give text about people, or another resolver",
@@ -133,10 +129,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", ChainProcess)
-        for name in ("used_", "symbols_", "mentions_"):
-            state.integer(name)
+        Fitted(self).component("process_", ChainProcess)
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
@@ -235,18 +228,6 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the least likely mentions in context, in the order of the text, each with the likeliest alternative."""
         return WindowEvidence(self.process_).marked(document, self.project(document))
-
-    def notes(self) -> list[Note]:
-        """Size of the training data, and the discounts."""
-        discounts = ", ".join(f"{d:.2f}" for d in self.process_.discounts_)
-        return [
-            Note(
-                f"{self.order}-grams ({self.discounting}, discounts {discounts}) of {self.symbols_:,} symbols, "
-                f"{self.mentions_:,} of them mentions, in {counted(self.used_, 'document')} that mention a person; "
-                "resolver "
-                f"{self.resolver}."
-            )
-        ]
 
 
 def _resolver(name: str, settings: Mapping[str, Any]) -> Resolver:

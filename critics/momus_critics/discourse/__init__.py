@@ -9,7 +9,7 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
@@ -19,7 +19,6 @@ from momus.numeric.ragged import float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus_critics.discourse.classes import (
     FIRST_CONNECTIVE,
     FIRST_PERSON,
@@ -98,19 +97,16 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""
         z = self.project(real)
-        return self.new_process().count(z.states, z.offsets) + Counts.of(sentences=[(z.states != PARAGRAPH).sum()])
+        return self.new_process().count(z.states, z.offsets)
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams."""
         self.process_ = self.new_process().learn(counts)
-        self.sentences_ = int(counts.array("sentences")[0])
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", DenseNGrams)
-        state.integer("sentences_")
+        Fitted(self).component("process_", DenseNGrams)
 
     def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""
@@ -191,10 +187,6 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
             *usage.tables(real, generated, SHOWN, "over-used openings of sentences"),
             classes.table("classes", "Classes of sentences"),
         ]
-
-    def notes(self) -> list[Note]:
-        """Size of the training data."""
-        return [Note(f"{self.order}-grams of the classes of {counted(self.sentences_, 'sentence')}.")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show one document sentence by sentence, the tenth of least likely classes marked."""

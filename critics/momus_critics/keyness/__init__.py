@@ -227,6 +227,3 @@ def _middle(prose: Prose) -> int:
     """The median number of tokens of documents with any."""
     lengths = prose.lengths[prose.lengths > 0]
     return max(int(np.median(lengths)), 1) if len(lengths) else 1
-
-
-__all__ = ["Keyness"]

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.estimator import parametrized
@@ -17,7 +17,7 @@ from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted
 from momus_critics.evidence import Mark, mark_passage, percent, rounded, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, ProseCritic
@@ -93,23 +93,16 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count how often copies begin and go on."""
-        copies = self.project(real)
-        totals = [len(copies.states), int((copies.distances > 0).sum())]
-        return self.new_process().count(copies) + Counts.of(totals=totals)
+        return self.new_process().count(self.project(real))
 
     def fit_from(self, counts: Counts) -> Self:
         """Turn counts into hazards."""
         self.process_ = self.new_process().learn(counts)
-        self.words_, copied = counts.array("totals").tolist()
-        self.copied_ = copied / self.words_ if self.words_ else 0.0
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", CopyProcess)
-        state.integer("words_")
-        state.number("copied_", 0.0, 1.0)
+        Fitted(self).component("process_", CopyProcess)
 
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""
@@ -240,15 +233,6 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             ),
             _longest("loops", "Longest loops: one round, and how many of them follow each other", real, generated),
             _longest("copies", "Longest copies that are no loops", real, generated),
-        ]
-
-    def notes(self) -> list[Note]:
-        """How much real text repeats."""
-        return [
-            Note(
-                f"A copy has at least {self.min_length} words and symbols. Of the {counted(self.words_, 'word')} and "
-                f"symbols that the critic was fitted on, {percentage(self.copied_)} are copies."
-            )
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
