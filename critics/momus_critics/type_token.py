@@ -12,7 +12,7 @@ from scipy.special import gammaln, pdtr, xlogy
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, Series, both
+from momus.evidence import Axis, Chart, Evidence, Role, Series, both
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -193,8 +193,9 @@ class TypeToken(CountingCritic[Growth]):
 
 def _distances(lengths: Floats, distances: Sequence[Floats], x: Axis) -> Chart:
     """All three distances by length."""
-    at, labels = rounded(lengths), (("D_p", "generated"), ("D_p̂", "reference"), ("D_pθ", "fitted"))
-    curves = [Series(label, at, rounded(y, 4), role) for (label, role), y in zip(labels, distances, strict=True)]
+    roles: dict[str, Role] = {"D_p": "generated", "D_p̂": "reference", "D_pθ": "fitted"}
+    at = rounded(lengths)
+    curves = [Series(n, at, rounded(y, 4), role) for (n, role), y in zip(roles.items(), distances, strict=True)]
     return Chart(
         "type-token-distances",
         "Kolmogorov–Smirnov distances by document length",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -228,7 +228,7 @@ class SymbolReader(LogReader):
     """Chains of symbols; the text of a document is its symbols, separated by blanks.
 
     A file is JSON Lines with one list per line, ``["Male:0", ".", "he:0"]``, or one object with such a list and any
-    other fields, ``{"id": …, "symbols": […]}``; or a JSON list of either (``.json``).
+    other fields, ``{"id": …, "symbols": […]}``.
     """
 
     name: ClassVar[str] = "symbols"
@@ -238,26 +238,8 @@ class SymbolReader(LogReader):
 
     def read(self, log: Log, field: str | None) -> LogRecords:
         """Read a file of chains; ``field`` names the list of symbols."""
-        return LogRecords(_records(log, field or FIELD), {"harness": self.title})
-
-
-def _records(log: Log, field: str) -> Iterator[tuple[int, object]]:
-    lines = log.json_lines() if ".json" not in log.file_name.replace(".jsonl", "") else _items(log)
-    first = next(lines, None)
-    if first is None:
-        return
-    # a whole list of documents on one line is a JSON document, whatever the file is called
-    if isinstance(first[1], list) and first[1] and all(isinstance(item, list | dict) for item in first[1]):
-        lines, first = chain(enumerate(first[1], 1), ((number, value) for number, value in lines)), None
-    for number, value in lines if first is None else chain([first], lines):
-        yield number, _record(value, field)
-
-
-def _items(log: Log) -> Iterator[tuple[int, object]]:
-    value = log.json()
-    log.location.unit = "item"
-    whole = value if isinstance(value, list) and all(isinstance(item, list | dict) for item in value) else [value]
-    yield from enumerate(whole, 1)
+        rows = ((number, _record(value, field or FIELD)) for number, value in log.json_lines())
+        return LogRecords(rows, {"harness": self.title})
 
 
 def _record(value: object, field: str) -> object:
