@@ -265,12 +265,6 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         value = -float(self.log_prior(self.project(document)).values[0])
         return mark_passage(document, words, marks, value=value, unit="nats")
 
-    names_: list[str]
-    documents_: Ints
-    discount_: float
-    strength_: float
-    rate_: float
-
 
 def fit_pitman_yor(counts: NDArray[np.integer]) -> tuple[float, float]:
     """Discount in [0, 1) and strength above 0 that maximise the probability of a partition (Pitman 1995, equation 9).

@@ -135,7 +135,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
         return Pooled(len(latents), {"transitions": latents.expected_count()})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Transition errors, and the graph and matrix of differences."""
+        """Transition errors, and the graph of differences."""
         return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
 
     titles_: list[str]

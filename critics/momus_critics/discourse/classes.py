@@ -1,6 +1,6 @@
 """Classes of sentences: questions, speech, and connectives by their senses (after the Penn Discourse Treebank).
 
-`Moves` are the latents of the critic: the classes of the sentences of each document.
+`SentenceClasses` are the latents of the critic: the classes of the sentences of each document.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _opens(prose: Prose, first: Ints, words: Sequence[int]) -> Bools:
 
 
 @dataclass(frozen=True)
-class Moves(StateSequences):
+class SentenceClasses(StateSequences):
     """Classes of sentences, each paragraph preceded by a mark, and the tokens they were read from.
 
     Attributes

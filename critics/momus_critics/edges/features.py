@@ -47,7 +47,7 @@ SEPARATOR, HEADING = " ", "#"
 
 
 @dataclass(frozen=True)
-class Edge:
+class EdgeSentence:
     """The first or the last sentence of n documents.
 
     Attributes
@@ -71,7 +71,7 @@ class Edge:
     texts: tuple[str, ...]
 
 
-def read_edges(prose: Prose) -> tuple[Edge, Edge]:
+def read_edges(prose: Prose) -> tuple[EdgeSentence, EdgeSentence]:
     """The first and the last sentence of documents that have tokens."""
     present = np.flatnonzero(prose.lengths > 0)
     first, last = np.full(len(prose), -1), np.full(len(prose), -1)
@@ -80,7 +80,7 @@ def read_edges(prose: Prose) -> tuple[Edge, Edge]:
     return _edge(prose, first, at_end=False), _edge(prose, last, at_end=True)
 
 
-def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
+def _edge(prose: Prose, chosen: Ints, at_end: bool) -> EdgeSentence:
     n, owners = len(prose), owners_of(prose.offsets)
     inside = prose.sentences == chosen[owners]  # tokens of the chosen sentences, (N,)
 
@@ -101,7 +101,7 @@ def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
     columns += [np.bincount(owners, same & ~inside & prose.alphabetic, n) == 0, count(prose.is_any(LAYOUT)) > 0]
     length = np.where(np.bincount(owners, ~same, n) > 0, np.bincount(owners, same & prose.alphabetic, n), np.nan)
     texts = tuple(" ".join(prose.tokens(a, b)) for a, b in zip(begin.tolist(), end.tolist(), strict=True))
-    return Edge(np.column_stack(columns), _edge_words(prose, at_end), length, chosen, texts)
+    return EdgeSentence(np.column_stack(columns), _edge_words(prose, at_end), length, chosen, texts)
 
 
 def _edge_words(prose: Prose, at_end: bool) -> tuple[str, ...]:

@@ -66,19 +66,19 @@ def sentence_lengths(prose: Prose) -> SentenceLengths:
     return SentenceLengths(words[keep], begins, offsets)
 
 
-def moments(z: SentenceLengths, lags: int) -> tuple[Floats, Floats, Floats]:
-    """Spread of log lengths within documents and their correlation at a distance, as sums per document.
+def moments(z: SentenceLengths) -> tuple[Floats, Floats]:
+    """Spread of log lengths within documents and the correlation of neighbours, as sums per document.
 
     With x the logarithms of the n lengths of a document and x̄ their mean, the sum of squares Σ (x − x̄)² has n − 1
-    degrees of freedom. The sum of products at lag k, Σ (x_t − x̄)(x_{t+k} − x̄), of independent lengths has the
-    expectation −σ² (n − k) / n, which is added back, so that documents of any length estimate a correlation of 0.
+    degrees of freedom. The sum of products of neighbours, Σ (x_t − x̄)(x_{t+1} − x̄), of independent lengths has the
+    expectation −σ² (n − 1) / n, which is added back, so that documents of any length estimate a correlation of 0.
 
     Returns
     -------
     squares
         (n, 2): sum of squares and degrees of freedom.
-    products, variances
-        (n, lags): sums of products at lags 1, 2, …, and their values at a correlation of 1.
+    neighbours
+        (n, 2): sum of products, and its value at a correlation of 1.
     """
     owners, n = z.documents, z.lengths.astype(np.float64)
     x = np.log(z.words.astype(np.float64))
@@ -86,14 +86,11 @@ def moments(z: SentenceLengths, lags: int) -> tuple[Floats, Floats, Floats]:
     centred = without_rounding(x - means[owners])
     squares = np.bincount(owners, centred**2, len(z))
     variance = squares / np.maximum(n - 1, 1)
-    products, variances = np.zeros((len(z), lags)), np.zeros((len(z), lags))
-    for k in range(1, lags + 1):
-        same = owners[k:] == owners[:-k]
-        raw = np.bincount(owners[k:][same], (centred[k:] * centred[:-k])[same], len(z))
-        pairs = np.maximum(n - k, 0)
-        products[:, k - 1] = raw + variance * pairs / np.maximum(n, 1)
-        variances[:, k - 1] = variance * pairs
-    return np.column_stack([squares, np.maximum(n - 1, 0)]), products, variances
+    same = owners[1:] == owners[:-1]
+    raw = np.bincount(owners[1:][same], (centred[1:] * centred[:-1])[same], len(z))
+    pairs = np.maximum(n - 1, 0)
+    neighbours = np.column_stack([raw + variance * pairs / np.maximum(n, 1), variance * pairs])
+    return np.column_stack([squares, pairs]), neighbours
 
 
 COEFFICIENTS = 4

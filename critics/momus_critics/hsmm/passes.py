@@ -82,8 +82,6 @@ class Posterior:
         (K, K) expected numbers of transitions in the whole batch.
     durations
         (K, D) expected numbers of segments of each duration.
-    starts
-        (B, T, K) probability that a segment of state k begins at t.
     """
 
     log_likelihood: Tensor
@@ -92,12 +90,6 @@ class Posterior:
     final: Tensor
     transitions: Tensor
     durations: Tensor
-    starts: Tensor
-
-    @property
-    def segments(self) -> Tensor:
-        """Expected number of segments of each sequence, (B,)."""
-        return self.starts.sum(dim=(1, 2))
 
 
 @dataclass(frozen=True)
@@ -200,9 +192,7 @@ def posterior(
     # observation t lies in a segment of state k: segments begun up to t minus those ended by then
     occupancy = (starts - ends).cumsum(dim=0)[:-1].permute(1, 0, 2).clamp_min(0.0)
     last = ends.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0]
-    return Posterior(
-        lattice.log_likelihood, occupancy, starts[0], last, transitions, durations, starts[:-1].permute(1, 0, 2)
-    )
+    return Posterior(lattice.log_likelihood, occupancy, starts[0], last, transitions, durations)
 
 
 def _transitions(parameters: Parameters, lattice: Lattice, after_enter: Tensor) -> Tensor:

@@ -200,11 +200,11 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         return {"words and phrases": terms}
 
     def summarize(self, latents: TermLatents) -> Exampled:
-        """Windows and documents by term, and lines of text with each term."""
+        """Windows and documents by term, and a line of text with each."""
         return evidence.summary(latents, set(self.asked_))
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
-        """Over-used and under-used terms with concordance lines."""
+        """Over-used and under-used terms, each with a concordance line."""
         return evidence.show(real, generated)
 
     def notes(self) -> list[Note]:
@@ -227,6 +227,3 @@ def _middle(prose: Prose) -> int:
     """The median number of tokens of documents with any."""
     lengths = prose.lengths[prose.lengths > 0]
     return max(int(np.median(lengths)), 1) if len(lengths) else 1
-
-
-__all__ = ["Keyness"]

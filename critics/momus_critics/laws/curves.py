@@ -27,14 +27,11 @@ class Line:
     ----------
     error
         ε = sqrt(mean((log10 y − log10 ŷ)²)) (Takahashi & Tanaka-Ishii 2019).
-    points
-        Number of points fitted.
     """
 
     slope: float
     intercept: float
     error: float
-    points: int
 
     def __call__(self, x: Floats) -> Floats:
         """Compute ŷ at x."""
@@ -60,7 +57,7 @@ def fit_line(x: NDArray[np.generic], y: NDArray[np.generic]) -> Line:
     slope = float(du @ (v - v.mean()) / (du @ du))
     intercept = float(v.mean() - slope * u.mean())
     residual = v - intercept - slope * u
-    return Line(slope, intercept, float(np.sqrt(np.mean(residual**2))), len(u))
+    return Line(slope, intercept, float(np.sqrt(np.mean(residual**2))))
 
 
 def geometric_grid(ratio: float, last: int, first: tuple[int, ...] = tuple(range(1, 10))) -> Ints:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +19,6 @@ NEVER = 1 << 60
 """The position of a word that does not occur."""
 CELL, CELLS = 25, 1 << 17
 """Fewest characters per cell, and approximately the largest number of cells."""
-
-
-class ReorderedCurve(Protocol):
-    """A curve of pieces of text in any order."""
-
-    def curve(self, order: list[int]) -> Curve:
-        """Compute the curve of some of the pieces, in this order."""
-        ...
 
 
 class ReorderedTypes:
@@ -166,6 +157,10 @@ class ReorderedWindows:
         rows = self._starts[chosen][piece] + inside // self.cell
         counts = np.diff(before[piece] + self._cumulated[rows], axis=0).astype(np.float64)
         return float((counts**2).sum() / len(counts) - (counts.mean(axis=0) ** 2).sum())
+
+
+ReorderedCurve = ReorderedTypes | ReorderedWindows
+"""A curve of pieces of text in any order."""
 
 
 def _spelled(pieces: Sequence[RunningText]) -> tuple[list[NDArray[np.unsignedinteger]], int]:

@@ -20,7 +20,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import FOLDS, ChainCritic
 from momus_critics.chains.posterior import ChainLatents, factorised
-from momus_critics.layout.blocks import CODE, FEATURES, KINDS, Block, blocks_of, read_blocks
+from momus_critics.layout.blocks import CODE, FEATURES, KINDS, LayoutBlock, blocks_of, read_blocks
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
@@ -148,7 +148,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the blocks, with the unlikely ones marked."""
-        blocks: list[Block] = blocks_of(document[0].text)
+        blocks: list[LayoutBlock] = blocks_of(document[0].text)
         return evidence.explain(self, document, [b.text for b in blocks])
 
 

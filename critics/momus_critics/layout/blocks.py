@@ -62,7 +62,7 @@ _SPEECH = re.compile(r"[\"“„«'‘—–]\s?\w")
 
 
 @dataclass(frozen=True)
-class Block:
+class LayoutBlock:
     """A block: its kind, and its text."""
 
     kind: str
@@ -121,7 +121,7 @@ def _features(text: str, kinds: set[str], titled: bool) -> list[bool]:
     ]
 
 
-def blocks_of(text: str) -> list[Block]:
+def blocks_of(text: str) -> list[LayoutBlock]:
     r"""The blocks of a text, as Markdown reads it where it has such marks.
 
     Lines within a paragraph are verse if they are short, one paragraph if they seem to be wrapped at some width, and
@@ -132,7 +132,7 @@ def blocks_of(text: str) -> list[Block]:
     """
     blocks = list(_blocks(text))
     if len(blocks) > 1 and blocks[0].kind in ("heading", "subheading", "minor heading", "bold line", "short line"):
-        blocks[0] = Block("title", blocks[0].text)
+        blocks[0] = LayoutBlock("title", blocks[0].text)
     return blocks
 
 
@@ -146,7 +146,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _blocks(text: str) -> Iterator[Block]:
+def _blocks(text: str) -> Iterator[LayoutBlock]:
     tokens = _parser().parse(text)
     lists: list[str] = []
     within = 0  # of a quotation or table, whose inner blocks are not told
@@ -154,7 +154,7 @@ def _blocks(text: str) -> Iterator[Block]:
         kind = token.type
         if kind in ("blockquote_open", "table_open"):
             if not within:
-                yield Block("quotation" if kind == "blockquote_open" else "table", _inner(tokens, place))
+                yield LayoutBlock("quotation" if kind == "blockquote_open" else "table", _inner(tokens, place))
             within += 1
         elif kind in ("blockquote_close", "table_close"):
             within -= 1
@@ -165,14 +165,14 @@ def _blocks(text: str) -> Iterator[Block]:
         elif within:
             continue
         elif kind == "list_item_open":
-            yield Block(lists[-1] if len(lists) == 1 else "nested item", _inner(tokens, place, item=True))
+            yield LayoutBlock(lists[-1] if len(lists) == 1 else "nested item", _inner(tokens, place, item=True))
         elif kind == "heading_open":
             level = ("heading", "subheading", "minor heading")[min(int(token.tag[1]), 3) - 1]
-            yield Block(level, tokens[place + 1].content)
+            yield LayoutBlock(level, tokens[place + 1].content)
         elif kind == "fence":
-            yield Block("code", token.content)
+            yield LayoutBlock("code", token.content)
         elif kind == "hr":
-            yield Block("break", token.markup)
+            yield LayoutBlock("break", token.markup)
         elif kind == "paragraph_open" and not lists:
             yield from _paragraphs(tokens[place + 1].content)
 
@@ -188,27 +188,27 @@ def _inner(tokens: Sequence[Token], place: int, item: bool = False) -> str:
     return "\n".join(pieces)
 
 
-def _paragraphs(content: str) -> Iterator[Block]:
+def _paragraphs(content: str) -> Iterator[LayoutBlock]:
     """What the lines of a Markdown paragraph are."""
     lines = [line.strip() for line in content.split("\n") if line.strip()]
     longest = max(map(len, lines), default=0)
     if len(lines) > 2 and longest <= VERSE:
-        yield Block("verse", "\n".join(lines))
+        yield LayoutBlock("verse", "\n".join(lines))
     elif len(lines) > 1 and longest <= WRAPPED and min(map(len, lines[:-1])) > longest / 2:
         yield _paragraph(" ".join(lines))
     else:
         yield from map(_paragraph, lines)
 
 
-def _paragraph(text: str) -> Block:
+def _paragraph(text: str) -> LayoutBlock:
     """The kind of one paragraph."""
     words = len(_WORD.findall(text))
     if not words:
-        return Block("break", text)
+        return LayoutBlock("break", text)
     if _BOLD_LINE.fullmatch(text):
-        return Block("bold line", text)
+        return LayoutBlock("bold line", text)
     if words <= LINE and not _ENDED.search(text):
-        return Block("short line", text)
+        return LayoutBlock("short line", text)
     if _SPEECH.match(text):
-        return Block("paragraph of speech", text)
-    return Block(next((name for most, name in SIZES if words <= most), "very long paragraph"), text)
+        return LayoutBlock("paragraph of speech", text)
+    return LayoutBlock(next((name for most, name in SIZES if words <= most), "very long paragraph"), text)

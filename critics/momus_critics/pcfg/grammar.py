@@ -100,7 +100,7 @@ def parse_trees(text: str, place: str = "trees") -> Iterator[Tree]:
 
 
 @dataclass
-class Rules:
+class RuleCounts:
     """Counts of the rules ``A → B C`` and ``A → word``, and of the labels at the top of trees."""
 
     binary: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -162,10 +162,10 @@ class Grammar:
         self._index = {w: i for i, w in enumerate(self.words)}
 
     @classmethod
-    def of_rules(cls, rules: Rules, flat: float = 1e-3, lower: bool = True, labels: int = 50) -> Grammar:
+    def of_rules(cls, rules: RuleCounts, flat: float = 1e-3, lower: bool = True, labels: int = 50) -> Grammar:
         """Estimate from counts of rules; the rarest labels are merged if there are more than ``labels``.
 
-        >>> rules = Rules()
+        >>> rules = RuleCounts()
         >>> from momus_critics.pcfg.grammar import parse_trees
         >>> for tree in parse_trees("(S (N it) (V is)) (S (N she) (V is))"):
         ...     rules.add(tree)

@@ -35,7 +35,8 @@ class DenseNGrams(Estimator):
     order
         n.
 
-    >>> process = DenseNGrams(symbols=2, order=2).fit(np.array([0, 1, 0, 1]), np.array([0, 4]))
+    >>> process = DenseNGrams(symbols=2, order=2)
+    >>> process = process.learn(process.count(np.array([0, 1, 0, 1]), np.array([0, 4])))
     >>> process.probabilities_.shape, bool(np.allclose(process.probabilities_.sum(axis=-1), 1))
     ((3, 3), True)
     """
@@ -45,10 +46,6 @@ class DenseNGrams(Estimator):
         self.order = order
         if order < 1 or (symbols + 1) ** order > LARGEST:
             raise UsageError(f"order is {order}, with {symbols} symbols", hint="give a lower order, of at least 1")
-
-    def fit(self, states: NDArray[np.integer], offsets: Ints) -> Self:
-        """Count n-grams, and smooth them; see `count`."""
-        return self.learn(self.count(states, offsets))
 
     def count(self, states: NDArray[np.integer], offsets: Ints) -> Counts:
         """Count n-grams; those of several texts add up.

@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
 from momus.critic.shifts import Shifts
 from momus.estimator import parametrized
-from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
+from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
@@ -180,38 +180,25 @@ class Register(ProseCritic[RegisterLatents]):
         )
 
     def summarize(self, latents: RegisterLatents) -> Pooled:
-        """Sums of the features and of their squares, and of the dimensions."""
+        """Sums of the features and of their squares."""
         return Pooled(
             len(latents),
             {
                 "features": latents.features.sum(axis=0),
                 "squares": (latents.features**2).sum(axis=0),
-                "dimensions": np.asarray(latents.mean, dtype=np.float64).sum(axis=0),
             },
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Dimensions with their features, and features by how far they differ."""
+        """Features by how far they differ; the dimensions are among the statistics."""
         n = [max(t.documents, 1) for t in (real, generated)]
-        places = [t.arrays["dimensions"] / m for t, m in zip((real, generated), n, strict=True)]
-        rows: list[tuple[Cell, ...]] = [
-            (f"{k + 1}", low, high, *(round(float(p[k]), 2) for p in places))
-            for k, (low, high) in enumerate(self.poles)
-        ]
-        dimensions = Table(
-            "register-dimensions",
-            "Dimensions of register",
-            ("dimension", "lower end", "upper end", "real", "generated"),
-            rows,
-            note="Mean places in standard deviations of real text; features by their largest loadings.",
-        )
         # means and the deviation of real documents, (F,)
         means = real.arrays["features"] / n[0], generated.arrays["features"] / n[1]
         spread = np.sqrt(np.maximum(real.arrays["squares"] / n[0] - means[0] ** 2, 1e-6))
         units = [_unit(f) for f in range(len(FEATURES))]
         effect = (means[1] - means[0]) / spread
         features = Shifts("feature", FEATURES, means, units, effect, "difference in sd of real text")
-        return [dimensions, features.table("register-features", "Features that differ most")]
+        return [features.table("register-features", "Features that differ most")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the features of a document that are farthest from the mean of real text."""

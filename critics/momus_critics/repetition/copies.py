@@ -191,10 +191,6 @@ def doubling_class(values: Ints, classes: int) -> Ints:
 class CopyProcess(Estimator):
     """Hazards of beginning and continuing copies, fitted on real text; see the module."""
 
-    def fit(self, copies: Copies) -> Self:
-        """Count how often copies begin and go on, and turn counts into hazards."""
-        return self.learn(self.count(copies))
-
     def count(self, copies: Copies) -> Counts:
         """Count how often copies begin, by place and source, and go on or end, by source and age."""
         place, begins, ends, age, source = _events(copies)
