@@ -20,7 +20,7 @@ from momus.reading import read_corpus
 from momus.runs.folder import RunFolder
 from momus.schema import SEAL, seal
 from momus_critics.length import Length
-from momus_people.answers import Answers, read_answers
+from momus_people.answers import Answers
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
 from momus_people.store import read_study, study_folder
@@ -34,13 +34,6 @@ from ..examples.people.studies import study
 def test_a_study_is_not_read_with_such_options(options):
     with pytest.raises(UsageError, match=r"not a (share|seed)"):
         analysed(study(), Answers(), **options)
-
-
-def test_tasks_without_annotations_have_no_answers(tmp_path):
-    made = study()
-    task = {"data": {"study": made.name, "rater": "rater-1", "trial": "x"}, "annotations": None}
-    (tmp_path / "export.json").write_text(json.dumps([task]))
-    assert read_answers(made, [tmp_path / "export.json"]).by_rater == {0: []}
 
 
 CHANGES = {

@@ -1,23 +1,34 @@
-"""Read and validate answers: files that raters' pages saved, and exports of Label Studio."""
+"""Read and validate answers: files that raters' pages saved."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from momus.errors import ReadingError, StoreError
 from momus.report.safe import one_line
-from momus.schema import build, read_json
+from momus.schema import read_json
 from momus_people.design import Trial
-from momus_people.label_studio import SavedAnswers, answers_of_export
 from momus_people.store import Study
 
-PASS = "pass files that a rater's page saved, or a JSON export of Label Studio"
+PASS = "pass files that a rater's page saved"
 LARGEST = 50_000_000
 """Bytes of a file of answers at most."""
+ANSWERS: Literal["momus-answers-1"] = "momus-answers-1"
+"""Format of files of answers."""
+
+
+class SavedAnswers(TypedDict):
+    """What a rater's page saves; each answer is checked by itself."""
+
+    format: Literal["momus-answers-1"]
+    study: str
+    rater: str
+    answers: list[Any]
+    comment: NotRequired[str | None]
 
 
 @dataclass(frozen=True)
@@ -67,9 +78,8 @@ def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
     ReadingError
         A file cannot be read, is of another study, or holds something else.
     """
-    files = [f for path in paths for f in _files(study, path)]
-    found = Answers(notes=[n for _, notes in files for n in notes])
-    contents = [c for content, _ in files for c in content]
+    found = Answers()
+    contents = [_saved(study, path) for path in paths]
     numbers = {name: k for k, name in enumerate(study.raters)}
     for rater, name in enumerate(study.raters):
         mine = [c for c in contents if c["rater"] == name]
@@ -95,19 +105,15 @@ def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
     return found
 
 
-def _files(study: Study, path: Path) -> Iterable[tuple[list[SavedAnswers], list[str]]]:
-    """The answer files in one file, and notes."""
+def _saved(study: Study, path: Path) -> SavedAnswers:
+    """The answers in one file."""
     try:
         if path.stat().st_size > LARGEST:
             raise StoreError(f"{path}: larger than {LARGEST:,} bytes", hint=PASS)
-        content = read_json(path, Any, PASS)
-        if isinstance(content, list) and content:
-            made, notes = answers_of_export(study, content)
-            return [(made, [f"{path.name}: {n}" for n in notes])]
-        saved = build(SavedAnswers, content, str(path), PASS)
+        saved = read_json(path, SavedAnswers, PASS)
         if saved["study"] != study.name:
             raise StoreError(f"{path}: of study {saved['study']!r}, and this is {study.name!r}", hint=PASS)
-        return [([saved], [])]
+        return saved
     except OSError as error:
         raise ReadingError(f"{path}: cannot be read ({error.strerror})", hint=PASS) from error
     except (StoreError, ValueError) as error:

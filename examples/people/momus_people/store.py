@@ -3,7 +3,6 @@
 STUDY/study.json       protocol, question, raters, numbers of documents; nothing about single passages
 STUDY/key.json         which passage is from which document, what checks expect, values of critics: keep it back
 STUDY/raters/          one page per rater
-STUDY/label-studio/    tasks per rater, and the labelling configuration
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from momus_people.design import Design, Trial
 from momus_people.excerpts import LONGEST, Excerpt
 from momus_people.protocol import Protocol, protocol_of
 
-STUDY, KEY, RATERS, LABEL_STUDIO = "study.json", "key.json", "raters", "label-studio"
+STUDY, KEY, RATERS = "study.json", "key.json", "raters"
 FORMAT: Literal["momus-study-1"] = "momus-study-1"
 BACKUP = "take the files of the study from a backup, or make it again"
 UNITLESS = ("check", "training")
