@@ -122,23 +122,6 @@ class Comparison(Results):
 
         return comparison_markdown(self)
 
-    def to_card(self, corpus: str | None = None) -> str:
-        """Write a section of a data card in Markdown: what critics say of one generated corpus.
-
-        Parameters
-        ----------
-        corpus
-            Name of the corpus; default: the only one.
-
-        Raises
-        ------
-        UsageError
-            There is no such corpus, or there are several and none is named.
-        """
-        from momus.report.exports import card_markdown
-
-        return card_markdown(self, corpus)
-
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
         from momus.ownership import check_output

@@ -141,7 +141,7 @@ COMMANDS = {
     ],
     "fit": ["--fit", "--config", "--field", "--format", "--encoding", "--keep", "--device"],
     "score": ["--out", "--field", "--format", "--encoding"],
-    "show": ["--all", "--json", "--html", "--out", "--card", "--text", "--into"],
+    "show": ["--all", "--json", "--html", "--out"],
     "outliers": ["--critic", "--top", "--corpus", "--all-critics"],
     "generate": ["--fit", "--each", "--temperature", "--top-p", "--prompts", "--seed", "--decoding", "--longest"],
     "prepare": ["--least-sections", "--language", "--field"],

@@ -229,7 +229,7 @@ def options(command, *names):
 
 
 def test_the_table_names_every_option_for_an_output():
-    known = {option for case in CASES for option in case.options} | FOLDERS | PARTS | {"show --into"}
+    known = {option for case in CASES for option in case.options} | FOLDERS | PARTS
     found = dict(options(COMMAND))
     assert {name for name, option in found.items() if option not in READ} - known == set()
     assert known - set(found) - FOLDERS == set()

@@ -20,44 +20,26 @@ def show(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="With --html: file to write; default: report.html of the run.")
     ] = None,
-    card: Annotated[
-        bool, typer.Option("--card", help="Print a section for the data card of a generated text instead.")
-    ] = False,
-    corpus: Annotated[
-        str | None, typer.Option("--text", "-t", help="With --card: name of the generated text; default: the only one.")
-    ] = None,
-    into: Annotated[
-        Path | None,
-        typer.Option("--into", help="With --card: file for the section, such as README.md; replaces an earlier one."),
-    ] = None,
 ) -> None:
-    """Print the results of a finished run, or write its report or a data card.
+    """Print the results of a finished run, or write its report.
 
     Prints what `momus compare` printed: the answer, and one row per axis. Nothing
     is computed again. Without RUN, shows the newest run in momus-runs.
 
-    With --card: one row per axis with the size of the gap in human bands, its
-    interval, the adjusted p-value, n and the finding, as Markdown; it holds no
-    passage of any document.
-
-    Examples (the others write the report and a data card):
+    Examples (the second writes the report):
 
       [bold]momus show run --all[/bold]
       [bold]momus show run --html --out run.html[/bold]
-      [bold]momus show run --card --into README.md[/bold]
 
     Next: `momus open run` shows the report.
     """
     from momus.runs.folder import read_results
 
-    exclude(html=html, card=card, as_json=printed.as_json, **printed.tables)
+    exclude(html=html, as_json=printed.as_json, **printed.tables)
     need("html", html, out=out)
-    need("card", card, corpus=corpus, into=into)
     folder = run_folder(run)
     if html:
         _write_report(folder, out)
-    elif card:
-        _write_card(folder, corpus, into)
     else:
         printed.show(read_results(folder), folder)
 
@@ -70,18 +52,6 @@ def _write_report(folder: Path, out: Path | None) -> None:
 
     check_output(out or folder / REPORT, REPORT_KIND, kept_by=None if out else folder)
     echo(f"Report: {write_report(read_results(folder), out or folder / REPORT)}")
-
-
-def _write_card(folder: Path, corpus: str | None, into: Path | None) -> None:
-    from momus.report.exports import card_markdown, write_card
-    from momus.runs.folder import read_results
-
-    section = card_markdown(read_results(folder), corpus)
-    if into is None:
-        echo(section, nl=False)
-        return
-    replaced = write_card(into, section)
-    echo(f"Section {'replaced' if replaced else 'added'}: {into}")
 
 
 def open_report(
