@@ -139,7 +139,7 @@ class Comparison(Results):
         Parameters
         ----------
         to
-            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT``, ``tensorboard:FOLDER`` or ``trackio:PROJECT``. The name
+            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT`` or ``tensorboard:FOLDER``. The name
             alone logs into the run that is active in this process, if there is one.
         run
             Name of a run that is created.

@@ -71,8 +71,8 @@ def log_comparison(
     Parameters
     ----------
     to
-        ``TRACKER`` or ``TRACKER:PLACE``, such as ``wandb:team/project``, ``mlflow:experiment``, ``tensorboard:folder``
-        or ``trackio:project``.
+        ``TRACKER`` or ``TRACKER:PLACE``, such as ``wandb:team/project``, ``mlflow:experiment`` or
+        ``tensorboard:folder``.
     run, step, report, options
         See `Tracker.log`.
 

@@ -100,7 +100,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     For each critic, the headline statistic and Latent NLL (Latent PPL of sequences) of the texts, generated − real and
     its bootstrap interval over documents are logged as ``momus/CRITIC/STATISTIC`` with ``…/difference``, ``…/low`` and
     ``…/high``: in the trainer's ``state.log_history``, in the trackers that ``report_to`` names and Momus knows
-    (``momus.trackers``; W&B, MLflow, TensorBoard, Trackio), and in `history`. For other trackers, `attach` logs through
+    (``momus.trackers``; W&B, MLflow, TensorBoard), and in `history`. For other trackers, `attach` logs through
     the trainer itself.
 
     A training run is looked at many times, so a ``p`` below 0.05 at some look means little. Headline statistics also
