@@ -142,7 +142,7 @@ COMMANDS = {
     "fit": ["--fit", "--config", "--field", "--format", "--encoding", "--keep", "--device"],
     "score": ["--out", "--field", "--format", "--encoding"],
     "show": ["--all", "--json", "--html", "--out"],
-    "outliers": ["--critic", "--top", "--corpus", "--all-critics"],
+    "outliers": ["--critic", "--top", "--corpus"],
     "generate": ["--fit", "--each", "--temperature", "--top-p", "--prompts", "--seed", "--decoding", "--longest"],
     "prepare": ["--least-sections", "--language", "--field"],
     "calibrate": ["--real", "--sizes", "--strengths", "--defects", "--by", "--seed", "--jobs", "--alpha"],

@@ -90,9 +90,6 @@ def outliers(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Documents to list per corpus.")] = 10,
     corpus: Annotated[str | None, typer.Option(help="List documents of this corpus only.")] = None,
-    all_critics: Annotated[
-        bool, typer.Option("--all-critics", help="List the documents that are odd on several axes instead.")
-    ] = False,
     fdr: Annotated[
         float | None,
         typer.Option("--fdr", help="List documents odder than real ones, at this false-discovery rate, instead."),
@@ -105,36 +102,27 @@ def outliers(
     their steps z, the unlikely ones marked. The texts of the 5 least likely of
     each corpus are kept; `momus compare --top 20` keeps more.
 
-    With --all-critics: the documents that are among the 5 % least likely of their
-    corpus on two axes or more, and how many would be so by chance.
-
     With --fdr 0.05: the documents that are odder than real ones under any critic,
     or under --critic; on average, at most 5 % of those listed are as real as the
     real text.
 
-    Examples (the second lists documents that are odd on several axes):
+    Examples (the second lists documents that are odder than real ones):
 
       [bold]momus outliers run --critic sections --top 5[/bold]
-      [bold]momus outliers run --all-critics[/bold]
       [bold]momus outliers run --fdr 0.05[/bold]
 
     Next: read these documents in your file; `momus open run` shows them marked.
     """
     from dataclasses import asdict
 
-    from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json, several_view
-    from momus.outliers import flagged, listed, odd_on_several
+    from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json
+    from momus.outliers import flagged, listed
 
-    exclude(fdr=fdr, all_critics=all_critics)
-    exclude(critic=critic, all_critics=all_critics)
     folder = run_folder(run)
     content: Any
     if fdr is not None:
         chosen = flagged(folder, fdr, critic, corpus)
         content, view = [asdict(c) for c in chosen], flagged_view(chosen, top)
-    elif all_critics:
-        odd = odd_on_several(folder, corpus)
-        content, view = [asdict(c) for c in odd], several_view(odd, top)
     else:
         listing = listed(folder, critic, top, corpus)
         content, view = outliers_json(listing), outlier_view(listing)

@@ -163,14 +163,10 @@ class KeptRun:
         MomusError
             The critic cannot be loaded, or its files are damaged.
         """
-        if not self.axis_kept(critic):
-            return None
         folder = RunFolder(self.path)
+        if not (folder.critic_folder(critic) / "headline.parquet").exists():
+            return None
         return folder.kept_axis(load_critic(folder.critic_folder(critic)))
-
-    def axis_kept(self, critic: str) -> bool:
-        """Whether the run has headline rows of a critic."""
-        return (RunFolder(self.path).critic_folder(critic) / "headline.parquet").exists()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import numpy as np
 from momus.errors import MomusError
 from momus.history.change import RESAMPLES, Gap, Moves
 from momus.history.kept import KeptRun, incomparable
-from momus.history.outliers import OutlierChange
 from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
 from momus.joint.axes import Axis
@@ -110,8 +109,6 @@ class CorpusDiff:
         Whether texts of the same prompts were compared.
     units
         Units (prompts, groups or documents) of the smallest pool that was resampled.
-    outliers
-        Documents that stand out in one run only, by critic.
     """
 
     before: str
@@ -121,7 +118,6 @@ class CorpusDiff:
     not_compared: Mapping[str, str]
     matched: bool
     units: int
-    outliers: tuple[OutlierChange, ...] = ()
 
 
 def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDiff:

@@ -12,7 +12,6 @@ from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
-from momus.history.outliers import OutlierChange
 from momus.outputs import appending, write_own, writing
 from momus.report.safe import clean
 from momus.report.words.blocks import Block, markdown_blocks, terminal_blocks
@@ -112,16 +111,6 @@ def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     return lines
 
 
-def outlier_line(o: OutlierChange) -> str:
-    """Outliers of a critic in both runs."""
-    new = f", such as {o.new[0].key!r}" if o.new else ""
-    gone = f", such as {o.gone[0].key!r}" if o.gone else ""
-    return (
-        f"{o.critic}: {o.before:,} of {counted(o.n_before, 'document')} before, {o.after:,} of {o.n_after:,} now; "
-        f"{o.appeared:,} new{new}; {o.vanished:,} gone{gone}."
-    )
-
-
 def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     """What a reader must know about the numbers."""
     notes = []
@@ -145,7 +134,7 @@ def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
 
 
 def diff_blocks(diff: RunDiff) -> list[Block]:
-    """Sentences, a table of axes, outliers, and inputs that differ."""
+    """Sentences, a table of axes, and inputs that differ."""
     blocks = []
     for pair in diff.pairs:
         title = f"{run_name(diff.before)} → {run_name(diff.after)}"
@@ -154,8 +143,6 @@ def diff_blocks(diff: RunDiff) -> list[Block]:
         blocks.append(Block(title, [("", s) for s in diff_sentences(diff, pair)]))
         shown = [*([pair.overall] if pair.overall is not None else []), *pair.axes]
         blocks.append(Block(heads=CHANGE_HEADS, rows=[change_cells(c) for c in shown], align="lrrrrl"))
-        outliers = [("", outlier_line(o)) for o in pair.outliers if o.appeared or o.vanished]
-        blocks += [Block("Outliers (less likely than 99 % of the real documents)", outliers)] if outliers else []
         blocks.append(Block(notes=diff_notes(diff, pair)))
     # generated texts are expected to differ; those that are the same are named
     changed = {i.name for i in diff.inputs if i.kind == "generated text"}
