@@ -119,7 +119,6 @@ LOST = {
     "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), NOT_OURS),
     "a report over a run": (("show", "run", "--html", "-o", "run/run.json"), "part of the run"),
     "a report over a table": (("show", "run", "--html", "-o", "thesis.csv"), NOT_OURS),
-    "a plan over a page": (("plan", "run", "--difference", 0.5, "-o", "thesis.html"), NOT_OURS),
     "documents over others": ((*GENERATE, "texts/gen.jsonl"), NOT_OURS),
     "documents over a table": ((*GENERATE, "thesis.csv"), NOT_OURS),
     "prepared documents over others": (
@@ -275,7 +274,6 @@ def test_no_output_goes_through_a_link(target, here):
         (*FILTER, "--kept", "link.jsonl", "--dropped", "d.jsonl"),
         ("prepare", "texts/fit.jsonl", "-o", "link.jsonl", "--overwrite"),
         ("show", "run", "--html", "-o", "link.html"),
-        ("plan", "run", "--difference", 0.5, "-o", "link.svg"),
         ("gate", "run", "--max", 9, "--junit", "link.xml"),
         ("gate", "run", "--max", 9, "--sequential", "link.json"),
         ("study", "read", "study", *ANSWERS, "-o", "link.json"),
@@ -307,7 +305,6 @@ def test_a_full_disk_leaves_what_was_there(here):
     again = {
         "rows.csv": (*SCORE, "rows.csv"),
         "page.html": ("show", "run", "--html", "-o", "page.html"),
-        "plan.svg": ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
         "result.json": ("study", "read", "study", *ANSWERS, "-o", "result.json"),
         "kept.jsonl": (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
         "new": ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new", "--overwrite"),
@@ -359,7 +356,6 @@ def test_a_repeated_command_is_not_refused(here):
         ("show", "run", "--html"),
         ("figures", "run", "-o", "figures"),
         ("figures", "run", "-o", "run/figures"),
-        ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
         ("gate", "run", "--max", 9, "--junit", "gate.xml", "--sequential", "looks.json"),
         ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new", "--overwrite"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", "rates"),

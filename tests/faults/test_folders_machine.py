@@ -366,10 +366,6 @@ class Folders(RuleBasedStateMachine):
             for name in kinds
         )
 
-    @rule(run=RUN, out=out("new.svg"))
-    def plan(self, run, out):
-        self.step(f"plan {run} --difference 0.5 -o {out}", "plan", out)
-
     @rule(text=TEXT, out=LINES, mode=MODE)
     def generate(self, text, out, mode):
         self.step(

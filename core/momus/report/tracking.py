@@ -49,13 +49,6 @@ class Tracker(Protocol):
         """
         ...
 
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the run that is active in this process; False if there is none.
-
-        ``folder`` is where the training keeps its files, for trackers that write files.
-        """
-        ...
-
 
 def log_comparison(
     comparison: Results,

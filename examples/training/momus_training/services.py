@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from time import time
@@ -64,15 +63,6 @@ class WandbTracker(ComparisonTracker):
                 target.finish()
         return f"run {target.name!r}: {target.dir.removesuffix('/files') if target.offline else target.url}"
 
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to ``wandb.run``, on the axis ``train/global_step`` that the Trainer of transformers uses."""
-        import wandb
-
-        if wandb.run is None:
-            return False
-        wandb.run.log({**numbers, "train/global_step": step, STEP: step})
-        return True
-
 
 BATCH = 500
 """Metrics per request; MLflow takes 1,000."""
@@ -116,17 +106,6 @@ class MlflowTracker(ComparisonTracker):
                 client.set_terminated(identifier, status)
         return f"{home}, run {identifier}"
 
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the active run."""
-        import mlflow
-        from mlflow.tracking import MlflowClient
-
-        active = mlflow.active_run()
-        if active is None:
-            return False
-        self._metrics(MlflowClient(), active.info.run_id, numbers, step)
-        return True
-
     def _metrics(self, client: Any, identifier: str, numbers: Mapping[str, float], step: int) -> None:
         from time import time
 
@@ -157,12 +136,6 @@ class TensorboardTracker(ComparisonTracker):
             name = "report.html" if step is None else f"report-{step}.html"
             write_own(folder / name, tracked.report.read_bytes(), REPORT_KIND)
         return f"folder {folder}"
-
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the run ``momus`` in ``TENSORBOARD_LOGGING_DIR``, else in the training's ``runs``."""
-        place = os.environ.get("TENSORBOARD_LOGGING_DIR") or os.path.join(folder, "runs")
-        _write(Path(place).expanduser() / "momus", _scalars(numbers), step)
-        return True
 
 
 def _scalars(numbers: Mapping[str, float]) -> list[Any]:
