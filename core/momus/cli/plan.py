@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from momus.joint.planning import Plan
+    from momus.joint.planning import AxisPlan
 
 
 def plan(
@@ -60,7 +60,7 @@ def plan(
     print_view(plan_view(plans))
 
 
-def plan_view(plans: Sequence[Plan]) -> RenderableType:
+def plan_view(plans: Sequence[AxisPlan]) -> RenderableType:
     """A table of plans: what the pilot had, what is aimed at, and what is needed."""
     from rich.console import Group
     from rich.text import Text
@@ -77,13 +77,13 @@ def plan_view(plans: Sequence[Plan]) -> RenderableType:
     return Group(text_table(heads, rows, "l"), Text(_caption(plans), style="dim"))
 
 
-def _needed(p: Plan) -> str:
+def _needed(p: AxisPlan) -> str:
     """Documents of both texts; the interval is that of the real text."""
     (low, _), (high, _) = p.documents(p.low), p.documents(p.high)
     return f"{_two(p.documents())} [{low:,}–{high:,}]"
 
 
-def _caption(plans: Sequence[Plan]) -> str:
+def _caption(plans: Sequence[AxisPlan]) -> str:
     first = next((p for p in plans if not p.reason), None)
     if first is None:
         return ""

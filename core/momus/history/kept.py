@@ -12,7 +12,7 @@ from momus.critic.fitted import Source
 from momus.critic.registry import load_critic
 from momus.critic.source import UNKNOWN
 from momus.errors import StoreError, UsageError
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.runs.folder import RunFolder
 from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
@@ -155,7 +155,7 @@ class KeptRun:
             )
         return kept
 
-    def axis(self, critic: str) -> Axis | None:
+    def axis(self, critic: str) -> AxisRows | None:
         """Headline rows of a critic; None if it has none (critics of running text).
 
         Raises

@@ -32,7 +32,7 @@ class SavedAnswers(TypedDict):
 
 
 @dataclass(frozen=True)
-class Answer:
+class RaterAnswer:
     """One valid answer: a category, or ``left``, ``equal`` or ``right``."""
 
     trial: Trial
@@ -43,7 +43,7 @@ class Answer:
 
 
 @dataclass
-class Answers:
+class RaterAnswers:
     """All answers of a study.
 
     Attributes
@@ -60,14 +60,14 @@ class Answers:
         What raters wrote at the end.
     """
 
-    by_rater: dict[int, list[Answer]] = field(default_factory=dict)
+    by_rater: dict[int, list[RaterAnswer]] = field(default_factory=dict)
     missing: dict[int, int] = field(default_factory=dict)
     invalid: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     comments: dict[int, str] = field(default_factory=dict)
 
 
-def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
+def read_answers(study: Study, paths: Sequence[Path]) -> RaterAnswers:
     """Read files of answers.
 
     Two files of one rater are put together: an answer to a trial that both have counts once, the later one if they
@@ -78,7 +78,7 @@ def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
     ReadingError
         A file cannot be read, is of another study, or holds something else.
     """
-    found = Answers()
+    found = RaterAnswers()
     contents = [_saved(study, path) for path in paths]
     numbers = {name: k for k, name in enumerate(study.raters)}
     for rater, name in enumerate(study.raters):
@@ -121,10 +121,10 @@ def _saved(study: Study, path: Path) -> SavedAnswers:
         raise ReadingError(f"{path}: not a readable file of answers ({reason})", hint=PASS) from error
 
 
-def _joined(study: Study, rater: int, files: Sequence[SavedAnswers]) -> tuple[list[Answer], int, int]:
+def _joined(study: Study, rater: int, files: Sequence[SavedAnswers]) -> tuple[list[RaterAnswer], int, int]:
     """Valid answers in the order of the trials, the number of invalid ones, and of changed ones."""
     trials = {t.code: t for t in study.design.trials if t.rater == rater}
-    latest: dict[str, Answer] = {}
+    latest: dict[str, RaterAnswer] = {}
     faults = changed = 0
     for raw in (a for f in files for a in f["answers"]):
         made = _answer(study, trials, raw)
@@ -138,7 +138,7 @@ def _joined(study: Study, rater: int, files: Sequence[SavedAnswers]) -> tuple[li
     return [latest[c] for c in trials if c in latest], faults, changed
 
 
-def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> Answer | None:
+def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> RaterAnswer | None:
     """One valid answer; None if it is not among the choices."""
     if not isinstance(raw, dict) or not isinstance(raw.get("trial"), str) or raw["trial"] not in trials:
         return None
@@ -151,7 +151,7 @@ def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> Answer | None:
         return None
     seconds = raw.get("seconds")
     labels = raw.get("labels")
-    return Answer(
+    return RaterAnswer(
         trials[raw["trial"]],
         value,
         float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e7 else None,

@@ -12,7 +12,7 @@ from scipy import stats
 from momus.inference import holm
 from momus.numeric.types import Bools, Floats, Ints
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import Scores
+from momus_people.judged import ReaderScores
 
 Strings = np.ndarray[Any, np.dtype[np.str_]]
 RESAMPLES = 999
@@ -57,7 +57,7 @@ class AxisRow:
 
 
 def axis_rows(
-    scores: Scores,
+    scores: ReaderScores,
     values: Mapping[str, Sequence[float | None]],
     axes: Mapping[str, str],
     yardsticks: Sequence[Mapping[str, float]],
@@ -129,7 +129,7 @@ class _Data:
         return np.asarray(centred.T @ (centred * times[kept][:, None]))
 
 
-def _data(table: Floats, critics: int, scores: Scores, kept: Bools) -> _Data:
+def _data(table: Floats, critics: int, scores: ReaderScores, kept: Bools) -> _Data:
     strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
     return _Data(stats.rankdata(table, axis=0), critics, scores.table[:, kept], np.asarray(strata))
 

@@ -117,7 +117,7 @@ def _protocol(preset: str | None, config: Path | None) -> Protocol:
     return Protocol() if config is None else read_protocol(config)
 
 
-class Pilot(TypedDict):
+class PilotRecord(TypedDict):
     """What is needed of the result of an earlier study: standard deviations of its random effects, in logits."""
 
     sds: dict[str, Annotated[float, Range(0, 1000)]]
@@ -132,7 +132,7 @@ def _pilot(path: Path | None) -> dict[str, float] | None:
         return None
     hint = "write it with `momus study read --out FILE`"
     try:
-        return read_json(path, Pilot, hint)["sds"]
+        return read_json(path, PilotRecord, hint)["sds"]
     except (FileNotFoundError, StoreError) as error:
         raise UsageError(
             f"--pilot {path}: not the result of a study ({str(error).splitlines()[0]})", hint=hint

@@ -7,7 +7,7 @@ from scipy import stats
 from momus_people import axis
 from momus_people.axis import axis_rows
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import Scores
+from momus_people.judged import ReaderScores
 
 
 def literal(scores, column, plain, strata, rng, draws):
@@ -50,7 +50,7 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(48, 5)).tolist()]
     table = np.array([list(p.values()) for p in plain])
     rows = axis_rows(
-        Scores(np.arange(48), np.array(strata), scores),
+        ReaderScores(np.arange(48), np.array(strata), scores),
         {"c": column.tolist()},
         {"c": "its axis"},
         plain,
@@ -79,7 +79,7 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
 def rows_of(n, columns, corpora=None, seed=0):
     rng = np.random.default_rng(seed)
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(n, 5)).tolist()]
-    scores = Scores(np.arange(n), np.zeros(n, dtype=int), rng.normal(size=(2, n)))
+    scores = ReaderScores(np.arange(n), np.zeros(n, dtype=int), rng.normal(size=(2, n)))
     return axis_rows(scores, columns, {}, plain, corpora or ["m"] * n), scores
 
 
