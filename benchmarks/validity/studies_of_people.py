@@ -106,9 +106,7 @@ def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
     if tested:
         passages = study.design.passages
         chance = {"x": rng.normal(size=len(passages)).tolist()}
-        rows = axis_rows(
-            scores_of(study, answers), chance, {}, [e.yardsticks for e in passages], [e.corpus for e in passages], s
-        )
+        rows = axis_rows(scores_of(study, answers), chance, {}, [e.yardsticks for e in passages], s)
         row["p"] = next(r.p for r in rows if r.critic == "x")
     return row
 

@@ -153,7 +153,6 @@ def analysed(
         study.values,
         study.axes,
         [e.yardsticks for e in passages],
-        [e.corpus for e in passages],
         seed,
     )
     in_items = sum(t.role == "item" for t in study.design.trials)

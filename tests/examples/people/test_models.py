@@ -193,8 +193,7 @@ def test_the_axis_that_readers_follow_is_found_and_length_is_not_taken_for_it():
         "length alone": (length + 0.3 * rng.normal(size=count)).tolist(),
         "nothing": [None if k % 9 == 0 else v for k, v in enumerate(rng.normal(size=count).tolist())],
     }
-    corpora = [e.corpus for e in made.design.passages]
-    rows = {r.critic: r for r in axis_rows(scores_of(made, answers), values, {}, plain, corpora)}
+    rows = {r.critic: r for r in axis_rows(scores_of(made, answers), values, {}, plain)}
     assert rows["sections"].high < -0.1
     assert rows["sections"].p_adjusted < 0.001
     assert rows["length alone"].low > 0.2
@@ -210,7 +209,7 @@ def test_differences_between_strata_do_not_count():
     level = np.repeat(RNG.normal(size=30) * 10, 2)
     scores = ReaderScores(np.arange(60), strata, np.tile(level + RNG.normal(size=60), (3, 1)))
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in RNG.normal(size=(60, 5)).tolist()]
-    (row, *_) = axis_rows(scores, {"x": (level + RNG.normal(size=60)).tolist()}, {}, plain, ["a", "b"] * 30)
+    (row, *_) = axis_rows(scores, {"x": (level + RNG.normal(size=60)).tolist()}, {}, plain)
     assert abs(row.rho) < 0.6
     assert row.low < 0 < row.high
     assert row.strata == 30
