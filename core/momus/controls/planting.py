@@ -110,7 +110,7 @@ Plant = Callable[[Document, Setting], tuple[Document, str, Sequence[int]]]
 
 
 @dataclass(frozen=True)
-class Defect:
+class PlantedDefect:
     """A defect that can be planted.
 
     Attributes

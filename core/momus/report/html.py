@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import Table
-from momus.report.figures.palette import Look, colour_rules
+from momus.report.figures.palette import CorpusLook, colour_rules
 from momus.report.figures.svg import draw, figure_csv
 from momus.report.safe import anchor, clean
 from momus.report.words.format import number, p_value
@@ -32,7 +32,7 @@ def render_page(
     template: str,
     *,
     script: str = "report.js",
-    corpora: Mapping[str, Look] | None = None,
+    corpora: Mapping[str, CorpusLook] | None = None,
     package: str = REPORT,
     **values: Any,
 ) -> str:
@@ -77,7 +77,7 @@ LONGEST = 1 << 20
 """Characters of a value that a page shows."""
 
 
-def environment(corpora: Mapping[str, Look] | None = None, package: str = REPORT) -> Environment:
+def environment(corpora: Mapping[str, CorpusLook] | None = None, package: str = REPORT) -> Environment:
     """Jinja environment with the filters and functions that all pages use; cleans and escapes every value."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from momus.report.figures.canvas import LETTER, LINE, Canvas, flow
-from momus.report.figures.palette import LABEL, Look, looks
+from momus.report.figures.palette import LABEL, CorpusLook, looks
 from momus.report.figures.rows import FigureRows
 from momus.report.figures.scales import GapScale, Scale
 from momus.report.safe import anchor, clean
@@ -162,7 +162,7 @@ def _frame(canvas: Canvas, rows: FigureRows, axis: _ValueAxis, ends: tuple[float
     canvas.paragraph((middle, bottom + 35), below, "middle")
 
 
-def key_svg(look: Look, size: float = 14.0) -> str:
+def key_svg(look: CorpusLook, size: float = 14.0) -> str:
     """The marker of a corpus, to stand beside its name."""
     canvas = Canvas(size, size)
     canvas.mark((size / 2, size / 2), look.marker, look.colour, radius=4.5)

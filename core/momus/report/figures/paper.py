@@ -25,7 +25,7 @@ from momus.report.cards import overlay
 from momus.report.figures.canvas import FONT, LETTER, Canvas, Point
 from momus.report.figures.chart import chart_svg
 from momus.report.figures.dots import ABOVE, rows_canvas
-from momus.report.figures.palette import LABEL, Look, looks
+from momus.report.figures.palette import LABEL, CorpusLook, looks
 from momus.report.figures.rows import FigureRows, overview_rows, power_rows, ranks_rows
 from momus.report.figures.svg import graph_svg, heatmap_svg, in_colours
 from momus.report.safe import clean
@@ -47,7 +47,7 @@ NARROWEST = 280.0
 Style = Mapping[str, str]
 
 
-def sheet(item: Chart | Heatmap | Graph | FigureRows, corpora: Mapping[str, Look], width: float) -> Canvas:
+def sheet(item: Chart | Heatmap | Graph | FigureRows, corpora: Mapping[str, CorpusLook], width: float) -> Canvas:
     """Lay a figure out on a sheet of this width, in units; one that needs more room is wider."""
     width = max(width, NARROWEST)
     if isinstance(item, FigureRows):
