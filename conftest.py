@@ -1,8 +1,7 @@
-"""Scripts of benchmarks that tests import; modules left out where a package is missing; the profile of Hypothesis."""
+"""Scripts of benchmarks that tests import, and the profile of Hypothesis."""
 
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,6 @@ sys.path += [str(BENCHMARKS / "reproduce"), str(BENCHMARKS / "validity")]
 # examples take as long as the machine is busy: their number is bounded, not their time
 settings.register_profile("momus", deadline=None)
 settings.load_profile("momus")
-
-collect_ignore = [] if find_spec("inspect_ai") else ["examples/training/momus_training/inspect.py"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

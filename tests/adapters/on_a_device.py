@@ -21,7 +21,7 @@ from momus.sequences import Sequences, StepModel
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.transformers import TransformersLM
 from momus_adapters.pyro import PyroCritic
-from momus_adapters.transformers.classifier import TokenClasses, TransformersClassifier
+from momus_adapters.transformers.classifier import TransformersClassifier
 from momus_adapters.transformers.encoder import TransformersEmbedder
 from momus_adapters.transformers.posterior import TransformersPosterior
 from momus_critics.code_mixing import CodeMixing, lda
@@ -305,17 +305,15 @@ def test_path_between_vectors_of_an_encoder(encoder):
 
 
 @pytest.fixture
-def classifier(encoder, tmp_path, request):
-    """A folder with the encoder and a head of random weights: of texts, or of tokens."""
+def classifier(encoder, tmp_path):
+    """A folder with the encoder and a head of random weights."""
     import transformers
 
-    kind = request.param
-    getattr(transformers, kind).from_pretrained(encoder).save_pretrained(tmp_path)
+    transformers.AutoModelForSequenceClassification.from_pretrained(encoder).save_pretrained(tmp_path)
     transformers.AutoTokenizer.from_pretrained(encoder).save_pretrained(tmp_path)
     return str(tmp_path)
 
 
-@pytest.mark.parametrize("classifier", ["AutoModelForSequenceClassification"], indirect=True)
 @pytest.mark.parametrize("precision", ["auto", "bfloat16", "float64"])
 def test_classifiers(classifier, precision):
     found = []
@@ -324,15 +322,6 @@ def test_classifiers(classifier, precision):
         tool.device = place
         found.append(tool.predict_proba(["ape cat", "one two six ten", "red"]))
     np.testing.assert_allclose(found[0], found[1], atol=0.02 if precision == "bfloat16" else 1e-6)
-
-
-@pytest.mark.parametrize("classifier", ["AutoModelForTokenClassification"], indirect=True)
-def test_token_classes(classifier):
-    agree(
-        TokenClasses(model=classifier),
-        Corpus.from_texts(["ape cat", "one two six"] * 9),
-        Corpus.from_texts(["ape", "red two"]),
-    )
 
 
 @pytest.mark.parametrize("prefix", ["normal", "mixture", "nested"])

@@ -28,7 +28,7 @@ from momus.verdicts.settings import Settings
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-    from momus.joint.axes import Axis
+    from momus.joint.axes import AxisRows
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Measured:
         return [s if rows is None else s.take(rows) for s, rows in zip(self.scored, self.texts.samples, strict=True)]
 
     @cached_property
-    def axis(self) -> Axis | None:
+    def axis(self) -> AxisRows | None:
         """Headline rows of these documents."""
         return axis_of(self.critic, self.sampled)
 
     @property
-    def placed_axis(self) -> Axis | None:
+    def placed_axis(self) -> AxisRows | None:
         """Headline rows of all documents, scored in the sample only."""
         sizes = {s.corpus: len(s) for s in self.scored}
         return None if self.axis is None else self.axis.placed(self.texts.samples_by_name, sizes)

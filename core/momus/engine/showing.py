@@ -22,7 +22,7 @@ from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.evidence import Evidence, MarkedDocument
-    from momus.joint.axes import Axis
+    from momus.joint.axes import AxisRows
 
 
 def with_shown(result: CriticResult, measurement: Measured, settings: Settings, timed: Timed) -> CriticResult:
@@ -61,7 +61,7 @@ def with_shown(result: CriticResult, measurement: Measured, settings: Settings, 
 
 
 def examples_of(
-    measurement: Measured, k: int, verdicts: Sequence[Verdict], shown: Axis, settings: Settings
+    measurement: Measured, k: int, verdicts: Sequence[Verdict], shown: AxisRows, settings: Settings
 ) -> list[Example]:
     """Documents of a generated text that show what its leading statistic says, where that is a value of documents."""
     critic, axis = measurement.critic, measurement.axis

@@ -13,7 +13,7 @@ from momus.inference.design import Design
 from momus.inference.result import NAN, TestResult
 from momus.inference.samples import taken
 from momus.inference.testing import compare_one
-from momus.joint.axes import Axis, Covariate, covariate, few_resamples, units_of
+from momus.joint.axes import AxisRows, Covariate, covariate, few_resamples, units_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -62,7 +62,7 @@ class AdjustedRow:
 
 
 def adjusted_verdicts(
-    axes: Sequence[Axis],
+    axes: Sequence[AxisRows],
     names: Sequence[str],
     real: Corpus,
     generated: Sequence[Corpus],
@@ -101,7 +101,7 @@ def adjusted_verdicts(
 
 
 def adjusted(
-    axis: Axis,
+    axis: AxisRows,
     covariates: Sequence[Covariate],
     names: tuple[str, str],
     units: tuple[Ints, Ints] | None = None,
@@ -165,7 +165,7 @@ def _of_both(codes: tuple[Ints, Ints], real: Bools, generated: Bools) -> tuple[I
 
 
 def _tested(
-    axis: Axis, names: tuple[str, str], masks: tuple[Bools, Bools], design: Design, settings: Settings, family: int
+    axis: AxisRows, names: tuple[str, str], masks: tuple[Bools, Bools], design: Design, settings: Settings, family: int
 ) -> TestResult | None:
     """The test of these documents under a design; None if the statistic is not finite."""
     real, generated = (taken(axis.rows[n], np.flatnonzero(m)) for n, m in zip(names, masks, strict=True))

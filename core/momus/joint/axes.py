@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Axis:
+class AxisRows:
     """The headline statistic of one critic, with one row per document of every corpus.
 
     Attributes
@@ -57,22 +57,22 @@ class Axis:
     values: Mapping[str, Floats]
     per_step: bool = False
 
-    def sharing(self, axes: Iterable[Axis]) -> Axis:
+    def sharing(self, axes: Iterable[AxisRows]) -> AxisRows:
         """The axis with the tables of the first of some axes that are equal, as where both count words."""
         for other in axes:
             if all(same_entries(rows, other.rows.get(name)) for name, rows in self.rows.items()):
                 return replace(self, rows=other.rows)
         return self
 
-    def take(self, samples: Mapping[str, Ints | None]) -> Axis:
+    def take(self, samples: Mapping[str, Ints | None]) -> AxisRows:
         """Select documents of each corpus by number; None: all."""
         return self._changed(samples, lambda table, rows, name: table[rows])
 
-    def placed(self, samples: Mapping[str, Ints | None], sizes: Mapping[str, int]) -> Axis:
+    def placed(self, samples: Mapping[str, Ints | None], sizes: Mapping[str, int]) -> AxisRows:
         """Place documents of samples among all documents of their corpora; the others are unscored."""
         return self._changed(samples, lambda table, rows, name: _placed(table, rows, sizes[name]))
 
-    def _changed(self, samples: Mapping[str, Ints | None], change: Callable[[Any, Ints, str], Any]) -> Axis:
+    def _changed(self, samples: Mapping[str, Ints | None], change: Callable[[Any, Ints, str], Any]) -> AxisRows:
         columns: dict[str, Any] = {
             column: {name: t[name] if rows is None else change(t[name], rows, name) for name, rows in samples.items()}
             for column, t in (("rows", self.rows), ("scored", self.scored), ("values", self.values))
@@ -89,7 +89,7 @@ def _placed(table: Any, rows: Ints, n: int) -> Any:
     return whole
 
 
-def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Axis | None:
+def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> AxisRows | None:
     """Collect the headline rows of a critic from its scores of all corpora; None if its rows are not documents.
 
     ``name`` takes the rows of another statistic.
@@ -107,7 +107,7 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
     rows = _same_columns(parts)
     values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]
     per_step = any(v is None for v in values)
-    return Axis(
+    return AxisRows(
         critic.name,
         critic.axis,
         statistic,
@@ -174,7 +174,7 @@ def units_of(
     return None if design.kind == "documents" else design.unit_numbers
 
 
-def covariate(name: str, axes: Sequence[Axis], real: Corpus, generated: Corpus) -> Covariate:
+def covariate(name: str, axes: Sequence[AxisRows], real: Corpus, generated: Corpus) -> Covariate:
     """Find a covariate by the name of a critic of documents, else by that of a metadata field.
 
     Raises

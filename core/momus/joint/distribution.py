@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.evidence import Axis as Scale
-from momus.evidence import Chart, Series, Wording
-from momus.joint.axes import Axis, axis_of
+from momus.evidence import Axis, Chart, Series, Wording
+from momus.joint.axes import AxisRows, axis_of
 from momus.numeric.types import Floats
 from momus.verdicts.statistics import NLL, PPL, shown_statistic
 
@@ -23,7 +22,7 @@ SHOWN = (0.01, 0.99)
 """Quantiles of all documents between which a distribution is drawn; the outer bins hold the rest."""
 
 
-def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: Axis, name: str = "") -> Axis:
+def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: AxisRows, name: str = "") -> AxisRows:
     """The axis of a critic with the values of a statistic, where documents have them; otherwise as it is.
 
     ``name`` is the statistic; by default, the one that has a direction (`shown_statistic`).
@@ -35,12 +34,12 @@ def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: Axis, name: 
     return other if other is not None and _one_each(other) else axis
 
 
-def _one_each(axis: Axis) -> bool:
+def _one_each(axis: AxisRows) -> bool:
     """Whether rows are [value, weight], so that each document has a value."""
     return all(table.ndim == 2 and table.shape[1] == 2 for table in axis.rows.values())
 
 
-def distribution(critic: Critic[Any], axis: Axis, real: str) -> Chart | None:
+def distribution(critic: Critic[Any], axis: AxisRows, real: str) -> Chart | None:
     """Histograms of one number per document, over bins that all corpora share; None if the number never varies.
 
     >>> from momus.joint.distribution import shares_of
@@ -61,7 +60,7 @@ def distribution(critic: Critic[Any], axis: Axis, real: str) -> Chart | None:
     ]
     note = "The outermost bins hold all documents beyond them."
     return Chart(
-        NAME, f"Documents by {words.label}", Scale(words.label + unit), Scale("share of documents"), series, note
+        NAME, f"Documents by {words.label}", Axis(words.label + unit), Axis("share of documents"), series, note
     )
 
 
@@ -88,7 +87,7 @@ def shares_of(values: Floats, edges: Floats) -> Floats:
     return np.asarray(counts / len(values))
 
 
-def _measured(critic: Critic[Any], axis: Axis) -> Wording:
+def _measured(critic: Critic[Any], axis: AxisRows) -> Wording:
     """What one number per document is called."""
     if axis.per_step or axis.statistic.name in (NLL.name, PPL.name):
         return Wording("Latent NLL", unit="nats per step" if critic.sequence else "nats")

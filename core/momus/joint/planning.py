@@ -52,7 +52,7 @@ class Pilot:
 
 
 @dataclass(frozen=True)
-class Plan:
+class AxisPlan:
     """What one axis needs to detect a difference.
 
     Attributes
@@ -138,7 +138,7 @@ def plan(
     difference: float | None = None,
     power: float = 0.8,
     family: int | None = None,
-) -> list[Plan]:
+) -> list[AxisPlan]:
     """Plan the size of a comparison from the headline rows of a pilot.
 
     Parameters
@@ -184,16 +184,16 @@ def plan(
     return [_plan(v, difference, power, family) for v in headline if critics is None or v.critic in critics]
 
 
-def _plan(v: Verdict, difference: float, power: float, family: int | None) -> Plan:
+def _plan(v: Verdict, difference: float, power: float, family: int | None) -> AxisPlan:
     pilot = pilot_of(v)
     if isinstance(pilot, str):
-        return Plan(v.critic, v.axis, v.generated, reason=pilot)
+        return AxisPlan(v.critic, v.axis, v.generated, reason=pilot)
     level = pilot.alpha / (family or pilot.family)
     factor = factor_for(pilot, difference, level, power)
     if not math.isfinite(factor):
-        return Plan(v.critic, v.axis, v.generated, pilot, difference, level, power, reason="out of reach")
+        return AxisPlan(v.critic, v.axis, v.generated, pilot, difference, level, power, reason="out of reach")
     low, high = (factor * ratio for ratio in _variance_ratios(pilot.freedom))
-    return Plan(v.critic, v.axis, v.generated, pilot, difference, level, power, factor, low, high)
+    return AxisPlan(v.critic, v.axis, v.generated, pilot, difference, level, power, factor, low, high)
 
 
 def pilot_of(v: Verdict) -> Pilot | str:

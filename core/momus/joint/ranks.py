@@ -10,7 +10,7 @@ import numpy as np
 from momus.inference.matching import Names
 from momus.inference.pools import pools_of
 from momus.inference.ranking import Distances, Ranks, average, nearest_on_average, ranked
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.replicates import Replicates
 from momus.numeric.types import Ints
 
@@ -75,7 +75,7 @@ class Ranking:
 
 
 def ranks(
-    axes: Sequence[Axis],
+    axes: Sequence[AxisRows],
     real: str,
     models: Sequence[str],
     prompts: Mapping[str, Names],
@@ -108,7 +108,7 @@ def ranks(
     >>> x = {name: rng.normal(size=50) + shift for name, shift in {"real": 0, "near": 0.1, "far": 2}.items()}
     >>> rows = {k: np.column_stack([v, ones]) for k, v in x.items()}
     >>> statistic = Statistic("mean", "x", "value", mean, effect="hedges_g")
-    >>> axis = Axis("a", "axis", statistic, rows, {k: ones for k in x}, x)
+    >>> axis = AxisRows("a", "axis", statistic, rows, {k: ones for k in x}, x)
     >>> ids = [str(i) for i in range(50)]
     >>> ranking = ranks([axis], "real", ["far", "near"], {k: ids for k in x}, bands={"a": 0.2})
     >>> [(r.model, r.rank_low, r.rank_high) for r in ranking.of("all axes")]

@@ -19,7 +19,7 @@ from momus.inference.pvalues import Prepared, both_values
 from momus.inference.ranking import Distances
 from momus.inference.samples import Samples, sums_by
 from momus.inference.weights import Weights
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.numeric.types import Floats, Ints
 
 LARGEST: tuple[Callable[..., Floats], ...] = (kolmogorov_smirnov, supremum)
@@ -92,7 +92,7 @@ class Replicates:
 
     def __init__(
         self,
-        axis: Axis,
+        axis: AxisRows,
         corpora: Sequence[str],
         pools: Pools,
         prompts: Mapping[str, Names],
@@ -191,7 +191,7 @@ class Replicates:
         return samples
 
 
-def _kept(axis: Axis, corpora: Sequence[str], pools: Pools) -> list[Ints]:
+def _kept(axis: AxisRows, corpora: Sequence[str], pools: Pools) -> list[Ints]:
     """Row numbers of the documents of each corpus that take part."""
     rows = [np.flatnonzero(axis.scored[c]) for c in corpora]
     if not pools.matched:

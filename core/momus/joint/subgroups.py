@@ -15,7 +15,7 @@ from momus.inference.adjustment import bin_codes, quantile_codes
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_one
-from momus.joint.axes import Axis, Covariate, covariate, few_resamples, units_of
+from momus.joint.axes import AxisRows, Covariate, covariate, few_resamples, units_of
 from momus.joint.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -84,7 +84,7 @@ class Subgroups:
 
 
 def subgroup_effects(
-    axes: Sequence[Axis], by: str, real: Corpus, generated: Corpus, settings: Settings | None = None
+    axes: Sequence[AxisRows], by: str, real: Corpus, generated: Corpus, settings: Settings | None = None
 ) -> list[Subgroups]:
     """Compare each axis within each quarter of another axis' values, or for each value of a metadata field.
 
@@ -144,7 +144,7 @@ def check_values(column: Covariate) -> list[str]:
 
 
 def _of_axis(
-    axis: Axis,
+    axis: AxisRows,
     by: str,
     codes: tuple[Ints, Ints],
     labels: Sequence[Label],
@@ -181,7 +181,7 @@ def _of_axis(
 
 
 def _tested(
-    axis: Axis, members: tuple[Ints, ...], corpora: tuple[Corpus, Corpus], settings: Settings
+    axis: AxisRows, members: tuple[Ints, ...], corpora: tuple[Corpus, Corpus], settings: Settings
 ) -> TestResult | None:
     if min(map(len, members)) < FEWEST:
         return None
@@ -196,7 +196,7 @@ def _tested(
     return None if result.method.lacks else result
 
 
-def _rows_of_means(axis: Axis, names: tuple[str, str]) -> tuple[tuple[Floats, Floats] | None, Tested]:
+def _rows_of_means(axis: AxisRows, names: tuple[str, str]) -> tuple[tuple[Floats, Floats] | None, Tested]:
     """Rows [x, w] whose ratio of totals is compared over subgroups: (n, 2) and (m, 2)."""
     one, other = (axis.rows[name] for name in names)
     if _is_ratio(axis.statistic) and not sparse.issparse(one) and one.shape[1] == 2:

@@ -27,7 +27,7 @@ from momus.engine.scoring import OtherPlanError, ScoringRun, critic_folders, sco
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats
-from momus.outliers.flagging import Calibration, Choice, Flagged, check_rate
+from momus.outliers.flagging import Choice, Flagged, RealCalibration, check_rate
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
 from momus.ownership import check_place
@@ -170,7 +170,7 @@ def filter_text(
     measures = list(known.measures.values())
     units = [unit_of(m.sequence, cls.reporting.oddity_unit) for m, cls in zip(measures, classes.values(), strict=True)]
     ids, values, groups = known.rows(used)
-    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr, groups)
+    calibration = RealCalibration.of(list(classes), units, measures, ids, values, fdr, groups)
     text = ScoredText(scored("new", paths), classes, reading)
     choice = calibration.choose(map(text.values, range(len(text.sizes))))
     with writing as (kept, dropped):
@@ -286,7 +286,7 @@ class ScoredText:
 
 
 def _copy(
-    text: ScoredText, calibration: Calibration, choice: Choice, kept: RecordWriter, dropped: RecordWriter
+    text: ScoredText, calibration: RealCalibration, choice: Choice, kept: RecordWriter, dropped: RecordWriter
 ) -> list[Flagged]:
     """Copy the records, part by part; give the oddest documents that go, critic by critic."""
     oddest = [number for k in range(len(calibration.critics)) for number in choice.oddest(k, EXAMPLES)]

@@ -108,7 +108,7 @@ def flagged(
         raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
     names, units = [r.name for r in rows.results], [rows.unit(r) for r in rows.results]
     measures = [rows.measures[name] for name in names]
-    calibration = Calibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
+    calibration = RealCalibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
     corpora = []
     for name in rows.listed:
         ids, values = rows.table(name)
@@ -165,7 +165,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class RealCalibration:
     """Real documents, against which others are judged.
 
     Attributes
@@ -196,7 +196,7 @@ class Calibration:
         values: Floats,
         fdr: float,
         groups: Sequence[str | None] = (),
-    ) -> Calibration:
+    ) -> RealCalibration:
         """Learn from the values of real documents, (n, critics), NaN where unscored, and from their groups.
 
         Raises

@@ -23,7 +23,7 @@ SUFFIXES = (".jsonl", ".parquet")
 RECORDS = "a file of `momus filter`"
 
 
-class Lines:
+class LineWriter:
     """Writes JSON Lines."""
 
     def __init__(self, path: Path) -> None:
@@ -78,7 +78,7 @@ class RowsOfParquet:
             pq.ParquetWriter(self.path, pa.schema([])).close()
 
 
-RecordWriter = Lines | RowsOfParquet
+RecordWriter = LineWriter | RowsOfParquet
 
 
 def writers(
@@ -113,7 +113,7 @@ def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter
         make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
     with writing(keep.parent, ROOM), replacing_own(keep, RECORDS) as kept, replacing_own(drop, RECORDS) as dropped:
-        both = [(Lines if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
+        both = [(LineWriter if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
         try:
             yield both[0], both[1]
         finally:

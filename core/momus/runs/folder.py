@@ -36,7 +36,7 @@ from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-    from momus.joint.axes import Axis
+    from momus.joint.axes import AxisRows
 
 RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
 PAIRS, JOINT = "pairs.jsonl", "joint.json"
@@ -124,7 +124,7 @@ class RunFolder:
         """Folder of the files of one critic."""
         return self.work / "critics" / name
 
-    def keep(self, result: CriticResult, scores: Iterable[pa.Table], axis: Axis | None = None) -> None:
+    def keep(self, result: CriticResult, scores: Iterable[pa.Table], axis: AxisRows | None = None) -> None:
         """Write scores (a table for each text), headline rows and result of a critic.
 
         The result is written last: it marks the critic as finished.
@@ -139,7 +139,7 @@ class RunFolder:
         write_json(folder / RESULT, result.to_json(), indent=None)
         write_manifest(folder)
 
-    def kept_axis(self, critic: Critic[Any]) -> Axis | None:
+    def kept_axis(self, critic: Critic[Any]) -> AxisRows | None:
         """Read the headline rows of a critic, which need not be fitted; None if there are none."""
         folder = self.critic_folder(critic.name)
         if not (folder / HEADLINE).exists():
