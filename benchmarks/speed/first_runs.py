@@ -42,7 +42,7 @@ def write_stories(folder: Path) -> list[str]:
     return [
         a
         for name, role in zip(sides, ("--fit", "--real", "--generated"), strict=True)
-        for a in (role, str(folder / f"{name}.jsonl"))
+        for a in (role, f"{'new=' if name == 'new' else ''}{folder / f'{name}.jsonl'}")
     ]
 
 
@@ -51,8 +51,8 @@ def write_versions(folder: Path) -> list[str]:
     for name in VERSIONS:
         with gzip.open(data() / "answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
             _write(folder / f"{name}.jsonl", [json.loads(line) for line in file][:300])
-    old, new = (str(folder / f"{name}.jsonl") for name in VERSIONS)
-    return ["--against", old, "--generated", new]
+    old, new = (folder / f"{name}.jsonl" for name in VERSIONS)
+    return ["--against", f"old={old}", "--generated", f"new={new}"]
 
 
 ARGUMENTS = {"stories": write_stories, "versions": write_versions}
