@@ -240,3 +240,14 @@ def test_gensim_models_become_critics(tmp_path):
     assert CodeMixing.load(tmp_path / "c").score(corpus).nll == pytest.approx(scores.nll)
     with pytest.raises(UsageError, match="no gensim LDA model"):
         critic_of(object())
+
+
+ENGLISH = "The rain had stopped by the time they reached the house on the hill, and nobody spoke of it again. " * 5
+GERMAN = "Der Regen hatte aufgehört, als sie das Haus auf dem Hügel erreichten, und niemand sprach mehr davon. " * 5
+
+
+def test_texts_in_one_language_leave_nothing_to_see() -> None:
+    one, mixed = Corpus.from_texts([ENGLISH] * 20), Corpus.from_texts([ENGLISH] * 15 + [ENGLISH + GERMAN] * 5)
+    assert "one language" in CodeMixing().nothing_to_see([one, one])
+    assert CodeMixing().nothing_to_see([one, mixed]) == ""
+    assert CodeMixing().nothing_to_see([one, Corpus.from_texts([GERMAN] * 20)]) == ""

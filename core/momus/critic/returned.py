@@ -35,6 +35,7 @@ _ONE: Mapping[str, tuple[Any, str]] = {
     "summarize": (Summary, "something that can be added"),
     "sufficient_statistics": (Mapping, "a mapping from names to rows"),
     "items": (Mapping, "a mapping from names to counts"),
+    "nothing_to_see": (str, "a text"),
     "log_prior": (LogPrior, "a momus.LogPrior"),
 }
 

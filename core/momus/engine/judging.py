@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
 from momus.checks.notes import mixed_prompts_warnings
 from momus.engine.chosen import Absent, Chosen, absent_warnings, bare, left_out_warning
-from momus.engine.jobs import outcomes
+from momus.engine.jobs import Failure, outcomes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
 from momus.engine.reuse import again_warnings
 from momus.engine.run_critic import Work
-from momus.errors import FittingError, MissingExtraError
+from momus.errors import FittingError, MissingExtraError, MomusError
 from momus.progress import Timed
 from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
 
 
 def run_critics(
@@ -29,7 +35,9 @@ def run_critics(
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     absent, unfit, redone = list(selection.absent), dict[str, str](), list[Again]()
-    for critic, outcome in outcomes(selection.critics, work, timed, pool):
+    seen_nothing = nothing_seen(selection.critics, work.texts) if skip_unfit else []
+    critics = [c for c in selection.critics if all(c is not critic for critic, _ in seen_nothing)]
+    for critic, outcome in chain(seen_nothing, outcomes(critics, work, timed, pool)):
         if isinstance(outcome, Outcome):
             results.add(outcome)
             redone += outcome.again
@@ -50,6 +58,23 @@ def run_critics(
             "no critic can be fitted on this text: " + " ".join(results.warnings),
             hint="give more text" if work.settings.against else f"give more real text with {arg('fit')}",
         )
+
+
+def nothing_seen(critics: Sequence[Critic[Any]], texts: Texts) -> list[tuple[Critic[Any], Failure]]:
+    """The critics that say that these texts have nothing that they look at, or that fail in looking, and why."""
+    if texts.in_parts:  # critics are fitted already
+        return []
+    corpora = [texts.fit, *texts.analysed]
+    failures: list[tuple[Critic[Any], Failure]] = []
+    for critic in critics:
+        try:
+            if reason := critic.nothing_to_see(corpora):
+                failures.append((critic, FittingError(reason, critic=critic.name)))
+        except MomusError as error:  # as any failure of the critic, see `outcome_of`
+            if not error.critic:
+                raise
+            failures.append((critic, error))
+    return failures
 
 
 def adjust_all(results: Results, texts: Texts, settings: Settings) -> None:

@@ -35,6 +35,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
+from momus.text.languages import only_language
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
 from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
@@ -134,6 +135,13 @@ class CodeMixing(
     @property
     def _rules(self) -> VocabularyRules:
         return VocabularyRules(self.min_count, most_documents=1.0, without=())
+
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Say so where all texts are in one language."""
+        first = only_language(texts[0])
+        if not first or any(only_language(text) != first for text in texts[1:]):
+            return ""
+        return f"all texts are in one language, {first!r}"
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit φ and α by Gibbs sampling."""
