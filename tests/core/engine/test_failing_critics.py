@@ -10,12 +10,16 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import momus
 from momus.calibration.calibrate import calibrate
+from momus.cli.app import app
 from momus.critic import registry
 from momus.critic.registry import make_critics
-from momus.errors import CriticError, FittingError, UsageError
+from momus.engine.scoring import score_parts
+from momus.errors import CriticError, FittingError, PluginError, UsageError
+from momus.outliers.filtering import filter_text
 from momus.progress import Silent
 
 SOURCE = '''
@@ -170,6 +174,58 @@ def test_so_in_a_calibration(mine, written, where):
     assert any("'failing' was left out" in w and "there are no letters" in w for w in calibration.warnings)
     with pytest.raises((CriticError, FittingError), match="there are no letters"):
         calibrate(texts["real"], config=config, critics=[mine], **options)
+
+
+@pytest.fixture
+def fitted(mine, tmp_path):
+    """A folder of both critics, one of which fails when it scores, and a text."""
+    texts = [f"{'ab ' * (i % 7 + 1)}x{i}" for i in range(60)]
+    for critic in make_critics(["failing", "length"], {"failing": {"where": "log_prior"}}):
+        critic.fit(texts).save(tmp_path / "run" / "critics" / critic.name)
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps({"text": t + "."}) + "\n" for t in texts))
+    return tmp_path
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_so_where_the_critics_of_a_run_score(fitted, workers):
+    text, out = [fitted / "x.jsonl"], fitted / "rows"
+    again = {"resume": True}
+    for options in ({}, again, {"overwrite": True}, again):
+        run = score_parts([fitted / "run"], text, out, workers=workers, part_size=20, **options)
+        assert list(run.failed) == ["failing"]
+        assert "there are no letters" in run.failed["failing"]
+        assert {tuple(done.nats) for done in run.done} == {("length",)}
+        assert run.kept == (len(run.parts) if options == again else 0)
+    named = [fitted / "run" / "critics" / name for name in ("failing", "length")]
+    with pytest.raises(CriticError, match="there are no letters"):
+        score_parts(named, text, fitted / "named")
+    with pytest.raises(CriticError, match="there are no letters"):
+        score_parts([fitted / "run"], text, fitted / "ranks", rank=0, world=2)
+
+
+def test_so_where_a_text_is_scored_without_a_folder(fitted):
+    done = CliRunner().invoke(app, ["score", str(fitted / "run"), str(fitted / "x.jsonl")])
+    assert done.exit_code == 0
+    assert "length: Latent NLL" in done.output
+    assert f"Left out: 'failing' (log_prior failed at mine.py:{LINE}" in " ".join(done.output.split())
+    critic = fitted / "run" / "critics" / "failing"
+    assert CliRunner().invoke(app, ["score", str(critic), str(fitted / "x.jsonl")]).exit_code != 0
+
+
+def test_so_in_a_filter(fitted):
+    text, out = [fitted / "x.jsonl"], [fitted / name for name in ("kept.jsonl", "dropped.jsonl", "scores")]
+    for options in ({}, {"overwrite": True}):
+        done = filter_text(text, [fitted / "run"], text, *out, fdr=0.2, **options)
+        assert list(done.failed) == ["failing"]
+        assert list(done.by_critic) == ["length"]
+
+
+def test_a_critic_of_a_run_that_is_gone_is_left_out(fitted, monkeypatch):
+    monkeypatch.setattr(registry, "_LOCATED", {})
+    run = score_parts([fitted / "run"], [fitted / "x.jsonl"], fitted / "rows")
+    assert "failing" in run.failed["failing"]
+    with pytest.raises(PluginError):
+        score_parts([fitted / "run" / "critics" / "failing"], [fitted / "x.jsonl"], fitted / "other")
 
 
 def test_what_is_not_the_fault_of_a_critic_passes(mine, written, monkeypatch):
