@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -178,6 +178,14 @@ def tell_left_out(left_out: Sequence[LeftOut]) -> None:
             echo(f"Note: set aside for their names: {', '.join(some.names[:5])}", err=True)
 
 
+def tell_failed(failed: Mapping[str, str]) -> None:
+    """Name the critics that were left out since they fail."""
+    from momus.engine.chosen import left_out_warning
+
+    if failed:
+        echo(f"Warning: {left_out_warning(failed)}", err=True)
+
+
 def _tell(run: ScoringRun, world: int) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
     from momus.critic.registry import critic_class
@@ -203,3 +211,4 @@ def _tell(run: ScoringRun, world: int) -> None:
         shared = sum(d.fitted_on[name] for d in run.done)
         if shared:
             echo(f"Note: {shared:,} of these documents were in the text that {name} was fitted on.", err=True)
+    tell_failed(run.failed)

@@ -19,7 +19,7 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.parts import Share, score_into_folder, tell_left_out
+from momus.cli.parts import Share, score_into_folder, tell_failed, tell_left_out
 from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap
 from momus.errors import UsageError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from momus.critic import Critic
     from momus.critic.scores import Scores
+    from momus.engine.folders import CriticFolders
     from momus.progress import Reporter
     from momus.reading import ReadingOptions
     from momus.text.corpus import Corpus
@@ -205,39 +206,48 @@ def score(
         )
     if out is not None:
         check_output(out, TABLE)
-    critics = [_loaded(folder, device, trust or ()) for folder in _critics_in(Path(paths[0]), out)]
+    folders = _folders(Path(paths[0]), out)
+    critics = {}
+    for name, folder in [*folders.paths.items()]:
+        with folders.leaving_out(name):
+            critics[name] = _loaded(folder, device, trust or ())
     reporter = Silent() if quiet else default_reporter()
     corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
     scored = 0
-    for critic in critics:
-        with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
+    for name, critic in critics.items():
+        with folders.leaving_out(name), reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
             scores = critic.score(corpus, progress=advance)
+        if name in folders.failed:
+            continue
         if out is not None:
             _write_rows(scores, corpus, options.keep, out, csv_as_is)
         _tell_scores(critic, scores)
         scored += scores.n_scored
         shared = overlap(critic, corpus)
         if shared:
-            whose = "the critic" if len(critics) == 1 else critic.name
+            whose = "the critic" if len(critics) == 1 else name
             echo(f"Note: {shared:,} of these documents were in the text that {whose} was fitted on.", err=True)
+    tell_failed(folders.failed)
     if not scored:
         raise typer.Exit(1)
 
 
-def _critics_in(folder: Path, out: Path | None) -> list[Path]:
+def _folders(path: Path, out: Path | None) -> CriticFolders:
     """The folder of a critic, or those of all critics of documents in a run, unless their rows would go to one file."""
-    from momus.critic.saved import JSON_NAME
-    from momus.engine.scoring import critic_folders
+    from momus.critic.saved import JSON_NAME, read_critic_json
+    from momus.engine.folders import CriticFolders
 
-    if (folder / JSON_NAME).is_file():
-        return [folder]
-    folders = list(critic_folders([folder]).values())
-    if out is not None and len(folders) > 1:
+    if (path / JSON_NAME).is_file():
+        name = str(read_critic_json(path)["critic"])
+        return CriticFolders({name: path}, {name})
+    folders = CriticFolders.of([path])
+    if out is not None and len(folders.paths) > 1:
         raise UsageError(
-            f"{folder} holds {len(folders)} critics, and a file takes the rows of one",
-            hint=f"name one of them, such as {folders[0]}, or a folder for the rows of all: -o ROWS",
+            f"{path} holds {len(folders.paths)} critics, and a file takes the rows of one",
+            hint=f"name one of them, such as {next(iter(folders.paths.values()))}, or a folder for the rows of all: "
+            "-o ROWS",
         )
     return folders
 

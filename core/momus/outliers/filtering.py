@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.arguments import arg
-from momus.critic import Critic
 from momus.critic.effects import is_trusted
 from momus.critic.hooks import row_unit
 from momus.critic.registry import critic_class, load_critic
-from momus.engine.scoring import OtherPlanError, ScoringRun, critic_folders, score_parts
-from momus.errors import UsageError
+from momus.engine.folders import CriticFolders
+from momus.engine.scoring import OtherPlanError, ScoringRun, score_parts
+from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats
 from momus.outliers.flagging import Choice, Flagged, RealCalibration, check_rate
@@ -73,6 +73,8 @@ class Filtered:
         By critic, how many of the real documents that were used it was fitted on.
     examples
         The oddest documents that went, at most ten per critic.
+    failed
+        Why critics are left out that were not named, by name.
     """
 
     documents: int
@@ -88,6 +90,7 @@ class Filtered:
     judged_by_none: int
     seen: Mapping[str, int]
     examples: Sequence[Flagged]
+    failed: Mapping[str, str]
 
     @property
     def kept(self) -> int:
@@ -150,13 +153,10 @@ def filter_text(
     """
     check_rate(fdr)
     reading = reading or ReadingOptions()
-    folders = critic_folders([Path(c) for c in critics])
-    classes = {name: critic_class(name) for name in folders}
-    for name, cls in classes.items():
-        if row_unit(cls) != "document":
-            raise UsageError(
-                f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
-            )
+    folders = CriticFolders.of(critics)
+    for name in folders.paths:
+        if (unit := row_unit(critic_class(name))) != "document":
+            raise UsageError(f"critic {name!r} judges a {unit}, not a document", hint="filter by other critics")
     inputs = [*paths, *real, *critics]
     writing = writers(keep, drop, [*inputs, scores], overwrite)
     check_place(scores, [*inputs, keep, drop], argument="scores")
@@ -165,13 +165,19 @@ def filter_text(
     )
     scored = partial(_scored, score, scores, overwrite=overwrite, progress=progress)
     # real text that will not do is refused before the rest is scored
-    known = ScoredText(scored("real", real), classes, reading)
-    used = known.unseen({n: is_trusted(f, trust) for n, f in folders.items()}) if skip_fitted else known.checked()
-    measures = list(known.measures.values())
-    units = [unit_of(m.sequence, cls.reporting.oddity_unit) for m, cls in zip(measures, classes.values(), strict=True)]
-    ids, values, groups = known.rows(used)
-    calibration = RealCalibration.of(list(classes), units, measures, ids, values, fdr, groups)
-    text = ScoredText(scored("new", paths), classes, reading)
+    stored = scored("real", real)
+    known = ScoredText(stored, [*stored.critics], reading)
+    trusted = {name: is_trusted(folders.paths[name], trust) for name in known.measures}
+    used = known.unseen(trusted) if skip_fitted else known.checked()
+    calibration, n_real = known.calibration(used, fdr)
+    new = scored("new", paths)
+    both = [name for name in known.measures if name in new.critics]
+    if not both:
+        raise FittingError("no critic can score both texts", hint="name the critics, to see why they fail")
+    if len(both) < len(known.measures):  # one fails on the new text alone
+        known = ScoredText(stored, both, reading)
+        calibration, n_real = known.calibration(used, fdr)
+    text = ScoredText(new, both, reading)
     choice = calibration.choose(map(text.values, range(len(text.sizes))))
     with writing as (kept, dropped):
         examples = _copy(text, calibration, choice, kept, dropped)
@@ -180,15 +186,16 @@ def filter_text(
         dropped=int(choice.goes.sum()),
         fdr=fdr,
         p=choice.largest / (len(calibration) + 1) if choice.largest else None,
-        real=len(ids),
+        real=n_real,
         calibrating=len(calibration),
-        left_out=len(used) - len(ids),
+        left_out=len(used) - n_real,
         fewest=choice.fewest,
-        by_critic={name: choice.ends(k) for k, name in enumerate(classes)},
+        by_critic={name: choice.ends(k) for k, name in enumerate(both)},
         unscored=text.unscored,
         judged_by_none=int(choice.judged.unscored.sum()),
         seen={name: 0 if skip_fitted else n for name, n in known.fitted_on.items()},
         examples=examples,
+        failed={**folders.failed, **stored.plan.left_out, **new.plan.left_out},
     )
 
 
@@ -218,15 +225,15 @@ class ScoredText:
     ----------
     text
         Its scores.
-    classes
-        Classes of the critics by name, in the order of the values.
+    critics
+        Names of the critics that count, in the order of the values.
     reading
         How the text was read.
     """
 
-    def __init__(self, text: StoredText, classes: Mapping[str, type[Critic[Any]]], reading: ReadingOptions) -> None:
+    def __init__(self, text: StoredText, critics: Sequence[str], reading: ReadingOptions) -> None:
         self.text, self.reading, self.sizes = text, reading, text.sizes
-        self.measures = {name: Measure.of_class(cls) for name, cls in classes.items()}
+        self.measures = {name: Measure.of_class(critic_class(name)) for name in critics}
 
     def values(self, part: int) -> Floats:
         """What ranks the documents of a part as outliers, NaN where unscored: float64 (n, critics)."""
@@ -246,6 +253,13 @@ class ScoredText:
         labels = self.text.labels.filter(pa.array(used))
         groups = labels["group"].to_pylist()
         return labels["id"].to_pylist(), np.concatenate(values)[used], groups if any(map(bool, groups)) else []
+
+    def calibration(self, used: Bools, fdr: float) -> tuple[RealCalibration, int]:
+        """What documents are judged by that calibrate, by a mask of all, and how many these are."""
+        ids, values, groups = self.rows(used)
+        units = [unit_of(m.sequence, critic_class(n).reporting.oddity_unit) for n, m in self.measures.items()]
+        measures = list(self.measures.values())
+        return RealCalibration.of([*self.measures], units, measures, ids, values, fdr, groups), len(ids)
 
     @property
     def fitted_on(self) -> dict[str, int]:
