@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 from momus.arguments import arg
 from momus.critic import Critic
 from momus.critic.effects import is_trusted
-from momus.critic.hooks import row_unit
+from momus.critic.hooks import AdvancedMixin, row_unit
+from momus.critic.powers import defines, has_latents
 from momus.critic.registry import critic_class, load_critic
 from momus.engine.scoring import OtherPlanError, ScoringRun, critic_folders, score_parts
 from momus.errors import UsageError
@@ -156,6 +157,10 @@ def filter_text(
         if row_unit(cls) != "document":
             raise UsageError(
                 f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
+            )
+        if not (has_latents(cls) or defines(cls, AdvancedMixin, "oddity")):
+            raise UsageError(
+                f"critic {name!r} compares texts as wholes, and ranks no documents", hint="filter by other critics"
             )
     inputs = [*paths, *real, *critics]
     writing = writers(keep, drop, [*inputs, scores], overwrite)
