@@ -107,7 +107,7 @@ def beside(corpus: Corpus, names: tuple[str, ...]) -> Corpus:
     for i, d in enumerate(corpus):
         # 1 to 4 words, so that documents differ in how much of their field they hold
         words = " ".join(("please write of", *d.text[:BESIDE].split()[: 1 + i % 4]))
-        documents.append(replace(d, fields={**d.fields, **{name: f"{words}?" for name in names}}))
+        documents.append(replace(d, fields={**d.fields, **dict.fromkeys(names, f"{words}?")}))
     return Corpus.from_documents(documents, name=corpus.name)
 
 

@@ -1,7 +1,7 @@
 """Two more kinds of critic: of a whole corpus, and of documents beside what they answer.
 
-A `StatisticCritic` compares texts by statistics alone, without latents. A `PairedCritic` reads fields of a record beside
-its text. A critic can be both: ``class Repeats(PairedCritic[Corpus], StatisticCritic)``.
+A `StatisticCritic` compares texts by statistics alone, without latents. A `PairedCritic` reads fields of a record
+beside its text. A critic can be both: ``class Repeats(PairedCritic[Corpus], StatisticCritic)``.
 """
 
 from __future__ import annotations

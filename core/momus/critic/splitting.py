@@ -111,11 +111,13 @@ def check_enough(critic: Critic[Any], name: str, usable: int, total: int, lackin
     needs = fields_read(critic)
     beside = "".join(f" and a field {field!r}" for field in needs)
     fields = arg("keep", [f"{field}=FIELD" for field in needs])
-    raise FittingError(
+    error = FittingError(
         f"critic {critic.name!r} needs at least {counted(critic.min_documents, 'document')} with text{beside} to be "
         f"fitted; {name!r} has {usable} of {total}",
         hint=f"name the field of its records with {fields}" if needs else f"give more real text with {arg('fit')}",
     )
+    error.critic = critic.name
+    raise error
 
 
 def lacking(field: str) -> str:

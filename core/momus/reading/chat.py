@@ -147,10 +147,10 @@ def kinds_apart(turns: Sequence[Turn]) -> set[str]:
 
 
 def joined(messages: Sequence[Mapping[str, Any]]) -> str:
-    """All that is said in a chat, as one text.
+    r"""All that is said in a chat, as one text.
 
     >>> joined([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}])
-    'Be brief.\\n\\nWho?'
+    'Be brief.\n\nWho?'
     """
     return "\n\n".join(turn.text for turn in turns_of(messages) if turn.text)
 
