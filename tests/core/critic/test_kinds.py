@@ -80,7 +80,7 @@ FAST = {"permutations": 99, "resamples": 99}
 
 def answer(i, *, repeats):
     asked = [f"word{(7 * i + k) % 31}" for k in range(4)]
-    said = asked[: 3 if repeats else i % 2] + [f"other{i % 5}", "and", f"more{i % 3}"]
+    said = [*asked[: 3 if repeats else i % 2], f"other{i % 5}", "and", f"more{i % 3}"]
     return {"id": f"a{i}", "prompt": " ".join(asked), "text": " ".join(said)}
 
 
@@ -100,7 +100,7 @@ def test_a_critic_of_a_corpus_has_statistics_alone(tmp_path):
     assert verdict.p_adjusted < 0.05
     assert verdict.generated_value < verdict.real_value
     (result,) = [r for r in run.results if r.name == "openings"]
-    assert not (result.outliers or result.odd_real or result.references)
+    assert [*result.outliers, *result.odd_real, *result.references] == []
     assert result.distribution is None
     assert {r.name for r in outlier_rows(tmp_path / "run").results} == {"length"}
     with pytest.raises(UsageError, match="'openings' compares texts as wholes, and ranks no documents"):
@@ -116,7 +116,6 @@ def test_its_headline_is_its_first_statistic_unless_it_names_another():
 
 
 def test_documents_are_not_filtered_by_a_critic_of_a_corpus(tmp_path, location):
-    Openings.__module__ = __name__
     critic = named(location)
     human = write(tmp_path / "human.jsonl", HUMAN)
     fitted = momus.critic.registry.critic_class(critic)().fit(HUMAN)
@@ -211,9 +210,8 @@ def test_a_run_of_all_critics_leaves_it_out_with_a_word(repeats, monkeypatch):
 
     names = ["length", "repeats"]
     monkeypatch.setattr(chosen, "critic_names", lambda: names)
-    monkeypatch.setattr(
-        chosen, "make_critics", lambda one, _: [repeats() if one == ["repeats"] else critic_class("length")()]
-    )
+    classes = {"length": critic_class("length"), "repeats": repeats}
+    monkeypatch.setattr(chosen, "make_critics", lambda some, _: [classes[name]() for name in some])
     run = momus.compare(VARIED, {"g": ALIKE}, **FAST)
     assert [r.name for r in run.results] == ["length"]
     assert any("'repeats'" in w and "prompt_text" in w for w in run.warnings), run.warnings
@@ -224,8 +222,8 @@ def test_another_field_is_named(repeats):
     reading = ReadingOptions(keep=("prompt_text=doc.q",))
     run = momus.compare(moved, {"g": moved}, critics=[repeats()], reading=reading, **FAST)
     assert run.verdicts[0].n_real == 20
+    misspelt = ReadingOptions(keep=("prompt_text=doc.p",))
     with pytest.raises(UsageError, match="'prompt_text' that is to be kept"):
-        misspelt = ReadingOptions(keep=("prompt_text=doc.p",))
         momus.compare(moved, {"g": moved}, critics=[repeats()], reading=misspelt, **FAST)
 
 
@@ -326,3 +324,20 @@ def test_a_parameter_may_have_the_name_of_what_others_report():
         general: bool = True
 
     assert Laid(layout="narrow").get_params() == {"layout": "narrow", "general": True}
+
+
+def test_the_checks_of_the_command_keep_the_fields_of_the_critic(tmp_path, location, monkeypatch):
+    from momus import conformance
+    from momus.cli.critics import check
+
+    texts = []
+
+    def checked(critic, corpus, **_):
+        texts.append(corpus.field("prompt_text"))
+        return conformance.Report(critic.name, [conformance.Record("one", "passed")])
+
+    monkeypatch.setattr(conformance, "check_critic", checked)
+    moved = [{"q": r["prompt"], "text": r["text"]} for r in HUMAN]
+    for records, keep in ((HUMAN, None), (moved, "prompt_text=q")):
+        check(location, write(tmp_path / "texts.jsonl", records), keep=keep, config=None, slow=False)
+    assert texts == [[r["prompt"] for r in HUMAN]] * 2
