@@ -18,7 +18,7 @@ from momus.calibration.store import RESULTS, Calibration, write_calibration
 from momus.calibration.worker import CELLS, CalibrationWork, Crew, Task, crew_of
 from momus.checks.notes import reading_notes
 from momus.critic import Critic
-from momus.critic.hooks import DeviceMixin, row_unit
+from momus.critic.hooks import DeviceMixin, row_unit, with_needs
 from momus.critic.powers import headline_of
 from momus.critic.source import source_digest
 from momus.critic.splitting import usable_documents
@@ -93,7 +93,7 @@ def calibrate(
     reporter = reporter or default_reporter()
     check_place(None if out is None else Path(out), [t for t in (real, fit) if isinstance(t, str | Path)])
     with reporter.stage("reading"):
-        fitting, held_out = _texts(real, fit, plan, warnings, reading, reporter)
+        fitting, held_out = _texts(real, fit, plan, warnings, with_needs(reading, chosen), reporter)
     units = units_of(held_out, plan.by)
     n_units = len(held_out if units is None else units)
     plan.check(n_units)

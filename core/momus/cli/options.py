@@ -137,7 +137,7 @@ class Reading:
         str | None,
         typer.Option(
             "--keep",
-            help="Metadata fields to keep with each document, comma-separated, e.g. topic,model; default: none.",
+            help="Metadata fields to keep with each document, comma-separated, e.g. topic,model; NAME=PATH renames one.",
         ),
     ] = None
     limits: Annotated[

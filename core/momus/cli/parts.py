@@ -188,6 +188,7 @@ def tell_failed(failed: Mapping[str, str]) -> None:
 
 def _tell(run: ScoringRun, world: int) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
+    from momus.critic.powers import has_latents
     from momus.critic.registry import critic_class
     from momus.report.words.format import number
 
@@ -204,8 +205,10 @@ def _tell(run: ScoringRun, world: int) -> None:
         if not scored:
             echo(f"{name}: none could be scored", err=True)
         else:
-            ppl = f", Latent PPL {number(math.exp(nats / steps))}" if critic_class(name).sequence else ""
-            echo(f"{name}: Latent NLL {number(nats / scored)} nats{ppl}; {scored:,} scored")
+            cls = critic_class(name)
+            ppl = f", Latent PPL {number(math.exp(nats / steps))}" if cls.sequence else ""
+            nll = f"Latent NLL {number(nats / scored)} nats{ppl}; " if has_latents(cls) else ""
+            echo(f"{name}: {nll}{scored:,} scored")
         for reason, n in reasons.most_common():
             echo(f"  unscored: {n:,} ({reason})")
         shared = sum(d.fitted_on[name] for d in run.done)

@@ -21,7 +21,8 @@ from momus.cli.options import (
 )
 from momus.cli.parts import Share, score_into_folder, tell_failed, tell_left_out
 from momus.cli.printing import echo
-from momus.critic.hooks import DeviceMixin, moved, overlap
+from momus.critic.hooks import DeviceMixin, moved, overlap, with_needs
+from momus.critic.powers import has_latents
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place
 from momus.parameters import exclude
@@ -96,7 +97,7 @@ def fit(
     exclude(jobs=jobs, sample=sample)
     models = make_critics([named(critic) for critic in critics], config_tables(config))
     folders = [out if len(models) == 1 else out / model.name for model in models]
-    options, reporter, corpus = reading.options(), Silent() if quiet else default_reporter(), None
+    options, reporter, corpus = with_needs(reading.options(), models), Silent() if quiet else default_reporter(), None
     with ExitStack() as stack, reporting(reporter):
         for folder in folders:
             stack.enter_context(reserved(folder, overwrite=overwrite))
@@ -212,6 +213,7 @@ def score(
         with folders.leaving_out(name):
             critics[name] = _loaded(folder, device, trust or ())
     reporter = Silent() if quiet else default_reporter()
+    options = with_needs(options, critics)
     corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
@@ -297,11 +299,12 @@ def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
 def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, as_is: bool) -> None:
     """Write one row per document, with the fields that are kept; those that a column is named like are "field NAME"."""
     from momus.files import write_table
+    from momus.reading.fields import origins
 
-    rows = scores.table()
-    for name in keep:
+    rows, names = scores.table(), [origins(kept)[0] for kept in keep]
+    for name in names:
         column = name
-        while column in (*rows.column_names, *(other for other in keep if other != name)):
+        while column in (*rows.column_names, *(other for other in names if other != name)):
             column = f"field {column}"
         rows = rows.append_column(column, [corpus.field(name)])
     write_table(rows, out, as_is=as_is)
@@ -313,8 +316,8 @@ def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
 
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
-        scored = f"{scores.n_scored:,} of {counted(len(scores), 'document')} scored"
-        echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scored}")
+        nll = f"Latent NLL {number(scores.latent_nll)} nats{ppl}; " if has_latents(critic) else ""
+        echo(f"{critic.name}: {nll}{scores.n_scored:,} of {counted(len(scores), 'document')} scored")
     else:
         echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
     for reason, n in scores.unscored.items():

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from momus.arguments import arg
 from momus.checks.languages import claiming
 from momus.critic import RunningTextCritic
-from momus.critic.hooks import DeviceMixin
+from momus.critic.hooks import DeviceMixin, with_needs
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import PartsScoring
@@ -140,6 +140,8 @@ def planned(request: Request) -> Run:
     if earlier is not None:
         earlier.check_split(request.fit is not None)
     computing = any(isinstance(c, DeviceMixin) for c in selection.critics)
+    request = replace(request, reading=with_needs(request.reading, selection.critics))
+    large = None if large is None else replace(large, reading=request.reading)
     settings = replace(settings, device=resolve_device(settings.device) if computing else "cpu")
     folder = None if request.out is None else RunFolder(request.out)
     results = Results(folder=None if folder is None else folder.path)

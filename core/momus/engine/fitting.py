@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from momus.arguments import arg
 from momus.critic import Critic
+from momus.critic.hooks import with_needs
 from momus.critic.portions import Portion, fit_portions, mergeable, read_portion
 from momus.engine.large import LargeTexts, size_of
 from momus.engine.scoring import PART_DOCUMENTS
@@ -78,7 +79,7 @@ def fit_in_parts(
         A process was killed.
     """
     mergeable(critic)
-    reading = reading or ReadingOptions()
+    reading = with_needs(reading, [critic])
     pieces, left_out = _pieces(path, reading, documents or PART_DOCUMENTS)
     with stage(f"fitting {critic.name}", len(pieces)) as advance:
         fit_portions(critic, NAME, _advancing(_portions(critic, pieces, reading, workers), advance))

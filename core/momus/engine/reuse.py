@@ -17,7 +17,7 @@ from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores
 from momus.critic.source import source_change, source_digest
-from momus.critic.splitting import icu_of, splitting_of, usable_documents
+from momus.critic.splitting import documents_to_fit, icu_of, splitting_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
 from momus.outputs import copy_folder
@@ -206,7 +206,7 @@ class Reuse:
         if content["params"] != params:
             names = sorted(k for k in {*params, *content["params"]} if params.get(k) != content["params"].get(k))
             return f"its parameters differ from {self.folder.path} in {', '.join(names)}"
-        if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
+        if fitted_on.get("fingerprint") != documents_to_fit(critic, texts.fit)[0].fingerprint:
             return f"{self.folder.path} fitted it on another text"
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"

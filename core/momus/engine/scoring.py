@@ -16,7 +16,7 @@ from pathlib import Path
 
 from momus.arguments import arg
 from momus.critic.effects import is_trusted
-from momus.critic.hooks import DeviceMixin
+from momus.critic.hooks import DeviceMixin, with_needs
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.source import class_digest
@@ -190,8 +190,8 @@ def score_parts(
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
         raise UsageError("workers and documents per part are at least 1")
-    reading = reading or ReadingOptions()
     folders = CriticFolders.of(critics)
+    reading = with_needs(reading, map(critic_class, folders.paths))
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
     folder = RowFolder(out)
 

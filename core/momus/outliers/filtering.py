@@ -20,7 +20,8 @@ import pyarrow.parquet as pq
 
 from momus.arguments import arg
 from momus.critic.effects import is_trusted
-from momus.critic.hooks import row_unit
+from momus.critic.hooks import AdvancedMixin, row_unit
+from momus.critic.powers import defines, has_latents
 from momus.critic.registry import critic_class, load_critic
 from momus.engine.folders import CriticFolders
 from momus.engine.scoring import OtherPlanError, ScoringRun, score_parts
@@ -154,9 +155,13 @@ def filter_text(
     check_rate(fdr)
     reading = reading or ReadingOptions()
     folders = CriticFolders.of(critics)
-    for name in folders.paths:
-        if (unit := row_unit(critic_class(name))) != "document":
+    for name, cls in ((name, critic_class(name)) for name in folders.paths):
+        if (unit := row_unit(cls)) != "document":
             raise UsageError(f"critic {name!r} judges a {unit}, not a document", hint="filter by other critics")
+        if not (has_latents(cls) or defines(cls, AdvancedMixin, "oddity")):
+            raise UsageError(
+                f"critic {name!r} compares texts as wholes, and ranks no documents", hint="filter by other critics"
+            )
     inputs = [*paths, *real, *critics]
     writing = writers(keep, drop, [*inputs, scores], overwrite)
     check_place(scores, [*inputs, keep, drop], argument="scores")

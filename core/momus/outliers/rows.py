@@ -20,7 +20,7 @@ from momus.runs.documents import documents_table
 from momus.runs.examples import unit_of
 from momus.runs.folder import read_results
 from momus.runs.result import CriticResult, Results
-from momus.verdicts.statistics import PPL
+from momus.verdicts.statistics import NLL, PPL
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -213,7 +213,11 @@ def outlier_rows(
     results = {r.name: r for r in comparison.results}
     for critic in critics or ():
         _check_known(label, "critic", critic, list(results))
-    chosen = list(results.values()) if critics is None else [results[critic] for critic in critics]
+        if not _ranks(results[critic]):
+            raise UsageError(
+                f"critic {critic!r} compares texts as wholes, and ranks no documents", hint="name another critic"
+            )
+    chosen = [r for r in results.values() if _ranks(r)] if critics is None else [results[c] for c in critics]
     if documents_only:
         chosen = [r for r in chosen if r.verdicts and all(v.unit == "document" for v in r.verdicts)]
     roles = {c["name"]: c["role"] for c in comparison.signature["corpora"] if c["role"] != "fit"}
@@ -230,6 +234,11 @@ def outlier_rows(
         measure = measures[result.name] = Measure.of_rows(frame[mine], result.verdicts, result.name)
         frame.loc[mine, "value"] = measure.values(frame[mine])
     return OutlierRows(chosen, measures, real, listed, frame, label)
+
+
+def _ranks(result: CriticResult) -> bool:
+    """Whether a critic ranks documents: by its own measure of oddity, or by Latent NLL if it has latents."""
+    return bool(result.oddity_unit) or not result.verdicts or any(v.statistic == NLL.name for v in result.verdicts)
 
 
 def _check_known(run: str, what: str, name: str, names: Sequence[str]) -> None:

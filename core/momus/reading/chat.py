@@ -146,11 +146,21 @@ def kinds_apart(turns: Sequence[Turn]) -> set[str]:
     return {kind for turn in turns for kind, _ in turn.apart}
 
 
+def joined(messages: Sequence[Mapping[str, Any]]) -> str:
+    r"""All that is said in a chat, as one text.
+
+    >>> joined([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}])
+    'Be brief.\n\nWho?'
+    """
+    return "\n\n".join(turn.text for turn in turns_of(messages) if turn.text)
+
+
 def kept(turns: Sequence[Turn]) -> dict[str, str]:
-    """The fields of `APART` that a chat has, with what they hold.
+    """The fields of `APART` that a chat has, with what they hold, and what the user says, as ``prompt_text``.
 
     >>> kept(turns_of([{"role": "assistant", "content": "", "tool_calls": [{"id": 1}]}]))
     {'tool_calls': '{"id":1}'}
     """
     held = {name: [t for turn in turns for k, t in turn.apart if k == kind] for name, kind in APART.items()}
+    held["prompt_text"] = [turn.text for turn in turns if turn.role == "user" and turn.text]
     return {name: "\n\n".join(texts) for name, texts in held.items() if texts}

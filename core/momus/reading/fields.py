@@ -24,6 +24,11 @@ CHATS = ("messages", "conversations")
 """Fields of chat messages, read as the text of records with neither ``text`` nor ``sections``."""
 PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
 """Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
+BESIDE = {
+    "prompt_text": ("prompt", "question", "instruction", "query", "input"),
+    "reference": ("reference_text", "target", "gold"),
+}
+"""Other names of the fields that critics read beside the text, in the order in which they are looked for."""
 MISSING = object()
 MOST_RECORDS = 1000
 """Records whose fields are looked at, to say which hold text."""
@@ -57,6 +62,21 @@ def kind(value: object) -> str:
         return "number NaN" if math.isnan(value) else f"number {'-' * (value < 0)}Infinity"
     names = {str: "string", int: "number", float: "number", list: "list", dict: "object"}
     return names.get(type(value), type(value).__name__)
+
+
+def origins(kept: str) -> tuple[str, tuple[str, ...]]:
+    """The name of a field to keep, and where records may hold it, as paths; ``NAME=PATH`` says where.
+
+    >>> origins("topic"), origins("reference=doc.answers"), origins("prompt_text")[1][:3]
+    (('topic', ('topic',)), ('reference', ('doc.answers',)), ('prompt_text', 'prompt', 'question'))
+    """
+    name, _, path = kept.partition("=")
+    return (name, (path,)) if name and path else (kept, (kept, *BESIDE.get(kept, ())))
+
+
+def paths_to(keep: Iterable[str]) -> list[str]:
+    """All places where records may hold fields to keep."""
+    return [path for kept in keep for path in origins(kept)[1]]
 
 
 @dataclass
@@ -130,7 +150,8 @@ def needed_columns(names: Sequence[str], field: str | None, keep: Sequence[str])
     >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
     (['id', 'text'], ['id', 'score', 'reply'])
     """
-    wanted = {*LABELS, *keep, *(k.partition(".")[0] for k in keep)}
+    kept = paths_to(keep)
+    wanted = {*LABELS, *kept, *(k.partition(".")[0] for k in kept)}
     if field is not None:
         wanted |= {field, field.partition(".")[0], "section_names"}
     elif "text" in names or "sections" in names:
@@ -159,7 +180,7 @@ def choose_columns(location: Location, schema: pa.Schema, field: str | None, kee
         None holds the text; the message names all, the hint those that could.
     """
     names = list(schema.names)
-    kept = [name if name in names else name.partition(".")[0] for name in keep]
+    kept = [name if name in names else name.partition(".")[0] for name in paths_to(keep)]
     extra = [n for n in dict.fromkeys((*LABELS, *kept)) if n in names]
     if field is not None:
         column = field if field in names else field.partition(".")[0]
@@ -173,7 +194,7 @@ def choose_columns(location: Location, schema: pa.Schema, field: str | None, kee
     chats = [name for name in CHATS if name in names]
     if chats:
         return [chats[0], *extra]
-    texts = [name for name in _text_columns(schema) if name not in kept]
+    texts = [name for name in _text_columns(schema) if name not in keep]
     if len(texts) == 1 and texts[0] in OBVIOUS:
         return [texts[0], *extra]
     raise _no_column(location, schema, "no column 'text' or 'sections'")

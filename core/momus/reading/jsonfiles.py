@@ -10,7 +10,7 @@ from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
-from momus.reading.fields import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
+from momus.reading.fields import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up, paths_to
 from momus.reading.files import CHUNK, OpenedFile
 from momus.reading.location import Location, Problem, shorten
 
@@ -279,7 +279,7 @@ def _rows(
             yield number, item, None
         return
     peers = {k: v for k, v in value.items() if isinstance(v, list) and len(v) == len(items)}
-    keys = [k for k in dict.fromkeys((*LABELS, *keep)) if k in peers and k != name]
+    keys = [k for k in dict.fromkeys((*LABELS, *paths_to(keep))) if k in peers and k != name]
     paired = len(peers) > 1 and not any(k in PROMPT_FIELDS for k in keys)
     for number, item in enumerate(items, 1):
         row: dict[str, object] = {name: item} | {k: peers[k][number - 1] for k in keys}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from momus.errors import UsageError
@@ -13,6 +13,7 @@ from momus.progress import Reporter, Silent
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
+from momus.reading.fields import origins
 from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress, Rows, size_of
@@ -134,7 +135,7 @@ def read_corpus(
     return corpus
 
 
-OF_DOCUMENTS = ("language", "normalise")
+OF_DOCUMENTS = ("language", "normalise", "needs")
 """Options that apply to documents that have been read."""
 
 
@@ -145,7 +146,8 @@ class ReadingOptions:
     ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
     ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
     ``detect`` (`momus.text.languages`). ``normalise`` names what gets one spelling in all texts
-    (`momus.text.normalising`).
+    (`momus.text.normalising`). An item of ``keep`` is the name of a field or ``NAME=PATH``; ``needs`` are fields that
+    critics read beside the text, which no document must have.
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
@@ -165,6 +167,16 @@ class ReadingOptions:
     prompt: str | Mapping[str, str] | None = None
     language: str | None = None
     normalise: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    def needing(self, names: Iterable[str]) -> ReadingOptions:
+        """These options, with fields that critics read; those that are kept anyway are not looked for again.
+
+        >>> ReadingOptions(keep=("reference=gold",)).needing(["reference", "prompt_text"]).kept
+        ('reference=gold', 'prompt_text')
+        """
+        kept = {origins(name)[0] for name in self.keep}
+        return replace(self, needs=tuple(dict.fromkeys((*self.needs, *(n for n in names if n not in kept)))))
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
@@ -203,10 +215,10 @@ class ReadingOptions:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The metadata fields to keep while reading: those asked for, and the one that holds the language."""
+        """The metadata fields to keep: those asked for, the one that holds the language, and those of critics."""
         check_language(self.language)
         check_kinds(self.normalise)
-        return tuple(dict.fromkeys((*self.keep, *kept_field(self.language))))
+        return tuple(dict.fromkeys((*self.keep, *kept_field(self.language), *self.needs)))
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.
@@ -217,7 +229,7 @@ class ReadingOptions:
             No document of any corpus has one of the fields.
         """
         texts = list(corpora)
-        for name in self.kept:
+        for name, _ in map(origins, (kept for kept in self.kept if kept not in self.needs)):
             if all(value is None for corpus in texts for value in corpus.field(name)):
                 read = " and ".join(repr(corpus.name) for corpus in texts)
                 raise UsageError(

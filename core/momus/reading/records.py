@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from momus.reading import chat
 from momus.reading.fields import (
+    BESIDE,
     CHATS,
     GROUP_FIELDS,
     ID_FIELDS,
@@ -24,6 +25,7 @@ from momus.reading.fields import (
     FieldsSeen,
     kind,
     look_up,
+    origins,
 )
 from momus.reading.location import Problem
 
@@ -183,8 +185,8 @@ fields=[('year', '1603')], answer=0, source='')
 
     def _fields(self, record: Mapping[str, object]) -> list[tuple[str, str]]:
         """The metadata to keep, by name; fields that are missing or null are left out."""
-        values = ((name, look_up(record, name)) for name in self.keep)
-        return [(name, as_string(v)) for name, v in values if v is not MISSING and v is not None]
+        values = ((name, _beside(record, name, paths)) for name, paths in map(origins, self.keep))
+        return [(name, value) for name, value in values if value is not None]
 
     def _content(
         self, record: Mapping[str, object], name: str | None
@@ -231,6 +233,20 @@ fields=[('year', '1603')], answer=0, source='')
             self.obvious = strings[0]
             return strings[0]
         raise Defect("no field 'text' or 'sections'")
+
+
+def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> str | None:
+    """The first value of a field to keep, as a string; a ``prompt`` of one word is an id, not the text of a prompt."""
+    for path in paths:
+        value = look_up(record, path)
+        if value is MISSING or value is None:
+            continue
+        is_beside = name in BESIDE
+        text = chat.joined(value) if is_beside and chat.is_chat(value) else as_string(value)
+        is_id = path in PROMPT_FIELDS and text.isascii() and len(text.split()) < 2
+        if not (is_beside and (is_id or not text.strip())):
+            return text
+    return None
 
 
 def _id(record: Mapping[str, object]) -> str | None:
