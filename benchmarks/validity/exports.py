@@ -3,8 +3,8 @@
 Each file of ``exports/`` (``MOMUS_DATA``) holds the same 60 answers to the same 60 prompts after the public schema of a
 tool. A file is read (1) with no option and (2), if that stops, with what the hint of its error names first. What was
 read is right if it is one whole side of the file (the answers; of files with two texts, either), silently wrong if
-reading ended without an error and it is anything else. Pairs are documents whose prompt a plain file of the same prompts
-has too.
+reading ended without an error and it is anything else. Pairs are documents whose prompt a plain file of the
+same prompts has too.
 
     python benchmarks/validity/exports.py [--out benchmarks/results/exports.json]
 """

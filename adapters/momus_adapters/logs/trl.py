@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus.reading.records import as_string
+from momus.reading.paths import as_string
 from momus_adapters.logs.fields import known, samples, value_at
 
 

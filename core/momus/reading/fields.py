@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from momus.arguments import arg
 from momus.errors import ReadingError
+from momus.reading.formats import by_columns
 from momus.reading.location import Location
+from momus.reading.paths import SPECIAL, names_in
 
 ID_FIELDS = ("id", "article_id", "doc_id")
 PROMPT_FIELDS = ("prompt_id", "prompt")
@@ -24,25 +26,11 @@ CHATS = ("messages", "conversations")
 """Fields of chat messages, read as the text of records with neither ``text`` nor ``sections``."""
 PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
 """Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
-MISSING = object()
 MOST_RECORDS = 1000
 """Records whose fields are looked at, to say which hold text."""
 MOST_FIELDS = 20
 NAMED = 4
 """Fields that a hint names."""
-
-
-def look_up(record: Mapping[str, object], name: str) -> object:
-    """Return a field, also by a path such as ``result.text``; `MISSING` if there is none.
-
-    >>> look_up({"result": {"0": "text"}}, "result.0")
-    'text'
-    """
-    if name in record or "." not in name:
-        return record.get(name, MISSING)
-    head, _, rest = name.partition(".")
-    inner = record.get(head, MISSING)
-    return look_up(inner, rest) if isinstance(inner, Mapping) else MISSING
 
 
 def kind(value: object) -> str:
@@ -130,16 +118,20 @@ def needed_columns(names: Sequence[str], field: str | None, keep: Sequence[str])
     >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
     (['id', 'text'], ['id', 'score', 'reply'])
     """
-    wanted = {*LABELS, *keep, *(k.partition(".")[0] for k in keep)}
+    wanted = {*LABELS, *(name for path in keep for name in names_in(path))}
     if field is not None:
-        wanted |= {field, field.partition(".")[0], "section_names"}
-    elif "text" in names or "sections" in names:
+        return list(names) if SPECIAL.search(field) else _needed_for(names, field, wanted)
+    if "text" in names or "sections" in names:
         wanted |= {"sections", "section_names", "text"}
     else:
         return list(names)
-    chosen = [n for n in names if n in wanted]
-    holds_text = field is None or field in chosen or field.partition(".")[0] in chosen
-    return chosen if holds_text else list(names)  # all, so that the error can name those that hold text
+    return [n for n in names if n in wanted]
+
+
+def _needed_for(names: Sequence[str], field: str, wanted: set[str]) -> list[str]:
+    """The wanted columns with those of a field; all, where there is none, so that an error can name them."""
+    chosen = [n for n in names if n in wanted | names_in(field) | {"section_names"}]
+    return chosen if names_in(field) & set(chosen) else list(names)
 
 
 class NoTextColumnError(ReadingError):
@@ -151,7 +143,25 @@ class NoTextColumnError(ReadingError):
 
 
 def choose_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
-    """Choose the columns of a file to read by its schema: the text or sections, labels, and the metadata to keep.
+    """Choose the columns of a file to read by its schema: those of its format, the text or sections, labels, ``keep``.
+
+    Raises
+    ------
+    NoTextColumnError
+        None holds the text; the message names all, the hint those that could.
+    """
+    known = by_columns(schema)
+    if known is None:
+        return _plain_columns(location, schema, field, keep)
+    wanted = {*known.names, *LABELS, *(name for path in (*keep, field or "text") for name in names_in(path))}
+    columns = [name for name in schema.names if name in wanted]
+    if field is not None and field not in known.sides and not names_in(field) & set(schema.names):
+        raise _no_column(location, schema, f"no column {field!r}")
+    return columns
+
+
+def _plain_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
+    """Choose the columns of a file of no known format.
 
     Raises
     ------
@@ -159,14 +169,14 @@ def choose_columns(location: Location, schema: pa.Schema, field: str | None, kee
         None holds the text; the message names all, the hint those that could.
     """
     names = list(schema.names)
-    kept = [name if name in names else name.partition(".")[0] for name in keep]
+    kept = [n for path in keep for n in ([path] if path in names else names) if n in names_in(path)]
     extra = [n for n in dict.fromkeys((*LABELS, *kept)) if n in names]
     if field is not None:
-        column = field if field in names else field.partition(".")[0]
-        if column not in names:
+        columns = [field] if field in names else [name for name in names if name in names_in(field)]
+        if not columns:
             raise _no_column(location, schema, f"no column {field!r}")
         titles = ["section_names"] if field == "sections" and "section_names" in names else []
-        return list(dict.fromkeys([column, *titles, *extra]))
+        return list(dict.fromkeys([*columns, *titles, *extra]))
     content = [n for n in ("sections", "section_names", "text") if n in names]
     if "sections" in content or "text" in content:
         return list(dict.fromkeys([*content, *extra]))

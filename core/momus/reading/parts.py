@@ -299,7 +299,7 @@ def read_gathered(
         reading = gather(
             *(builder, file.field, file.items, codec(options.encoding), options.skip_bad_lines),
             *(options.kept, None, file.size, options.limits or Limits.current(), options.turns),
-            options.for_text(None)["prompt"],
+            *(options.for_text(None)[option] for option in ("prompt", "where")),
         )
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+
+import numpy as np
 
 from momus.errors import UsageError
 from momus.limits import Limits
@@ -17,6 +19,7 @@ from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.logs import log_reader, same_model
+from momus.reading.paths import check_path
 from momus.reading.sniffing import FORMATS
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
@@ -39,6 +42,7 @@ def read_corpus(
     include: Sequence[str] = (),
     turns: str = "assistant",
     prompt: str | None = None,
+    where: str | None = None,
 ) -> Corpus:
     r"""Read a file or a folder as a corpus, batch by batch.
 
@@ -55,7 +59,8 @@ def read_corpus(
     name
         Name of the corpus; default: the file name without extensions.
     field
-        The field that holds the text, or a path to it such as ``result.text``. A list of strings in ``sections``,
+        The field that holds the text, or a path to it such as ``result.text`` or ``choices[0].message.content``
+        (JMESPath). A list of strings in ``sections``,
         ``chapters``, ``paragraphs``, ``parts`` or ``sentences`` is read as sections without titles. In any other field
         it holds several answers: each is a document, ``ID#1``, ``ID#2`` and so on, with the prompt of its record
         (`Corpus.answers` counts them). Default: ``sections``, then ``text``.
@@ -81,7 +86,10 @@ def read_corpus(
     turns
         What counts as the text of chat messages, one of `momus.reading.TURNS`.
     prompt
-        The field that names what a document answers, or a path to it; default: ``prompt_id``, then ``prompt``.
+        The field that names what a document answers, or a path to it; default: that of the format, else ``prompt_id``,
+        then ``prompt``, then what a chat says before the answer.
+    where
+        The condition of the records that are read: ``model=gpt-4``, or an expression of JMESPath.
 
     Raises
     ------
@@ -106,6 +114,8 @@ def read_corpus(
     if not os.fspath(path):
         raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
     check_turns(turns)
+    for what, path_of in (("field", field), ("prompt", prompt), *(("field", name) for name in keep)):
+        check_path(path_of or "", what)
     source = Source.parse(os.fspath(path), recognise=fmt is None)
     field, items = field_of(source, field)
     top = top_of(source)
@@ -119,7 +129,9 @@ def read_corpus(
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
         bad = skip_bad_lines
-        reading = Rows(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt)
+        reading = Rows(
+            *(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt, where)
+        )
         for location, kind in files:
             if reader is None:
                 reading.read(location, kind, files[0][0] is top)
@@ -142,7 +154,7 @@ OF_DOCUMENTS = ("language", "normalise")
 class ReadingOptions:
     """Options of `momus.read_corpus` that apply to all texts of a command; field and kept fields also in memory.
 
-    ``field`` and ``prompt`` may be dicts of fields by name of the text; that of the name ``*`` is for all others.
+    ``field``, ``prompt`` and ``where`` may be dicts by name of the text; that of the name ``*`` is for all others.
     ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
     ``detect`` (`momus.text.languages`). ``normalise`` names what gets one spelling in all texts
     (`momus.text.normalising`).
@@ -151,7 +163,7 @@ class ReadingOptions:
     'lines'
     >>> options = ReadingOptions(field={"a": "filtered_resps", "*": "text"})
     >>> options.for_text("a")
-    {'field': 'filtered_resps', 'prompt': None}
+    {'field': 'filtered_resps', 'prompt': None, 'where': None}
     """
 
     field: str | Mapping[str, str] | None = None
@@ -163,12 +175,13 @@ class ReadingOptions:
     include: tuple[str, ...] = ()
     turns: str = "assistant"
     prompt: str | Mapping[str, str] | None = None
+    where: str | Mapping[str, str] | None = None
     language: str | None = None
     normalise: tuple[str, ...] = ()
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
-        return {"field": _field_of(self.field, name), "prompt": _field_of(self.prompt, name)}
+        return {option: _field_of(getattr(self, option), name) for option in ("field", "prompt", "where")}
 
     def check_names(self, names: Iterable[str]) -> None:
         """Make sure that fields are given for texts that there are.
@@ -179,7 +192,7 @@ class ReadingOptions:
             There is no text of a name.
         """
         known = list(names)
-        for named in (self.field, self.prompt):
+        for named in (self.field, self.prompt, self.where):
             for name in named if isinstance(named, Mapping) else ():
                 if name not in (*known, "*"):
                     raise UsageError(
@@ -257,3 +270,28 @@ def as_corpus(
         return reading.read(os.fspath(source), name or None, reporter)
     corpus = read_memory(source, name or "text", keep=reading.kept, turns=reading.turns, **reading.for_text(name))
     return reading.of_documents(corpus)
+
+
+def split_by(
+    source: TextSource, column: str, name: str = "", reading: ReadingOptions | None = None
+) -> dict[str, Corpus]:
+    """Read a text as one text for each value of a column, such as that of the model.
+
+    Raises
+    ------
+    UsageError
+        No document has the column.
+
+    >>> rows = [{"text": "Yes.", "model": "a"}, {"text": "No.", "model": "b"}]
+    >>> split_by(rows, "model")
+    {'a': Corpus('a', 1 documents), 'b': Corpus('b', 1 documents)}
+    """
+    reading = reading or ReadingOptions()
+    corpus = as_corpus(source, name, replace(reading, keep=(*reading.keep, column)))
+    rows: dict[str, list[int]] = {}
+    for row, value in enumerate(corpus.field(column)):
+        if value is not None:
+            rows.setdefault(value, []).append(row)
+    if not rows:
+        raise UsageError(f"no document of {corpus.name!r} has the field {column!r}", hint="check the spelling")
+    return {value: corpus.take(np.array(taken), value).read_as(corpus) for value, taken in rows.items()}
