@@ -148,7 +148,8 @@ def test_all_logs_go_into_one_comparison(tmp_path):
     assert corpora["lm"]["prompts"] == corpora["real"]["prompts"] == 24
     assert corpora["light"]["origin"]["logs"][0]["harness"] == "lighteval"
     assert "fit" in corpora
-    assert "origin" not in corpora["fit"]
+    assert corpora["fit"]["origin"]["read_as"] == "prompts and answers"
+    assert not corpora["fit"]["origin"]["logs"]
     page = (tmp_path / "run" / "report.html").read_text()
     assert "lm-evaluation-harness 0.4.13, task explain, model tiny-gpt2" in page
     designs = {v.generated: v.method.design for v in comparison.verdicts if v.headline}

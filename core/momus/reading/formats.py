@@ -265,6 +265,12 @@ def by_columns(schema: pa.Schema) -> Format | None:
     return next((known for known in formats() if known.may_fit(record)), None)
 
 
+def by_names(names: Sequence[str]) -> Format | None:
+    """The format of a table in memory with columns of these names, as far as these tell; None if there is none."""
+    record = dict.fromkeys(names, "x")
+    return next((known for known in formats() if known.may_fit(record)), None)
+
+
 def _example(kind: pa.DataType) -> object:
     """A value of a type of columns, which has all fields that its values may have."""
     if pa.types.is_struct(kind):

@@ -20,14 +20,14 @@ from momus.limits import Limits
 from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
 from momus.reading.encoding import by_line, by_paragraph, check_head, whole
-from momus.reading.fields import LABELS, NoTextColumnError, field_hint
+from momus.reading.fields import LABELS, FieldsSeen, NoTextColumnError, field_hint
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
 from momus.reading.formats import SAMPLE, Format, Recognised, packed, recognised
 from momus.reading.location import Location, shorten
-from momus.reading.logs import Log, LogReader, advice, qualified
+from momus.reading.logs import Log, LogReader, qualified, refused
 from momus.reading.markup import NO_HEADINGS, markup_record
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.paths import Where, as_string
+from momus.reading.paths import Where, as_string, check_path
 from momus.reading.records import Row, Shaper, shortened
 from momus.reading.remote import is_address
 from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
@@ -75,6 +75,8 @@ class Rows:
         self.problems: Counter[str] = Counter()
         self.lists: Counter[str] = Counter()  # records with a list of answers, by field
         self.listed: Counter[str] = Counter()  # the answers in them
+        self.looked = FieldsSeen()  # what the first records hold
+        self.filled = False  # whether a document holds text
         self.positions = array("q")
         self.starts: list[tuple[int, Location]] = []  # the first row of each file
         self.total, self.bytes_before, self.rows_before = total, 0, 0
@@ -108,6 +110,9 @@ class Rows:
             try:
                 log = reader.read(Log(location, self.encoding, self.skip), self.field)
                 for position, record in log.records:
+                    if self.where is not None and not self.where(record):
+                        self._leave_out(self.where)
+                        continue
                     location.position = position
                     value = qualified(record, log.task) if log.task and not alone else record
                     self._add(location, position, value, "text", size)
@@ -170,7 +175,9 @@ class Rows:
         for row in self.shaper.rows(value, field):
             if row.problem is not None:
                 self.problems[row.problem] += 1
-            if sum(map(len, row.texts)) > self.limits.document:
+            size_of_text = sum(map(len, row.texts))
+            self.filled = self.filled or size_of_text > 0
+            if size_of_text > self.limits.document:
                 raise location.too_long("the document", position)
             self.positions.append(position)
             id = row.id or default_id
@@ -232,10 +239,13 @@ class Rows:
             records = self._filtered(records, self.where)
         first, rest = ahead(records, SAMPLE)
         values = [value for _, value, _ in first]
+        for value in values if not self.looked.records else ():
+            if isinstance(value, Mapping):
+                self.looked.add(value)
         known = None if self.items is not None else recognised(values)
         field = self.field
         if known is not None and known.sides and field is None:
-            raise location.error(*self._two_texts(location, known), 0)
+            raise _two_texts(location, known)
         unpack = field is not None and (known is None or field not in known.sides) and packed(values, field)
         if known is None and not unpack:
             return rest
@@ -248,16 +258,10 @@ class Rows:
             if where(record[1]):
                 yield record
             else:
-                self.left_out[f"they do not meet {arg('where', where.text)}"] += 1
+                self._leave_out(where)
 
-    def _two_texts(self, location: Location, known: Format) -> tuple[str, str]:
-        """The fault and the way out of a file with two texts of the same prompts."""
-        first, second = known.sides
-        return (
-            f"this is {known.title}: the file holds two texts, {first!r} and {second!r}",
-            f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs: "
-            f"momus compare --pairs {location.label}",
-        )
+    def _leave_out(self, where: Where) -> None:
+        self.left_out[f"they do not meet {arg('where', where.text)}"] += 1
 
     def _table(self, location: Location, file: OpenedFile, kind: str) -> Records:
         """Yield the rows of a Parquet or Arrow file; the error for a log names its reader."""
@@ -268,8 +272,7 @@ class Rows:
                 yield number, value, self.field
         except NoTextColumnError as error:
             name = location.name.name if location.name is not None else ""
-            likely = advice(name, dict.fromkeys(error.columns))
-            raise ReadingError(error.message, likely + error.hint) from None
+            raise refused(error.message, error.hint or "", name, dict.fromkeys(error.columns)) from None
 
     def check(self, top: Location) -> None:
         """Raise an error if no record is a document."""
@@ -281,6 +284,8 @@ class Rows:
             raise top.error("no documents found", "give a file that holds documents", 0)
         self.check_models(top)
         if self.problems.total() < rows:
+            if not self.filled and rows > 1:
+                self._refuse_empty(top, rows)
             return
         reason, count = self.problems.most_common(1)[0]
         if reason == NO_HEADINGS:
@@ -290,6 +295,8 @@ class Rows:
                 f"{arg('fmt', 'text')}",
                 0,
             )
+        if self.field is not None:
+            check_path(self.field, "field")
         seen = self.shaper.fields_seen
         # of a log, the reader has put what it found under the names that every log has
         reserved = ("id", "prompt_id", "text") if self.abouts else ()
@@ -298,15 +305,25 @@ class Rows:
         if seen.records and not self.abouts:
             fields += f"; the first record is {shortened(self.shaper.first)}"
         tried = self.field or ("sections" if "sections" in seen.types else "text")
-        likely = "" if self.abouts else advice("", self.shaper.first)
         texts = seen.with_text((*LABELS, *reserved, tried))
-        hint = likely + field_hint(texts, "no field holds text: give another file")
+        hint = field_hint(texts, "no field holds text: give another file", seen)
         if self.abouts and texts:
             hint = "name another field after #, such as #" + " or #".join(texts[:4])
         unit, position = self.starts[0][1].unit, self.positions[0]
         start = f" (the first in {unit} {position})" if position else ""
         fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
-        raise top.error(f"{fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}", hint, 0)
+        message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
+        raise ReadingError(message, hint) if self.abouts else refused(message, hint, "", self.shaper.first)
+
+    def _refuse_empty(self, top: Location, rows: int) -> None:
+        """Raise an error for texts that are all empty."""
+        read = f" (read as {self.read_as})" if self.read_as else ""
+        raise top.error(
+            f"all {rows:,} documents are empty{read}",
+            f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} reads "
+            "all turns",
+            0,
+        )
 
     def check_models(self, top: Location) -> None:
         """Raise an error if the answers are of several models, unless these are kept as a field, or split by."""
@@ -359,6 +376,25 @@ class Rows:
     def _where(self, row: int) -> str:
         location = next(location for first, location in reversed(self.starts) if first <= row)
         return location.where(self.positions[row])
+
+
+class TwoTextsError(ReadingError):
+    """A file holds two texts of the same prompts, whose names are ``sides``."""
+
+    def __init__(self, message: str, hint: str, sides: tuple[str, str]) -> None:
+        super().__init__(message, hint)
+        self.sides = sides
+
+
+def _two_texts(location: Location, known: Format) -> TwoTextsError:
+    """Make the error for a file with two texts of the same prompts."""
+    first, second = known.sides
+    return TwoTextsError(
+        f"{location.label}: the file holds two texts, {first!r} and {second!r} ({known.title})",
+        f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs: "
+        f"momus compare --pairs {location.label}",
+        (first, second),
+    )
 
 
 def ahead(records: Records, count: int) -> tuple[list[tuple[int, object, str | None]], Records]:

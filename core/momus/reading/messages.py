@@ -300,7 +300,8 @@ def prompt_in(value: object, depth: int = 0) -> str | None:
     if isinstance(value, list):
         if value and all(isinstance(v, Mapping) and any(n in v for n in BLOCKS) for v in value):
             return asked([{"role": "user", "content": value}])
-        return prompt_in(value[0], depth + 1) if len(value) == 1 else as_string(value)
+        alone = len(value) == 1 and isinstance(value[0], list | str)
+        return prompt_in(value[0], depth + 1) if alone else as_string(value)
     if not isinstance(value, Mapping):
         return as_string(value)
     if is_message(value):

@@ -102,12 +102,12 @@ def names_in(path: str) -> frozenset[str]:
     """All names in a path, among which are the columns that it needs.
 
     >>> sorted(names_in("a.b[0] || c")), sorted(names_in("x.y"))
-    (['a', 'b', 'c'], ['x', 'x.y', 'y'])
+    (['a', 'a.b[0] || c', 'b', 'c'], ['x', 'x.y', 'y'])
     """
     if not SPECIAL.search(path):
         return frozenset((path, *path.split(".")))
     expression = _compiled(path)
-    return frozenset() if expression is None else frozenset(_names(expression.parsed))
+    return frozenset([path, *(_names(expression.parsed) if expression is not None else ())])
 
 
 def _names(node: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +17,11 @@ from momus.progress import Reporter, Silent
 from momus.reading.building import SPILL_BYTES, SURROGATE, Builder
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
+from momus.reading.fields import FieldsSeen
 from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, read_memory
-from momus.reading.gathering import Progress, Rows, size_of
-from momus.reading.logs import log_reader, same_model
-from momus.reading.paths import check_path
+from momus.reading.gathering import Progress, Rows, TwoTextsError, size_of
+from momus.reading.logs import LogError, log_reader, same_model
 from momus.reading.sniffing import FORMATS
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
@@ -105,6 +107,28 @@ def read_corpus(
     -----
     Unpaired surrogates (``\ud800`` alone in JSON) become U+FFFD, and line ends of plain text become line feeds.
     """
+    return _read(
+        path, name, field, fmt, skip_bad_lines, encoding, keep, progress, spill, limits, include, turns, prompt, where
+    )[0]
+
+
+def _read(
+    path: str | os.PathLike[str],
+    name: str | None,
+    field: str | None,
+    fmt: str | None,
+    skip_bad_lines: bool,
+    encoding: str,
+    keep: Sequence[str],
+    progress: Progress | None,
+    spill: int,
+    limits: Limits | None,
+    include: Sequence[str],
+    turns: str,
+    prompt: str | None,
+    where: str | None,
+) -> tuple[Corpus, FieldsSeen]:
+    """The corpus of a text, and the fields of its first records."""
     if fmt is not None and fmt not in FORMATS:
         raise UsageError(f"unknown format {fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
     if isinstance(include, str):
@@ -114,9 +138,31 @@ def read_corpus(
     if not os.fspath(path):
         raise UsageError("the path of a text is empty", hint="name a file or a folder; . is the current folder")
     check_turns(turns)
-    for what, path_of in (("field", field), ("prompt", prompt), *(("field", name) for name in keep)):
-        check_path(path_of or "", what)
     source = Source.parse(os.fspath(path), recognise=fmt is None)
+    gather = partial(_gathered, source, field, name, fmt, include, progress, spill)
+    options = (codec(encoding), skip_bad_lines, tuple(keep), limits, turns, prompt, where)
+    try:
+        return gather(options)
+    except LogError as error:
+        if fmt is not None or source.path == "-":
+            raise
+        return gather(options, error.reader)
+
+
+def _gathered(
+    source: Source,
+    field: str | None,
+    name: str | None,
+    fmt: str | None,
+    include: Sequence[str],
+    progress: Progress | None,
+    spill: int,
+    options: tuple[Any, ...],
+    reader_name: str | None = None,
+) -> tuple[Corpus, FieldsSeen]:
+    """The corpus of a text, read by the reader of this name, if it is a log; and the fields of its first records."""
+    encoding, skip, keep, limits, turns, prompt, where = options
+    source = source if reader_name is None else replace(source, reader=reader_name)
     field, items = field_of(source, field)
     top = top_of(source)
     reader = log_reader(source.reader) if source.reader is not None else None
@@ -128,10 +174,7 @@ def read_corpus(
         sizes = [size_of(location) for location, _ in files]
         total = None if None in sizes else sum(size or 0 for size in sizes)
     with Builder(spill) as builder:
-        bad = skip_bad_lines
-        reading = Rows(
-            *(builder, field, items, codec(encoding), bad, tuple(keep), progress, total, limits, turns, prompt, where)
-        )
+        reading = Rows(*(builder, field, items, encoding, skip, keep, progress, total, limits, turns, prompt, where))
         for location, kind in files:
             if reader is None:
                 reading.read(location, kind, files[0][0] is top)
@@ -143,7 +186,7 @@ def read_corpus(
         corpus = reading.corpus(name or (f"{stem}#{source.fragment}" if source.fragment else stem))
     corpus.answers, corpus.left_out = reading.answers(), listed.left_out
     corpus.origin = reading.origin(top.label, source.reader)
-    return corpus
+    return corpus, reading.looked
 
 
 OF_DOCUMENTS = ("language", "normalise")
@@ -206,9 +249,18 @@ class ReadingOptions:
             advance(round(100 * done / total) if total else 0)
 
         with (reporter or Silent()).stage(f"reading {name or path}", 100) as advance:
-            options = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_DOCUMENTS}
-            options |= self.for_text(name) | {"keep": self.kept}
-            return self.of_documents(read_corpus(path, name=name, progress=report, **options))
+            return self.of_documents(read_corpus(path, name=name, progress=report, **self._options(name)))
+
+    def look(self, path: str | Path) -> tuple[Corpus, FieldsSeen]:
+        """Read a path with these options, and give the fields of its first records, too."""
+        options = self._options(None)
+        corpus, seen = _read(path, name=None, progress=None, spill=SPILL_BYTES, **options)
+        return self.of_documents(corpus), seen
+
+    def _options(self, name: str | None) -> dict[str, Any]:
+        """The arguments of `momus.read_corpus` for the corpus of this name."""
+        options = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in OF_DOCUMENTS}
+        return options | self.for_text(name) | {"keep": self.kept}
 
     def of_documents(self, corpus: Corpus) -> Corpus:
         """Apply what concerns documents that have been read: their languages, and one spelling."""
@@ -284,7 +336,7 @@ def split_by(
 
     >>> rows = [{"text": "Yes.", "model": "a"}, {"text": "No.", "model": "b"}]
     >>> split_by(rows, "model")
-    {'a': Corpus('a', 1 documents), 'b': Corpus('b', 1 documents)}
+    {'a': Corpus('a', 1 document), 'b': Corpus('b', 1 document)}
     """
     reading = reading or ReadingOptions()
     corpus = as_corpus(source, name, replace(reading, keep=(*reading.keep, column)))
@@ -295,3 +347,24 @@ def split_by(
     if not rows:
         raise UsageError(f"no document of {corpus.name!r} has the field {column!r}", hint="check the spelling")
     return {value: corpus.take(np.array(taken), value).read_as(corpus) for value, taken in rows.items()}
+
+
+def sides_of(path: str | os.PathLike[str], reading: ReadingOptions | None = None) -> tuple[str, str]:
+    """The names of the two texts of a file of pairs, each of which is read as the field of its name.
+
+    Raises
+    ------
+    UsageError
+        The file holds one text.
+    ReadingError
+        The file cannot be read.
+    """
+    try:
+        corpus = (reading or ReadingOptions()).read(path)
+    except TwoTextsError as error:
+        return error.sides
+    read_as = f" ({corpus.origin.read_as})" if corpus.origin is not None and corpus.origin.read_as else ""
+    raise UsageError(
+        f"{path}: this is one text{read_as}, not two in pairs",
+        hint="give a file with chosen and rejected answers, or name two files",
+    )
