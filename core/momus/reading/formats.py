@@ -128,7 +128,7 @@ class Format:
     def names(self) -> frozenset[str]:
         """The names in all its paths, among which are the columns that it needs."""
         paths = [*self.answer, *self.prompt, *self.model, *self.id, *self.reference, *self.thread, self.rows]
-        paths += [path for side in self.sides.values() for path in side]
+        paths += [path for alternatives in (*self.sides.values(), *self.has) for path in alternatives]
         return frozenset(name for path in paths if path for name in names_in(path))
 
     def alternatives(self) -> dict[str, Paths]:

@@ -104,15 +104,21 @@ def file_format(location: Location, head: bytes) -> str:
 def _json_format(head: bytes, named: str) -> str:
     """Tell JSON Lines from one JSON value; a list is one value whatever the file is called."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    line, _, rest = text.partition(b"\n")
     if text.startswith(b"["):
-        return "json"
+        return "jsonl" if rest.lstrip().startswith(b"[") and _is_json(line) else "json"
     if named == "jsonl":
         return named
-    line, _, rest = text.partition(b"\n")
     if not rest.strip():
         return "json"
+    if _is_json(line):
+        return "jsonl"
+    return "jsonl" if rest.lstrip().startswith(b"{") and line.rstrip().endswith(b"}") else "json"
+
+
+def _is_json(line: bytes) -> bool:
     try:
         json.loads(line)
     except (ValueError, RecursionError):
-        return "jsonl" if rest.lstrip().startswith(b"{") and line.rstrip().endswith(b"}") else "json"
-    return "jsonl"
+        return False
+    return True

@@ -18,7 +18,7 @@ def text_lines(content: Mapping[str, Any]) -> Iterator[str]:
     >>> content = {"read_as": "", "documents": 1, "unread": 0, "prompts": 0, "groups": 0, "characters": 6,
     ...     "texts": {"text": "To be."}, "notes": [],
     ...     "first": [{"id": "a", "prompt": None, "text": "To be.", "problem": None}]}
-    >>> print(*text_lines(content), sep="\\n")
+    >>> print(*text_lines(content), sep="\n")
     1 document, 6 characters
     fields with text: text
     <BLANKLINE>
