@@ -77,8 +77,8 @@ def _split(real: str | None, generated: Sequence[str], against: str | None, colu
 
     options = reading.options(["real", "fit"])
     texts: dict[str, TextSource] = {}
-    for given in generated:
-        parts = split_by(given, column, reading=options)
+    for path in generated:
+        parts = split_by(path, column, reading=options)
         taken = next((name for name in parts if name in texts), None)
         if taken is not None:
             raise UsageError(f"two files have texts of {taken!r}", hint="name one of the files")

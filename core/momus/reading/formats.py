@@ -141,9 +141,9 @@ class Format:
         With another ``field``, its text stays where it is, and the prompt is added.
         """
         named = {name: value for name, value in record.items() if name not in ("sections", "prompt_id")}
-        own = value_at(record, self.id)
-        if own is not None:
-            named["id"] = own
+        id = value_at(record, self.id)
+        if id is not None:
+            named["id"] = id
         if field is None or field in self.sides:
             answer = spoken(answer_in(value_at(record, self.answer if field is None else self.sides[field])))
             named["text"] = answer
@@ -396,7 +396,8 @@ class Recognised:
     def _shaped(self, known: Format, record: Mapping[str, object], threads: Threads | None) -> dict[str, Any] | None:
         shaped = known.record(record, self.field, self.turns)
         if self.unpack and self.field is not None and self.field not in known.sides:
-            answer = spoken(answer_in(found if (found := look_up(record, self.field)) is not MISSING else None))
+            value = look_up(record, self.field)
+            answer = spoken(answer_in(value)) if value is not MISSING else None
             shaped["text"] = answer
             if shaped.get("prompt_id") is None and is_chat(answer):
                 shaped["prompt_id"] = prompt_of(answer, self.turns)

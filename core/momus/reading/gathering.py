@@ -284,7 +284,7 @@ class Rows:
             raise top.error("no documents found", "give a file that holds documents", 0)
         self.check_models(top)
         if self.problems.total() < rows:
-            if not self.filled and rows > 1:
+            if not self.filled and rows > 1 and self.read_as:
                 self._refuse_empty(top, rows)
             return
         reason, count = self.problems.most_common(1)[0]
@@ -317,9 +317,8 @@ class Rows:
 
     def _refuse_empty(self, top: Location, rows: int) -> None:
         """Raise an error for texts that are all empty."""
-        read = f" (read as {self.read_as})" if self.read_as else ""
         raise top.error(
-            f"all {rows:,} documents are empty{read}",
+            f"all {rows:,} documents are empty (read as {self.read_as})",
             f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} reads "
             "all turns",
             0,
@@ -391,8 +390,8 @@ def _two_texts(location: Location, known: Format) -> TwoTextsError:
     first, second = known.sides
     return TwoTextsError(
         f"{location.label}: the file holds two texts, {first!r} and {second!r} ({known.title})",
-        f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs: "
-        f"momus compare --pairs {location.label}",
+        f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs with "
+        f"{arg('pairs', location.label)} of momus compare",
         (first, second),
     )
 

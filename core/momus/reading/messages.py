@@ -246,8 +246,8 @@ def answer_in(value: object, depth: int = 0) -> Answer | None:
         return path
     if is_message(value):
         return [dict(value)]
-    found = (answer_in(search(path, value), depth + 1) for path in ANSWERS)
-    return next((answer for answer in found if answer is not None), None)
+    answers = (answer_in(search(path, value), depth + 1) for path in ANSWERS)
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def _answers_in(values: list[Any], depth: int) -> Answer | None:
@@ -306,8 +306,8 @@ def prompt_in(value: object, depth: int = 0) -> str | None:
         return as_string(value)
     if is_message(value):
         return asked([value])
-    found = (prompt_in(search(path, value), depth + 1) for path in PROMPTS)
-    return next((prompt for prompt in found if prompt), as_string(value))
+    prompts = (prompt_in(search(path, value), depth + 1) for path in PROMPTS)
+    return next((prompt for prompt in prompts if prompt), as_string(value))
 
 
 def asked(messages: Sequence[Message]) -> str | None:

@@ -226,6 +226,11 @@ class ReadingOptions:
         """The fields of the text and of the prompt for the corpus of this name."""
         return {option: _field_of(getattr(self, option), name) for option in ("field", "prompt", "where")}
 
+    @property
+    def by_text(self) -> bool:
+        """Whether some text has a field, a prompt or a condition that others have not."""
+        return any(isinstance(option, Mapping) for option in (self.field, self.prompt, self.where))
+
     def check_names(self, names: Iterable[str]) -> None:
         """Make sure that fields are given for texts that there are.
 

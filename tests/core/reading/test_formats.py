@@ -15,6 +15,7 @@ from momus.errors import MomusError, PluginError, ReadingError, UsageError
 from momus.reading import ReadingOptions, read_corpus, read_memory, sides_of, split_by
 from momus.reading.formats import Format, formats
 from momus.reading.messages import answer_in, from_markup, prompt_in
+from momus.reading.parts import cut, list_inputs, read_part
 from momus.reading.paths import MISSING, Where, check_path, look_up
 
 PROMPTS = ["Is it so?", "Was it so?"]
@@ -258,7 +259,7 @@ def test_people_and_machines_in_one_file_are_refused(tmp_path, row):
 def test_two_texts_of_one_file_are_named_and_paired(tmp_path):
     pairs = [{"chosen": [user(p), bot(a)], "rejected": [user(p), bot(f"Not {a}")]} for p, a in PAIRS]
     path = written(tmp_path, pairs)
-    with pytest.raises(ReadingError, match=r"two texts, 'rejected' and 'chosen'(.|\n)*--pairs"):
+    with pytest.raises(ReadingError, match=r"two texts, 'rejected' and 'chosen'(.|\n)*pairs="):
         read_corpus(path)
     assert sides_of(path) == ("rejected", "chosen")
     chosen, rejected = (read_corpus(path, field=side) for side in ("chosen", "rejected"))
@@ -290,6 +291,22 @@ def test_conversations_of_several_turns_are_paired_by_all_of_them():
     same, also, other = read_memory(rows, turns="last").prompts
     assert same == also != other == "Who?"
     assert same.startswith("conversation ")
+
+
+def test_parts_of_a_file_are_read_as_the_whole(tmp_path):
+    chats = [{"messages": [user(f"{p} {i}"), bot(a)]} for i in range(3) for p, a in PAIRS]
+    path = written(tmp_path, chats)
+    whole, options = read_corpus(path), ReadingOptions()
+    (file,), _ = list_inputs([str(path)], options)
+    file, places = cut(file, 2, 1 << 20, "utf-8")
+    parts = [read_part(file, place, options) for place in places]
+    assert [p for part in parts for p in part.prompts] == whole.prompts
+    assert [i for part in parts for i in part.ids] == whole.ids
+    (threaded,), _ = list_inputs([str(written(tmp_path, [user("Who?"), bot("I.")], "b.jsonl"))], options)
+    assert cut(threaded, 1, 1 << 20, "utf-8")[1] == [None], "an answer may be in another part than what it answers"
+    (mixed,), _ = list_inputs([str(written(tmp_path, MODELS, "c.jsonl"))], options)
+    with pytest.raises(ReadingError, match="names 2 writers"):
+        read_part(*[(f, places[0]) for f, places in [cut(mixed, 9, 1 << 20, "utf-8")]][0], options)
 
 
 # The hint
