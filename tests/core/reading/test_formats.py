@@ -306,7 +306,8 @@ def test_parts_of_a_file_are_read_as_the_whole(tmp_path):
     assert cut(threaded, 1, 1 << 20, "utf-8")[1] == [None], "an answer may be in another part than what it answers"
     (mixed,), _ = list_inputs([str(written(tmp_path, MODELS, "c.jsonl"))], options)
     with pytest.raises(ReadingError, match="names 2 writers"):
-        read_part(*[(f, places[0]) for f, places in [cut(mixed, 9, 1 << 20, "utf-8")]][0], options)
+        cut_file, mixed_places = cut(mixed, 9, 1 << 20, "utf-8")
+        read_part(cut_file, mixed_places[0], options)
 
 
 # The hint
@@ -400,6 +401,13 @@ def test_every_format_of_the_table_is_well_formed():
             check_path(path, known.name)
         assert not known.thread or len(known.thread) == 2
         assert not known.rows or known.other
+
+
+def test_the_page_lists_the_formats_of_the_table():
+    page = (Path(__file__).parents[3] / "docs" / "texts.md").read_text()
+    listed = page.partition("<!-- formats -->")[2].partition("<!-- end of formats -->")[0]
+    titles = dict.fromkeys(known.title for known in formats())
+    assert " ".join(listed.split()) == "; ".join(titles) + "."
 
 
 @pytest.mark.parametrize("entry", [{"title": "x"}, {"has": ["a"]}, {"title": "x", "has": ["a"], "anwser": "b"}])
