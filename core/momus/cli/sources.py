@@ -51,7 +51,7 @@ def given_texts(
         return _of_pairs(pairs, real, reading)
     if split_by is not None:
         return _split(real, generated, against, split_by, reading)
-    paths = named_paths(generated)
+    paths = named_paths(list(generated))
     reference = named_paths([against], "--against") if against else None
     options = reading.options(["real", "fit", *(reference or {}), *paths])
     return Given(real, dict(paths), None if reference is None else dict(reference), options)

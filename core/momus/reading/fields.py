@@ -135,8 +135,9 @@ def likeness(name: str) -> float:
 
 def _paths(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
     """The paths to the texts of a field, with these; a list counts if all its items are texts."""
-    texts = value if isinstance(value, list) else [value]
-    if texts and all(isinstance(text, str) for text in texts) and any(map(str.strip, texts)):
+    values = value if isinstance(value, list) else [value]
+    texts = [text for text in values if isinstance(text, str)]
+    if len(texts) == len(values) and any(map(str.strip, texts)):
         yield name, " ".join(texts)
     elif depth > DEEPEST:
         return

@@ -249,8 +249,8 @@ def format_named(name: str) -> Format | None:
 
 def recognised(records: Sequence[object]) -> Format | None:
     """The format of the first records; None if most fit none."""
-    rows = [{"messages": r} if is_chat(r) else r for r in records]
-    rows = [r for r in rows if isinstance(r, Mapping)]
+    wrapped = [{"messages": r} if is_chat(r) else r for r in records]
+    rows: list[Mapping[str, Any]] = [r for r in wrapped if isinstance(r, Mapping)]
     for known in formats():
         counted = [r for r in rows if known.counts(r)]
         if counted and 2 * sum(map(known.fits, counted)) > len(counted):

@@ -365,7 +365,7 @@ def sides_of(path: str | os.PathLike[str], reading: ReadingOptions | None = None
         The file cannot be read.
     """
     try:
-        corpus = (reading or ReadingOptions()).read(path)
+        corpus = (reading or ReadingOptions()).read(os.fspath(path))
     except TwoTextsError as error:
         return error.sides
     read_as = f" ({corpus.origin.read_as})" if corpus.origin is not None and corpus.origin.read_as else ""

@@ -305,9 +305,9 @@ def test_parts_of_a_file_are_read_as_the_whole(tmp_path):
     (threaded,), _ = list_inputs([str(written(tmp_path, [user("Who?"), bot("I.")], "b.jsonl"))], options)
     assert cut(threaded, 1, 1 << 20, "utf-8")[1] == [None], "an answer may be in another part than what it answers"
     (mixed,), _ = list_inputs([str(written(tmp_path, MODELS, "c.jsonl"))], options)
+    mixed, (place,) = cut(mixed, 9, 1 << 20, "utf-8")
     with pytest.raises(ReadingError, match="names 2 writers"):
-        cut_file, mixed_places = cut(mixed, 9, 1 << 20, "utf-8")
-        read_part(cut_file, mixed_places[0], options)
+        read_part(mixed, place, options)
 
 
 # The hint
