@@ -121,7 +121,7 @@ class FieldsSeen:
         """How much a field looks like answers: by its name, and by many words, of which each record has others."""
         texts = self.texts[name]
         words = math.log1p(texts.words / texts.records)
-        return likeness(name) + words + 2 * len(texts.distinct) / texts.records + 2 * texts.records / self.records
+        return likeness(name) + words + 2 * len(texts.distinct) / texts.records + 4 * texts.records / self.records
 
 
 def likeness(name: str) -> float:

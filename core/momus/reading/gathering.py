@@ -22,12 +22,13 @@ from momus.reading.building import Builder
 from momus.reading.encoding import by_line, by_paragraph, check_head, whole
 from momus.reading.fields import LABELS, FieldsSeen, NoTextColumnError, field_hint
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.formats import SAMPLE, Format, Recognised, packed, recognised
+from momus.reading.formats import SAMPLE, Format, packed, recognised
 from momus.reading.location import Location, shorten
 from momus.reading.logs import Log, LogReader, qualified, refused
 from momus.reading.markup import NO_HEADINGS, markup_record
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.paths import Where, as_string, check_path
+from momus.reading.recognised import Recognised
 from momus.reading.records import Row, Shaper, shortened
 from momus.reading.remote import is_address
 from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
