@@ -192,6 +192,8 @@ def from_markup(text: str) -> list[Message] | None:
     if name is None:
         return None
     headers = list(HEADERS[name].finditer(text))
+    if not headers:
+        return None
     messages: list[dict[str, Any]] = []
     for header, following in zip(headers, [*headers[1:], None], strict=True):
         content = text[header.end() : following.start() if following is not None else len(text)]
