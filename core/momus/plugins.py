@@ -27,7 +27,7 @@ from momus.foreign import contained
 from momus.version import extra
 
 CRITICS, ADAPTERS, READERS, TRACKERS = "momus.critics", "momus.adapters", "momus.readers", "momus.trackers"
-MARKUPS, COMMANDS = "momus.markups", "momus.commands"
+MARKUPS, COMMANDS, FORMATS = "momus.markups", "momus.commands", "momus.formats"
 LISTING = "momus-plugins.json"
 """File of a package: by group and name of a plug-in, ``{"axis": …, "adapters": {parameter: default}}`` of a critic and
 ``{"help": …}`` of a command. It is optional."""

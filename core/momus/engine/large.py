@@ -125,6 +125,8 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
                 hint="write it to a file, and give its path",
             )
         return None
+    if not rows and reading.by_text:
+        return None  # files of different texts are read in different ways
     try:
         files = {name: list_inputs([str(path)], reading)[0] for name, path in paths.items()}
     except MomusError:

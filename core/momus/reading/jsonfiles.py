@@ -10,9 +10,11 @@ from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
-from momus.reading.fields import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up, paths_to
+from momus.reading.fields import ID_FIELDS, LABELS, PROMPT_FIELDS, paths_to
 from momus.reading.files import CHUNK, OpenedFile
+from momus.reading.formats import records_within
 from momus.reading.location import Location, Problem, shorten
+from momus.reading.paths import MISSING, look_up
 
 WHITE = re.compile(r"[ \t\r\n]*")
 
@@ -229,6 +231,9 @@ def from_object(
         return
     if items_field is not None:
         yield from _items(location, value, items_field, field)
+        return
+    if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
+        yield from ((number, record, field) for number, record in enumerate(listed, 1))
         return
     name = field or ("text" if "sections" not in value else "sections")
     items = look_up(value, name)

@@ -22,7 +22,8 @@ from momus.errors import ReadingError, UsageError
 from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Ints
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus.reading.fields import MISSING, kind, look_up
+from momus.reading.fields import kind
+from momus.reading.paths import MISSING, look_up
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 from momus_critics.coreference.symbols import KIND, KINDS, SENTENCE, Chains
