@@ -122,7 +122,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def sufficient_statistics(self, latents: SentenceLengths) -> Mapping[str, Rows]:
         """Sums of squares and of products of log lengths, words, sentences, and paragraphs."""
-        squares, products, variances = moments(latents, 1)
+        squares, products, variances = moments(latents, 1)  # (n, 2), (n, 1), (n, 1)
         sentences = latents.lengths.astype(np.float64)
         words, paragraphs = (
             np.asarray(group_sums(x.astype(np.float64), latents.offsets), dtype=np.float64)

@@ -371,5 +371,5 @@ def _end(size: float, margin: float, value: float, spread: float, correlation: f
     root = math.sqrt(max(b**2 - a * c, 0.0))
     if side > 0:
         return (b + root) / a if a > 0 else math.inf
-    # the smaller root as c ÷ the larger one times a: b − root would cancel
+    # the smaller root (b − root)/a, in which digits would cancel
     return max(c, 0.0) / (b + root) if b + root > 0 else 0.0

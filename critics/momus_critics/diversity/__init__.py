@@ -111,6 +111,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         """Weigh the words (or fit the other critic), and learn how alike real answers to one prompt are."""
         answers = by_prompt(real)
         self.baseline_ = baseline_of(usable_documents(real))
+        # words are weighed by all answers, similarity is of prompts with two or more
         several = answers.take(np.flatnonzero(answers.section_counts > 1))
         if len(several) < 2:
             raise FittingError(
@@ -132,8 +133,8 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         table = answers.tokens(self.reader)
         prose = read_prose(table)
         sections = _answer_of(answers, len(prose.ids), self.reader)
-        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)
-        frequency = np.bincount(pairs[1], minlength=len(prose.words))
+        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)  # distinct (answer, word), (2, pairs)
+        frequency = np.bincount(pairs[1], minlength=len(prose.words))  # answers with each word
         keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
         total = int(answers.section_counts.sum())
         self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
@@ -146,6 +147,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
             counts = by_prompt(text).section_counts
             if (counts > 1).any():
                 sizes.append(int(np.median(counts[counts > 1])))
+        # the effective number grows with the answers: all texts count as many, those of the poorest
         size = min(sizes, default=self.size_)
         grouped = [t.name for t in texts if baseline_of(usable_documents(t)) == GROUPS]
         changed = (size, grouped) != (self.size_, self.grouped_)
@@ -180,7 +182,8 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         for count in counts.tolist():
             mine = x[first : first + count]
             first += count
-            k = np.asarray((mine @ mine.T).toarray())
+            k = np.asarray((mine @ mine.T).toarray())  # cosines, (count, count)
+            # vectors of zeros too are equal to themselves: an answer counts as one
             np.fill_diagonal(k, 1.0)
             similarity.append((float(k.sum()) - count) / max(count * (count - 1), 1))
             distinct.append(effective_number(k[: self.size_, : self.size_]))
@@ -197,6 +200,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         prose = read_prose(batch.tokens(self.reader))
         sections = _answer_of(batch, len(prose.ids), self.reader)
         x = vectors(prose, sections, {w: i for i, w in enumerate(self.words_)}, self.idf_)
+        # answers without a token at the end of the batch have no row yet
         x.resize((int(batch.section_counts.sum()), len(self.idf_)))
         return x, self.words_
 
@@ -209,7 +213,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     def sufficient_statistics(self, latents: Spread) -> Mapping[str, Rows]:
         """Similarity, effective number of distinct answers, and answers in groups, each beside ones; mean vectors."""
         ones = np.ones(len(latents))
-        full = latents.counts >= self.size_
+        full = latents.counts >= self.size_  # (n,)
         same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
         return {
             "similarity": np.column_stack([latents.similarity, ones]),

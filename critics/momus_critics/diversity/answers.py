@@ -51,6 +51,7 @@ def by_prompt(corpus: Corpus) -> Corpus:
     >>> [(d.id, [s.text for s in d.sections]) for d in by_prompt(answers)]
     [('corpus:3', ['c']), ('p', ['a', 'b'])]
     """
+    # the flag keeps a document without a prompt apart from a prompt that has its id
     texts: defaultdict[tuple[str, bool], list[tuple[int, str, str | None]]] = defaultdict(list)
     usable = usable_documents(corpus)
     grouped = baseline_of(usable) == GROUPS
@@ -82,14 +83,17 @@ def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -
         Number of each known word, and its weight (V,).
     """
     answers = int(sections[-1]) + 1 if len(sections) else 0
+    # looked up by distinct word, then spread over the tokens, (N,)
     columns = np.fromiter((number.get(w, -1) for w in prose.words), np.int64, len(prose.words))[prose.ids]
     known = columns >= 0
     ones = np.ones(int(known.sum()))
     counts = sparse.csr_array(sparse.coo_array((ones, (sections[known], columns[known])), shape=(answers, len(idf))))
+    # one entry per token becomes one per word, before the logarithm
     counts.sum_duplicates()
     counts.data = 1 + np.log(counts.data)
     weighted = sparse.csr_array(counts.multiply(idf[None, :]))
     norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
+    # an answer without a known word keeps a vector of zeros: it resembles none
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return sparse.csr_array(sparse.diags_array(scale) @ weighted)
 
@@ -206,7 +210,7 @@ def state_vectors(critic: Critic[Any], answers: Corpus) -> tuple[sparse.csr_arra
         )
     labels = list(map(str, rows.labels if isinstance(rows, Counted) else range(rows.shape[1])))
     shares = sparse.csr_array(rows.matrix if isinstance(rows, Counted) else rows, dtype=np.float64)
-    totals = np.asarray(shares.sum(axis=1)).ravel()
+    totals = np.asarray(shares.sum(axis=1)).ravel()  # (scored answers,)
     scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
     scaled = sparse.csr_array(sparse.diags_array(scale) @ shares).sqrt()
     # rows of unscored answers are empty: place[i] is the row of answer i among the scored ones
@@ -226,7 +230,7 @@ def prompt_means(x: sparse.csr_array, counts: Ints) -> sparse.csr_array:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     owners = owners_of(offsets_of(counts))
-    weights = 1.0 / np.maximum(counts, 1)[owners]
+    weights = 1.0 / np.maximum(counts, 1)[owners]  # (answers,)
     pick = sparse.csr_array((weights, (owners, np.arange(len(owners)))), shape=(len(counts), len(owners)))
     return sparse.csr_array(pick @ x)
 
@@ -247,6 +251,7 @@ def between_similarity(pooled: Floats) -> Floats:
     True
     """
     number = pooled[:, NUMBER]
+    # |Σ c_p|² = Σ |c_p|² + Σ_{p ≠ q} c_p · c_q: all pairs from sums, so that resamples need no pairs
     total = (pooled[:, len(SUMS) :] ** 2).sum(axis=1)
     pairs = np.where(number > 1, number * (number - 1), np.nan)
     return np.asarray((total - pooled[:, SQUARE]) / pairs)

@@ -129,6 +129,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         opening, ending = self.opening_.posterior(first.features), self.ending_.posterior(last.features)
         offsets = offsets_of(1 + several)
         k = opening.shape[1]
+        # classes of openings and of endings are different states: a step has mass on one kind only
         marginals = np.zeros((int(offsets[-1]), k + ending.shape[1]))
         marginals[offsets[:-1][several], :k] = opening[several]
         marginals[offsets[1:] - 1, k:] = ending

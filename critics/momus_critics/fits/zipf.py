@@ -61,6 +61,7 @@ def _mean_log_table() -> tuple[Floats, Floats]:
     """Exponents, and the mean log rank −ζ'(s)/ζ(s) that each implies, for interpolation."""
     exponents = 1.0 + np.geomspace(1e-4, 19.0, 20_000)
     step = 1e-6 * (exponents - 1.0)
+    # SciPy has no derivative of ζ; steps shrink towards the pole at 1
     slope = (np.log(zeta(exponents + step)) - np.log(zeta(exponents - step))) / (2 * step)
     return exponents, -slope
 
@@ -85,6 +86,7 @@ def ranked(pooled: Floats) -> Floats:
         return np.sort(pooled, axis=1)[:, ::-1]
     # integers are sorted several times as fast as floats
     whole = np.sort(whole, axis=1)[:, ::-1]
+    # a view of ascending floats, as the sort of fractions gives: sums then round alike
     ordered = whole[:, ::-1].astype(np.float64)[:, ::-1]
     if ordered.sum(axis=1).max() < 1 << 31:
         _once(ordered, "integers", lambda: whole)
@@ -112,7 +114,7 @@ def exponents(ordered: Floats, truncated: bool = False) -> Floats:
 
 
 def _exponents(ordered: Floats) -> Floats:
-    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)
+    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
     grid, implied = _mean_log_table()
     return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
 
@@ -141,7 +143,7 @@ def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
 
 def law_shares(exponents_: Floats, n: int, types: Ints | None = None) -> Floats:
     """Cumulative distribution of laws at ranks 1 … n, (B, n); constant beyond rank ``types`` if those are given."""
-    log_mass = -exponents_[:, None] * _log_ranks(n)
+    log_mass = -exponents_[:, None] * _log_ranks(n)  # (B, n)
     if types is None:
         return np.asarray(np.cumsum(np.exp(log_mass - np.log(zeta(exponents_))[:, None]), axis=1))
     norm = [log_normalizer(float(s), int(v)) for s, v in zip(exponents_, types, strict=True)]
@@ -204,7 +206,7 @@ def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: 
     ordered = np.frombuffer(counts)[None]
     observed = float(ks_own_law(ordered, ranks)[0])
     law = law_shares(exponents(ordered), support)[0]
-    mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
+    mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))  # of ranks 1 … support, and of all beyond
     # ranks with less than a token on average have fewer tokens than ranks: these tokens are drawn one by one
     rare = int(ordered.sum()) * mass < 1
     head, tail = np.append(mass[~rare], mass[rare].sum()), np.cumsum(mass[rare])
@@ -214,6 +216,7 @@ def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: 
         drawn = rng.multinomial(int(ordered.sum()), head / head.sum())
         rest = np.searchsorted(tail, tail[-1:] * rng.random(int(drawn[-1])), "right")
         sample = np.concatenate([drawn[:-1], np.bincount(rest)])
+        # ranked by its own counts, as the text was: a rank of the law is not a rank of the sample
         resample = ranked(sample[sample > 0][None])
         extreme += float(ks_own_law(resample, ranks)[0]) >= observed
     return observed, (1 + extreme) / (1 + samples)
