@@ -106,6 +106,7 @@ def odd_on_several(run: Results | str | Path, corpus: str | None = None) -> list
             n = len(ranked)
             for id, first, last in zip(ranked["id"], ranked["first"], ranked["last"], strict=True):
                 ranks.setdefault(id, []).append(OddAxis(result.name, result.axis, int(first), int(last), n))
+            # the share that there is, not 5 %: ties and few documents make tails smaller
             tails[result.name] = float((ranked["last"] <= TAIL * n).mean()) if n else 0.0
         corpora.append(_odd(name, ranks, tails))
     return corpora
@@ -113,11 +114,12 @@ def odd_on_several(run: Results | str | Path, corpus: str | None = None) -> list
 
 def _odd(corpus: str, ranks: dict[str, list[OddAxis]], tails: dict[str, float]) -> SeveralCorpus:
     ids = sorted(ranks)
+    # `last`: of tied documents, all or none are in the tail
     odd = {i: sorted((a for a in ranks[i] if a.last <= TAIL * a.scored), key=lambda a: a.last / a.scored) for i in ids}
     # documents that the same critics scored have the same chances
     of_critics = cache(lambda critics: at_least(np.array([tails[critic] for critic in critics])))
     chances = {i: of_critics(tuple(a.critic for a in ranks[i])) for i in ids}
-    p = [float(chances[i][len(odd[i])]) for i in ids]
+    p = [float(chances[i][len(odd[i])]) for i in ids]  # P(as many axes or more)
     adjusted = np.asarray(holm(p)) if p else np.zeros(0)
     documents = [
         OddOnSeveral(corpus, i, tuple(odd[i]), len(ranks[i]), p[k], float(adjusted[k]))
@@ -135,9 +137,10 @@ def at_least(chances: Floats) -> Floats:
     >>> at_least(np.array([0.5, 0.5])).tolist()
     [1.0, 0.75, 0.25]
     """
-    exactly = np.zeros(len(chances) + 1)
+    exactly = np.zeros(len(chances) + 1)  # P(k successes) so far: Poisson binomial by convolution
     exactly[0] = 1.0
     for chance in chances:
+        # the right side is computed before it is assigned, so it still has the old exactly[0]
         exactly[1:] = exactly[1:] * (1 - chance) + exactly[:-1] * chance
         exactly[0] *= 1 - chance
     return np.minimum(np.cumsum(exactly[::-1])[::-1], 1.0)

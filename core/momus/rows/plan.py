@@ -97,6 +97,7 @@ class Plan:
         """Convert to plain lists, strings and numbers."""
         content = {"kind": KIND, "format": ROWS_FORMAT, **asdict(self)}
         del content["digest"]
+        # as a reader will see it: tuples become lists, so that digests of both agree
         plain: dict[str, Any] = json.loads(json.dumps(content))
         return plain
 
@@ -130,6 +131,7 @@ class Plan:
 def digest_of(content: Mapping[str, Any]) -> str:
     """SHA-256 of the content of a manifest, but for the times of files."""
     files = build(list[dict[str, Any]], content.get("files"), MANIFEST, SCORE)
+    # the time of a file may change without its content (a copy, a checkout); the hash stays
     untimed = [
         {
             **f,
@@ -190,6 +192,7 @@ def make_plan(
         A file cannot be read.
     """
     same = earlier is not None and (earlier.documents, earlier.reading) == (documents, reading)
+    # inputs are listed without a hash: compared by path, size, time and the rest alone
     known = {replace(f.file, sha256=""): f for f in earlier.files} if earlier is not None and same else {}
     files = []
     for file in inputs:
