@@ -114,7 +114,7 @@ class ScoringRun:
     @property
     def seconds_left(self) -> float:
         """Estimate of the time that the other parts take; NaN before the first part."""
-        here = len(self.done) - self.kept
+        here = len(self.done) - self.kept  # by this run, whose speed is known
         return self.seconds / here * (len(self.parts) - len(self.done)) if here else float("nan")
 
     def unscored(self, critic: str) -> Counter[str]:
@@ -193,7 +193,7 @@ def score_parts(
     with folder.locked(rank):
         begun = overwrite or not folder.manifest.exists()
         plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, overwrite, world == 1)
-        mine = [i for i in range(len(plan)) if i % world == rank]
+        mine = [i for i in range(len(plan)) if i % world == rank]  # interleaved: ranks share each file
         if not begun:
             _check_inputs(folder, plan, mine)
         run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes)
@@ -291,8 +291,8 @@ def _settled(
             notes.append(
                 f"{folder.manifest} was damaged and is written again; parts that belong to the same plan are kept."
             )
-    digests = {name: critic_digest(path) for name, path in critics.items()}
-    documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
+    digests = {name: critic_digest(path) for name, path in critics.items()}  # of their files
+    documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)  # resumed parts keep size
     params = {name: read_critic_json(path)["params"] for name, path in critics.items()}
     sources = {name: class_digest(critic_class(name), values) for name, values in params.items()}
     plan = make_plan(digests, sources, inputs, reading, documents, earlier)
