@@ -120,10 +120,12 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) ->
                     hint=advice(classes),
                 )
             kind, person = read
+            # by first appearance: numbers in files are arbitrary, and windows are equal where their numbers are
             mentions.append((kind, -1 if person < 0 else persons.setdefault(person, len(persons)), *match.span()))
+        # a document of sentence starts alone says nothing of persons
         rows += mentions if persons else []
         ends.append(len(rows))
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)  # also without symbols
     return Chains(columns[:, 0], columns[:, 1], np.array(ends, dtype=np.int64)), columns[:, 2:]
 
 
@@ -182,6 +184,7 @@ class GivenChains(Estimator):
         """
         if not self.model:
             raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
+        # part of the key of the cache: a file that was written again is read again
         written = os.stat(self.model).st_mtime_ns if os.path.exists(self.model) else 0
         of_documents = resource(_chains_written, self.model, written)
         chains = []
@@ -189,6 +192,7 @@ class GivenChains(Estimator):
             if document.id not in of_documents:
                 raise UsageError(f"{self.model}: no chains for document {document.id!r}")
             resolved = of_documents[document.id]
+            # offsets of another version of the text would mark arbitrary characters
             if len(resolved.ends) and int(resolved.ends.max()) > len(document.text):
                 raise UsageError(f"{self.model}: a mention of document {document.id!r} ends beyond its text")
             chains.append(resolved)
@@ -255,6 +259,7 @@ class SymbolReader(LogReader):
 
 def _records(log: Log, field: str) -> Iterator[tuple[int, object]]:
     lines = log.json_lines() if ".json" not in log.file_name.replace(".jsonl", "") else _items(log)
+    # the first line decides between a list per line and a list of all documents
     first = next(lines, None)
     if first is None:
         return
@@ -295,5 +300,6 @@ def _wrong(symbols: list[str]) -> str:
     """Why the symbols fit neither classes by gender nor by form; empty if they fit one of them."""
     if any(not s or any(map(str.isspace, s)) for s in symbols):
         return "a symbol is empty or holds a blank"
+    # which classes a run reads is not known here
     faults = [wrong_symbol(" ".join(symbols), classes) for classes in CLASSES]
     return faults[0].reason if faults[0] and faults[1] else ""

@@ -119,11 +119,12 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
         owners = owners_of(prose.offsets)[first]
         paragraphs = prose.paragraphs[first]
         begins = np.ones(len(first), dtype=bool)
-        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])
+        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])  # (S,)
         # a state for each sentence, and one more before those that begin a paragraph
         repeats = 1 + begins.astype(np.int64)
         at = np.cumsum(repeats) - 1  # place of each sentence among the states
         states = np.full(int(repeats.sum()), PARAGRAPH, dtype=np.int64)
+        # what is left of the fill are the marks before paragraphs
         states[at] = classes
         offsets = offsets_of(np.bincount(owners, repeats, len(prose)).astype(np.int64))
         one, other = (prose.is_any(w) for w in (FIRST_PERSON | FIRST_PERSON_SHORT, THIRD_PERSON))
@@ -179,6 +180,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
         pairs = states[:-1] * size + states[1:]
         inside = np.ones(max(len(states) - 1, 0), dtype=bool)
         cuts = latents.offsets[1:-1] - 1
+        # pairs across the border of two documents; empty documents have borders in one place
         inside[cuts[(cuts >= 0) & (cuts < len(inside))]] = False
         openings, examples = _openings(latents)
         arrays = {
@@ -244,9 +246,10 @@ class Openings:
         starts = z.starts[np.asarray(z.states) != PARAGRAPH]
         words = np.flatnonzero(prose.alphabetic)
         at = np.searchsorted(words, starts)
+        # of the last sentences of the batch, too few words may follow
         starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
         if len(at):
-            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]
+            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]  # both words in the sentence
             starts, at = starts[same], at[same]
         pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
         distinct, which = np.unique(pairs, return_inverse=True)
@@ -255,7 +258,7 @@ class Openings:
 
     def rows(self, z: Moves, sentences: Floats) -> Counted:
         """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
-        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1
+        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1  # document of each opening
         shape = len(sentences), len(self.names)
         counts = sparse.csr_array((np.ones(len(owner)), (owner, self.which)), shape=shape)
         first = sparse.csr_array(np.asarray(sentences, dtype=np.float64)[:, None])

@@ -152,6 +152,7 @@ def _blocks(text: str) -> Iterator[Block]:
     within = 0  # of a quotation or table, whose inner blocks are not told
     for place, token in enumerate(tokens):
         kind = token.type
+        # the outermost alone is a block, with all that it holds
         if kind in ("blockquote_open", "table_open"):
             if not within:
                 yield Block("quotation" if kind == "blockquote_open" else "table", _inner(tokens, place))
@@ -173,6 +174,7 @@ def _blocks(text: str) -> Iterator[Block]:
             yield Block("code", token.content)
         elif kind == "hr":
             yield Block("break", token.markup)
+        # paragraphs of items were told with their items
         elif kind == "paragraph_open" and not lists:
             yield from _paragraphs(tokens[place + 1].content)
 
@@ -194,6 +196,7 @@ def _paragraphs(content: str) -> Iterator[Block]:
     longest = max(map(len, lines), default=0)
     if len(lines) > 2 and longest <= VERSE:
         yield Block("verse", "\n".join(lines))
+    # the last line of a wrapped paragraph may have any length
     elif len(lines) > 1 and longest <= WRAPPED and min(map(len, lines[:-1])) > longest / 2:
         yield _paragraph(" ".join(lines))
     else:

@@ -145,6 +145,7 @@ def read_prose(table: TokenTable) -> Prose:
     # properties of each distinct token, (U,), looked up for all tokens, (N,)
     is_break = np.array([w == BREAK for w in spelled], dtype=bool)[codes]
     borders = np.zeros(len(codes) + 1, dtype=np.int64)
+    # empty sections begin at one token: `add.at` counts them all, and the last ones fall on the extra cell
     np.add.at(borders, table.section_offsets[1:-1], 1)
     # a paragraph begins after each break and at each section
     paragraphs = np.cumsum(is_break + borders[:-1])
@@ -160,7 +161,7 @@ def read_prose(table: TokenTable) -> Prose:
     lower = np.array([w[:1].islower() for w in spelled], dtype=bool)[codes]
     ends = _sentence_ends(spelled, codes, paragraphs, lower & ~_uncapitalised(lower, capitalised, offsets))
     starts = np.ones(len(codes), dtype=bool)
-    starts[1:] = ends[:-1] | (paragraphs[1:] != paragraphs[:-1])
+    starts[1:] = ends[:-1] | (paragraphs[1:] != paragraphs[:-1])  # (N,)
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
     return Prose(
         fold[codes], words, offsets, np.cumsum(starts) - 1, paragraphs, alphabetic, capitalised, codes, spelled
@@ -189,6 +190,7 @@ def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower:
     short = by_token([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
     digits = by_token([w.isdigit() for w in spelled])
     alone = by_token([w == "." for w in spelled])
+    # the stop is a token of its own, or part of the word, by tokenizer
     abbreviated = np.where(alone, before(short), short) & full_stop
     numeral = alone & before(digits) & after(digits)
     ends = terminal & ~abbreviated & ~numeral
@@ -196,6 +198,7 @@ def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower:
     for _ in range(3):
         moved = after(closing | terminal) & ends & (paragraphs == np.append(paragraphs[1:], -1))
         ends = (ends & ~moved) | before(moved)
+    # last: a closing quote may stand between the mark and the word in lower case
     return ends & ~after(lower)
 
 
