@@ -179,7 +179,7 @@ def _read(request: Request, settings: Settings, timed: Timed) -> Texts:
 def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     """Score texts that stay in their files, part by part."""
     request = run.request
-    # on a preview, since scoring takes hours and fields are the same throughout a file
+    # on a preview: a wrong option must not come to light after hours of scoring
     check_asked(run.settings, run.selection.critics, preview(large))
     workers = usable_cores() if request.jobs is None else request.jobs
     folder = run.work_folder() / ROWS

@@ -118,7 +118,7 @@ class Influences:
         """
         one, other = self._signed(signs, inflated=not self.squared)
         scales = self.totals if self.counted else (1.0, 1.0)
-        # signs change sums of shares, not their mean: under the null hypothesis both texts have the centre
+        # under the null hypothesis both texts have the shares of the centre, and signed influences are chance around them
         rows = scales[0] * self.centre + one, scales[1] * self.centre + other
         if self.statistic.function in LINEAR:
             return rows

@@ -298,7 +298,7 @@ def _distance(
     for confidence in (question.confidence, question.inner):
         margin = t_quantile((1 + confidence) / 2, freedom) * error if math.isfinite(error) else math.nan
         critical = intervals.critical_value(null, 1 - confidence, exact)
-        # what the distance exceeds its chance value by, hence no more than the populations differ by
+        # how far the distance lies above its critical value
         least = contrast.here - critical
         if squares is not None and squares.squared:
             least = squares.least_distance(critical) if s.function is total_variation else 0.0

@@ -195,7 +195,7 @@ def _critical(largest: Floats, confidence: float, freedom: float) -> float:
     if not len(finite):
         return float("inf")
     reach = float(np.quantile(finite, confidence, method="higher"))
-    # standardised by the normal level, then read off Student's t: the bootstrap knows nothing of the units' number
+    # Student's t at the level that a normal quantile of this size has: of few units, the errors are uncertain too
     return max(
         -t_quantile(float(ndtr(-reach)), freedom), 0.0
     )  # older versions of SciPy put the median a little below 0

@@ -128,8 +128,7 @@ def _solved(values: Floats, variances: Floats, target: float) -> float:
         return float(w @ (values - float(w @ values) / float(w.sum())) ** 2) - target
 
     floor = 1e-9 * squares / len(values)
-    # the sum falls with τ²: without a positive value at the floor there is no root, and at twice Σ(θ − θ̄)²/target
-    # it is below the target
+    # the sum falls with τ², and is below the target at twice Σ(θ − θ̄)² ÷ target
     return 0.0 if excess(floor) <= 0 else float(brentq(excess, floor, 2 * squares / target, rtol=1e-9))
 
 
@@ -352,7 +351,6 @@ def ratio_interval(
     (0.75, 4.43)
     """
     (estimate, low, high), (value, least, most) = size, band
-    # a band without an error divides the interval exactly; the general formula would lose digits
     if least == value == most:
         return low / value, high / value
     estimate = min(max(estimate, low), high)  # a distance may be estimated outside of the interval of its test

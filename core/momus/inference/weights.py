@@ -87,7 +87,7 @@ _bits, _bits_of_few = lru_cache(maxsize=512)(_packed), lru_cache(maxsize=4096)(_
 
 
 def _permuted(rng: np.random.Generator, n_real: int, n_generated: int, size: int) -> Weights:
-    # NumPy permutes along the last axis fastest; transposed, as columns are resamples everywhere else
+    # a row per resample, which is permuted in one piece of memory; transposed, as resamples are columns elsewhere
     labels = np.zeros((size, n_real + n_generated), dtype=np.float32)
     labels[:, :n_real] = 1
     return np.ascontiguousarray(rng.permuted(labels, axis=1).T)

@@ -238,7 +238,7 @@ class ScoredText:
     def _frame(self, part: int, critic: str) -> Any:
         names = {f"{critic}.nll": "nll", f"{critic}.states": "steps", f"{critic}.oddity": "oddity"}
         path, schema = self.text.paths[part], self.text.schemas[part]
-        # only three columns: rows of counts would not fit into memory
+        # only three columns: rows of counts are far larger
         table = pq.read_table(path, columns=[column for column in names if column in schema.names])
         if f"{critic}.oddity" not in schema.names:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
