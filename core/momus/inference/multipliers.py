@@ -70,7 +70,7 @@ class Influences:
         self.squared = not self.counted and statistic.function not in LINEAR
         self.rows = samples.unit_rows
         # what a unit is large by, (units,): its counts, or its documents
-        counts = _row_sums(self.rows[0]), _row_sums(self.rows[1])  # (units,) each
+        counts = _row_sums(self.rows[0]), _row_sums(self.rows[1])
         self.sizes = self.design.unit_sizes if self.counted else counts
         self.totals = float(self.sizes[0].sum()) or 1.0, float(self.sizes[1].sum()) or 1.0
         sums = total(self.rows[0]) + total(self.rows[1])  # (1, V)
@@ -118,7 +118,7 @@ class Influences:
         """
         one, other = self._signed(signs, inflated=not self.squared)
         scales = self.totals if self.counted else (1.0, 1.0)
-        # under the null hypothesis both texts have the shares of the centre, and signed influences are chance around them
+        # under the null hypothesis both texts have the shares of the centre, and signed influences are chance
         rows = scales[0] * self.centre + one, scales[1] * self.centre + other
         if self.statistic.function in LINEAR:
             return rows

@@ -60,7 +60,7 @@ class Distances:
     @property
     def replicates(self) -> Floats:
         """Replicates of the distances, centred on the estimates: (B, K)."""
-        replicates = self.estimates + self.deviations  # (B, K)
+        replicates = self.estimates + self.deviations
         return np.abs(replicates) if self.signed else replicates
 
     @property

@@ -273,7 +273,7 @@ def _permuted(
         The statistic does not exist for a text, or for more than one in ten relabellings.
     """
     values = float(law.function(real)), float(law.function(generated))
-    both = real + generated  # one vocabulary, so that pieces of both can be joined
+    both = real + generated
     # cut both texts after joining them: all pieces then share one vocabulary
     texts = both.slice(0, len(real)), both.slice(len(real), len(both))
     pieces = [pieces_of(text, groups, by_group=g) for text, g in zip(texts, by_group, strict=True)]

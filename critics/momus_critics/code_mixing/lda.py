@@ -102,7 +102,7 @@ def fit(
     curve = []
     for sweep in range(sweeps):
         # t ∝ θ_dt φ_tw for all tokens at once, by inverting the cumulative sums over topics, (N, K)
-        joint = theta[rows] * current.T[words]  # (N, K)
+        joint = theta[rows] * current.T[words]
         total = joint.cumsum(dim=1)
         u = torch.rand(len(words), 1, dtype=torch.float64, device=device, generator=generator) * total[:, -1:]
         t = (u >= total[:, :-1]).sum(dim=1)
