@@ -125,6 +125,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
         chains, _ = self.chains(real)
+        # documents with a person, symbols, mentions: sums, so that portions add up
         totals = [int((np.diff(chains.offsets) > 0).sum()), len(chains.kinds), int((chains.entities >= 0).sum())]
         return self.new_process().count(chains) + Counts.of(totals=totals)
 
@@ -162,13 +163,14 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
         """Where documents should be chains of symbols: those that are not."""
         if self.resolver != "symbols":
             return super().unscored(batch)
+        # one wrong document is unscored; in `project` it would end the run
         wrong = (wrong_symbol(document.text, self.classes) for document in batch)
         return [None if fault is None else fault.reason for fault in wrong]
 
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""
         chains, spans = self.chains(batch)
-        (windows,) = self.process_.coder.windows(chains, (self.order,))
+        (windows,) = self.process_.coder.windows(chains, (self.order,))  # (N,)
         return MentionChains(chains.kinds, chains.offsets, None, chains.entities, windows, spans)
 
     def log_prior(self, latents: MentionChains) -> LogPrior:

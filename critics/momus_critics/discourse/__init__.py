@@ -138,7 +138,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
     def sufficient_statistics(self, latents: Moves) -> Mapping[str, Rows]:
         """Pairs of neighbouring classes; connectives, questions and speech beside sentences; persons."""
         z, size = latents.states, len(STATES)
-        sentences = float_sums(z != PARAGRAPH, latents.offsets)
+        sentences = float_sums(z != PARAGRAPH, latents.offsets)  # (n,)
         # the pair of each state with the one before it, −1 for the first of a document
         pairs = np.full(len(z), -1, dtype=np.int64)
         pairs[1:] = z[:-1] * size + z[1:]

@@ -122,8 +122,10 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
             self._weigh(answers)
         else:
             self.critic_ = self.new_critic().fit(as_documents(answers))
+        # of the fitted text alone, until a comparison settles it for all texts
         self.size_, self.grouped_ = int(np.median(several.section_counts)), list[str]()
         z = _logit(self.project(several).similarity)
+        # equal similarities would leave no spread, and any other one impossible
         self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
         self.prompts_ = len(several)
         return self
@@ -180,7 +182,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         counts = batch.section_counts
         first = 0
         for count in counts.tolist():
-            mine = x[first : first + count]
+            mine = x[first : first + count]  # (count, V)
             first += count
             k = np.asarray((mine @ mine.T).toarray())  # cosines, (count, count)
             # vectors of zeros too are equal to themselves: an answer counts as one

@@ -140,7 +140,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         first, last = read_edges(self.prose(batch))
         marginals, offsets = self._classes(first, last)
         # the mixtures' own shares are the prior that their posteriors hold
-        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])
+        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])  # (K,) of both kinds
         z = chained(marginals, offsets, prior, self.transitions_)
         return EdgeLatents(**vars(z), edges=(first, last))
 

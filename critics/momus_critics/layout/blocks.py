@@ -131,6 +131,7 @@ def blocks_of(text: str) -> list[Block]:
     ['title', 'bullet', 'bullet', 'break', 'short paragraph']
     """
     blocks = list(_blocks(text))
+    # a text that is one short line has no title: the line is all there is
     if len(blocks) > 1 and blocks[0].kind in ("heading", "subheading", "minor heading", "bold line", "short line"):
         blocks[0] = Block("title", blocks[0].text)
     return blocks

@@ -230,7 +230,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
 
     def oddity(self, latents: ChainLatents) -> Floats:
         """How much likelier each document would be with one fault of order less, see `best_repairs`."""
-        return best_repairs(latents.emission, latents.offsets, self.transitions_).gain
+        return best_repairs(latents.emission, latents.offsets, self.transitions_).gain  # (n,)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Those of the chain, and evidence of faults; where titles are read, Latent NLL by bodies alone too."""
