@@ -147,7 +147,7 @@ def _registered_critics(config: dict[str, dict[str, Any]]) -> Chosen:
             chosen.warnings.append(left_out_warning({name: error.message}))
             continue
         if missing := missing_params(critic):
-            # not a warning of its own: critics that nobody configured are told in one line
+            # no separate warning: critics that nobody configured are told in one line
             chosen.unset[name] = f"no {' and '.join(missing)} in {arg('config')}"
             continue
         try:

@@ -59,7 +59,7 @@ def adjust_all(results: Results, texts: Texts, settings: Settings) -> None:
     multiplicity = settings.multiplicity
     # over all critics at once; intervals are widened only once it is known which rows differ
     results.verdicts = selected(adjust([v for r in results.results for v in r.verdicts], multiplicity))
-    # a pair has no text of its own to be a family of: all pairs are adjusted together
+    # no text has the pairs to itself, as it has its rows in the table: all pairs are adjusted together
     of_pairs = multiplicity if multiplicity in ("none", "holm-table", "bh-table") else f"{multiplicity}-table"
     results.pairs = adjust([v for r in results.results for v in r.pairs], of_pairs)
     results.warnings += [*missing_warnings(results.verdicts), *left_out_warnings(results.verdicts)]

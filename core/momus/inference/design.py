@@ -206,7 +206,7 @@ class Design:
             return False
         if self.flips:  # a unit changes sides with all that it has on either
             one, other = (np.bincount(n, minlength=k) for n, k in zip(self.unit_numbers, self.units, strict=True))
-            # changing sides must not change how many documents a text has
+            # changing sides must leave the number of documents of each text as it is
             return bool((one == other).all())
         asked = self.asked
         if asked.kind != "clusters" and asked.groups is None:

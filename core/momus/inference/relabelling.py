@@ -194,7 +194,7 @@ class Nulls:
                     null[i].append(values)
             start = stop
             if not self.exact:
-                # contrasts that stop keep what they drew; the rest go on with later chunks of the same relabellings
+                # contrasts that stop keep what they drew; the others draw later chunks of the same relabellings
                 active = self._going_on(active, null)
             if not active:
                 break

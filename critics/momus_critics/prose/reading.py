@@ -190,7 +190,7 @@ def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower:
     short = by_token([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
     digits = by_token([w.isdigit() for w in spelled])
     alone = by_token([w == "." for w in spelled])
-    # the stop is a token of its own, or part of the word, by tokenizer
+    # the stop is a separate token, or part of the word, by tokenizer
     abbreviated = np.where(alone, before(short), short) & full_stop
     numeral = alone & before(digits) & after(digits)
     ends = terminal & ~abbreviated & ~numeral
