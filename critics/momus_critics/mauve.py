@@ -165,7 +165,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
         self.centres_ = np.stack([fit.cluster_centers_ for fit in fits])
         nearest = self._nearest(z)
         self.exemplars_ = _exemplars(real, z, nearest[:, 0], self.centres_[0])
-        counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5
+        counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5  # (clusterings · K,)
         self.log_probabilities_ = np.log(counts.reshape(-1, k) / counts.reshape(-1, k).sum(axis=1, keepdims=True))
         return self
 
@@ -188,6 +188,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
         # squared distance without |z|², which is the same for all centres, (clusterings, n, K)
         distance = (self.centres_**2).sum(axis=2)[:, None] - 2 * (z @ self.centres_.transpose(0, 2, 1))
         first = np.arange(len(self.centres_)) * self.centres_.shape[1]
+        # rounded: a document between two centres must not change with the order of sums
         return np.asarray(distance.round(9).argmin(axis=2).T + first, dtype=np.int64)
 
     def project(self, batch: Corpus) -> StateSequences:
@@ -198,7 +199,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
 
     def log_prior(self, latents: StateSequences) -> LogPrior:
         """Log of the cluster's share of real text, the mean over clusterings."""
-        logs = self.log_probabilities_.ravel()[latents.states].reshape(-1, self.clusterings)
+        logs = self.log_probabilities_.ravel()[latents.states].reshape(-1, self.clusterings)  # (n, clusterings)
         return LogPrior(logs.mean(axis=1), np.ones(len(latents), dtype=np.int64))
 
     def sufficient_statistics(self, latents: StateSequences) -> Mapping[str, Rows]:

@@ -86,7 +86,7 @@ class RankFrequency(CountingCritic[TokenStates]):
     def project(self, batch: Corpus) -> TokenStates:
         """Look up the ranks of words in the real text, from 1."""
         table = batch.tokens(self.tokenizer)
-        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1
+        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1  # (N,); 0 for new words, which are ranked below
         _rank_new_words(ranks, table, len(self.vocabulary_))
         return TokenStates(ranks, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 
@@ -134,7 +134,7 @@ class RankFrequency(CountingCritic[TokenStates]):
         """Rank–frequency curves of both texts with the fitted law."""
         series: list[Series] = []
         for role, summary in both(real, generated):
-            counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]
+            counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]  # by rank
             picked = log_spaced(len(counts), POINTS)
             series.append(Series(role, picked.tolist(), rounded(counts[picked - 1] / counts.sum()), role))
         ranks = log_spaced(len(self.vocabulary_), POINTS)

@@ -167,7 +167,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         """Tag the tokens of each document."""
         prose = self.prose(batch)
         limit = self.max_tokens or int(prose.lengths.max(initial=0))
-        keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit
+        keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit  # (N,)
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
         words = [prose.spelled[c] for c in codes.tolist()]
@@ -206,7 +206,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         """Openings of sentences, those that are common in real text, and nouns and verbs beside all words."""
         openings, n = latents.openings, len(latents)
         long = openings >= 0
-        offsets = offsets_of(np.bincount(latents.owners[long], minlength=n))
+        offsets = offsets_of(np.bincount(latents.owners[long], minlength=n))  # of sentences with an opening
         known = np.isin(openings, self.openings_) & long
         common = np.bincount(latents.owners, known, n)
         verbs = group_sums(

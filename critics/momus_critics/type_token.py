@@ -77,6 +77,7 @@ class TypeToken(CountingCritic[Growth]):
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""
+        # shorter documents have no n-gram, and log 0 no place in the regression
         rows = np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.order)
         z = self.project(real if len(rows) == len(real) else real.take(rows))
         return Counts.of_values(pairs=z.tokens * PACK + z.types)
@@ -114,6 +115,7 @@ class TypeToken(CountingCritic[Growth]):
     def sufficient_statistics(self, latents: Growth) -> Mapping[str, Rows]:
         """Types beside their expectation, cumulative probability under P_c, and statistics of the growth law."""
         expected = self._mean(latents)
+        # mid-probability, P(v < z) + P(v = z)/2: uniform on average although types are whole numbers
         middle = pdtr(latents.types, expected) - np.exp(_log_poisson(latents.types, expected)) / 2
         return {
             "types": np.column_stack([latents.types, expected]),

@@ -69,6 +69,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         self.vocabulary_, numbers = counts.ranked("words")
         seen = numbers.astype(np.float64)
         total = seen.sum()
+        # half a hapax added: a text without any would give unseen words no probability
         unseen = (np.sum(seen == 1) + 0.5) / (total + 1.0)
         self.log_probabilities_ = np.log(np.append(seen / total * (1 - unseen), unseen))
         self.unseen_ = unseen_types(seen)
@@ -99,7 +100,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
 
     def _log_p(self, latents: TokenStates) -> Floats:
         """log P_c of each word, (N,)."""
-        unseen = latents.states == len(self.vocabulary_)
+        unseen = latents.states == len(self.vocabulary_)  # (N,)
         return np.asarray(self.log_probabilities_[latents.states] - unseen * np.log(self.unseen_))
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
@@ -133,7 +134,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         """The words whose relative frequency differs most."""
         totals = sum(real.counts["words"].values()), sum(generated.counts["words"].values())
         words, p, q = counts_of(real, generated, "words", str, totals)
-        a, b = p[1:] / p[0], q[1:] / q[0]
+        a, b = p[1:] / p[0], q[1:] / q[0]  # shares, (words,)
         known = set(self.vocabulary_)
         seen = np.fromiter((w in known for w in words), bool, len(words))
         which = np.fromiter((any(map(str.isalnum, w)) for w in words), bool, len(words))

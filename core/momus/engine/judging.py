@@ -41,6 +41,7 @@ def run_critics(
         if isinstance(outcome, Outcome):
             results.add(outcome)
             redone += outcome.again
+        # a critic that was named must not vanish from the table
         elif not skip_unfit:
             raise outcome
         elif isinstance(outcome, MissingExtraError):
@@ -48,6 +49,7 @@ def run_critics(
         else:
             unfit[critic.name] = outcome.message
     results.left_out = {name: bare(name, reason) for name, reason in unfit.items()}
+    # after `left_out`, which is what was tried and failed
     unfit |= selection.unset
     results.warnings += [left_out_warning(unfit)] if unfit else []
     results.warnings += absent_warnings(absent)
@@ -80,10 +82,13 @@ def nothing_seen(critics: Sequence[Critic[Any]], texts: Texts) -> list[tuple[Cri
 def adjust_all(results: Results, texts: Texts, settings: Settings) -> None:
     """Adjust the p-values of all critics for each other, and warn of what the table shows."""
     multiplicity = settings.multiplicity
+    # over all critics at once; intervals are widened only once it is known which rows differ
     results.verdicts = selected(adjust([v for r in results.results for v in r.verdicts], multiplicity))
+    # no text has the pairs to itself, as it has its rows in the table: all pairs are adjusted together
     of_pairs = multiplicity if multiplicity in ("none", "holm-table", "bh-table") else f"{multiplicity}-table"
     results.pairs = adjust([v for r in results.results for v in r.pairs], of_pairs)
     results.warnings += [*missing_warnings(results.verdicts), *left_out_warnings(results.verdicts)]
+    # asked for or refused, the design is as the user wants it
     if settings.paired is None:
         results.warnings += mixed_prompts_warnings(texts.real, texts.generated, results.verdicts)
     results.warnings += floor_warnings(results.verdicts, multiplicity)

@@ -118,7 +118,7 @@ class ScoringRun:
     @property
     def seconds_left(self) -> float:
         """Estimate of the time that the other parts take; NaN before the first part."""
-        here = len(self.done) - self.kept
+        here = len(self.done) - self.kept  # by this run, whose speed is known
         return self.seconds / here * (len(self.parts) - len(self.done)) if here else float("nan")
 
     def unscored(self, critic: str) -> Counter[str]:

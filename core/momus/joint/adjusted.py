@@ -90,6 +90,7 @@ def adjusted_verdicts(
     if not names:
         raise UsageError("no covariate to adjust for is named", hint="name critics or fields: length,symbol-share")
     settings = settings or Settings()
+    # an axis within bins of its own values has nothing left to differ in
     tested = [axis for axis in axes if axis.critic not in names]
     rows = []
     for corpus in generated:
@@ -138,6 +139,7 @@ def adjusted(
     )
     if min(row.n_real, row.n_generated) < 2:
         return replace(row, reason="few documents")
+    # the same documents without bins, so that both differences are comparable; prompts would leave others out
     whole = (
         Design.documents(row.n_real, row.n_generated)
         if units is None
@@ -161,7 +163,7 @@ def adjusted(
 
 
 def _of_both(codes: tuple[Ints, Ints], real: Bools, generated: Bools) -> tuple[Ints, Ints]:
-    return codes[0][real], codes[1][generated]
+    return codes[0][real], codes[1][generated]  # (documents that take part,) each
 
 
 def _tested(
@@ -171,5 +173,6 @@ def _tested(
     real, generated = (taken(axis.rows[n], np.flatnonzero(m)) for n, m in zip(names, masks, strict=True))
     try:
         return compare_one(axis.statistic, real, generated, design=design, family=family, **few_resamples(settings))
+    # rows of a statistic that does not exist for these documents: a counted outcome, `not finite`
     except ValueError:
         return None

@@ -75,6 +75,7 @@ def analyse(
     ranking = None
     if len(generated) > 1:
         task = _ranking(axes, verdicts, [real, *generated], settings)
+        # a task of names and arrays only: it must be pickled for another process
         begun = None if pool is None else pool.submit(task)
         with timed.stage("all axes", "ranks"):
             ranking = task() if begun is None else begun.result()

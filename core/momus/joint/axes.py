@@ -84,6 +84,7 @@ def _placed(table: Any, rows: Ints, n: int) -> Any:
     """Rows (0 for other documents), whether documents are scored (False), or values (NaN), among n documents."""
     if sparse.issparse(table):
         return place(Counted(sparse.csr_array(table), []), rows, n).matrix  # type: ignore[union-attr]
+    # one-dimensional floats are values, where 0 would be a number and NaN is none
     whole = np.full((n, *table.shape[1:]), np.nan if table.dtype == np.float64 and table.ndim == 1 else 0, table.dtype)
     whole[rows] = table
     return whole
@@ -94,8 +95,10 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
 
     ``name`` takes the rows of another statistic.
     """
+    # other rows (blocks, sections) cannot be put beside those of another critic, document by document
     if row_unit(critic) != "document" or not scored:
         return None
+    # a corpus without a scored document has no rows, and says nothing of the keys
     keys = next((list(s.rows) for s in scored if s.rows), [])
     wanted = name or headline_of(critic)
     statistic = next((s for s in all_statistics(critic, keys) if s.name == wanted), None)
@@ -105,7 +108,8 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
     if any(p is None for p in parts):  # a corpus without a scored document
         return None
     rows = _same_columns(parts)
-    values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]
+    values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]  # (n,) each, or None
+    # one kind of number for all corpora: they share a histogram and bins
     per_step = any(v is None for v in values)
     return AxisRows(
         critic.name,
@@ -124,6 +128,7 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
 def _rows(scores: Scores, key: str) -> Any:
     """Rows of all documents under a key; Latent NLL and PPL have rows [nats, 1] and [nats, steps]."""
     if key in (LATENT_NLL, LATENT_PPL):
+        # rows are summed, and a NaN of an unscored document would spread to all
         nll = np.where(scores.scored, scores.nll, 0.0)
         return np.column_stack([nll, scores.scored if key == LATENT_NLL else scores.steps]).astype(np.float64)
     return scores.rows.get(key)
@@ -140,7 +145,7 @@ def _values(scores: Scores, rows: Any) -> Floats | None:
     scored = scores.scored
     if isinstance(rows, Counted):
         labels, matrix = rows.labels, rows.matrix
-        single = bool((np.diff(matrix.indptr)[scored] == 1).all())
+        single = bool((np.diff(matrix.indptr)[scored] == 1).all())  # one stored entry in each scored row
         # the one label that each document has
         if single and isinstance(labels, np.ndarray) and np.issubdtype(labels.dtype, np.number):
             values = np.full(len(scores), np.nan)
@@ -170,6 +175,7 @@ def units_of(
     >>> units_of((["a", "a", None], ["b"]), ([], []))
     (array([0, 0, 1]), array([0]))
     """
+    # not paired: within bins, documents of a prompt are compared with others of their bin
     design = design_of(*prompts, paired=False, groups=groups)
     return None if design.kind == "documents" else design.unit_numbers
 
@@ -195,6 +201,7 @@ def covariate(name: str, axes: Sequence[AxisRows], real: Corpus, generated: Corp
                 hint=f"critics of documents that run are: {known}; a metadata field must be read with both texts",
             )
     numbers = [_numbers(side) for side in sides]
+    # numbers in both texts or names in both: bins of one kind
     if numbers[0] is not None and numbers[1] is not None:
         return Covariate(name, numbers[0], numbers[1])
     return Covariate(name, sides[0], sides[1])

@@ -46,7 +46,7 @@ def distribution(critic: Critic[Any], axis: AxisRows, real: str) -> Chart | None
     >>> shares_of(np.array([0.0, 0.4, 2.0]), np.array([0.0, 1.0, 2.0])).round(2).tolist()
     [0.67, 0.33]
     """
-    finite = {name: v[np.isfinite(v)] for name, v in axis.values.items()}
+    finite = {name: v[np.isfinite(v)] for name, v in axis.values.items()}  # (scored documents,) by corpus
     pooled = np.concatenate(list(finite.values()))
     if not len(pooled) or not np.ptp(pooled):
         return None
@@ -73,17 +73,19 @@ def _heights(values: Floats, edges: Floats) -> list[float]:
 def bin_edges(pooled: Floats) -> Floats:
     """Edges of up to `BINS` bins; bins of whole numbers are as wide as whole numbers."""
     low, high = np.quantile(pooled, SHOWN)
+    # nearly all values are one: the rare others are all that varies
     if low == high:
         low, high = float(pooled.min()), float(pooled.max())
     if np.array_equal(pooled, np.round(pooled)):
         width = max(1.0, float(np.ceil((high - low + 1) / BINS)))
+        # edges between whole numbers, or bins would hold unequal numbers of them
         return np.asarray(np.arange(low - 0.5, high + 0.5 + width, width))
     return np.linspace(low, high, BINS + 1)
 
 
 def shares_of(values: Floats, edges: Floats) -> Floats:
     """Share of the values in each bin; values beyond the outer edges count to the outermost bins."""
-    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)  # (bins,)
     return np.asarray(counts / len(values))
 
 

@@ -106,13 +106,14 @@ def power_at(pilot: Pilot, factor: float, difference: float, level: float) -> fl
     from scipy.stats import norm, t
 
     if pilot.detectable is not None:
+        # one-sided, as distances are tested; the pilot's detectable distance lies this many standard errors up
         reached = float(norm.isf(pilot.alpha / pilot.family)) + float(norm.ppf(0.8))
         shift = difference / pilot.detectable * math.sqrt(factor) * reached
         return float(norm.sf(float(norm.isf(level)) - shift))
     freedom = max(pilot.freedom * factor, 1.0)
     shift = difference * math.sqrt(factor) / pilot.error
     edge = t_quantile(1 - level / 2, freedom)
-    return float(t.sf(edge - shift, freedom) + t.cdf(-edge - shift, freedom))
+    return float(t.sf(edge - shift, freedom) + t.cdf(-edge - shift, freedom))  # both tails of a two-sided test
 
 
 def factor_for(pilot: Pilot, difference: float, level: float, power: float) -> float:
@@ -122,11 +123,12 @@ def factor_for(pilot: Pilot, difference: float, level: float, power: float) -> f
     """
     from scipy.optimize import brentq
 
-    low, high = 2 / min(pilot.units), LARGEST
+    low, high = 2 / min(pilot.units), LARGEST  # two units at least
     if power_at(pilot, high, difference, level) < power:
         return math.inf
     if power_at(pilot, low, difference, level) >= power:
         return low
+    # over log factor: factors span six decades
     root = brentq(lambda x: power_at(pilot, math.exp(x), difference, level) - power, math.log(low), math.log(high))
     return math.exp(root)
 

@@ -117,6 +117,7 @@ def _subgroups(column: Covariate) -> tuple[tuple[Ints, Ints], list[Label]]:
     if isinstance(column.real, np.ndarray):
         values = np.concatenate([np.asarray(column.real), np.asarray(column.generated)])
         codes = quantile_codes(values, QUARTERS)
+        # equal values share a bin, so that there may be fewer than four
         members = [values[codes == k] for k in range(int(codes.max(initial=-1)) + 1)]
         labels = [("", float(v.min()), float(v.max())) for v in members]
         return (codes[: len(column.real)], codes[len(column.real) :]), labels
@@ -154,6 +155,7 @@ def _of_axis(
 ) -> Subgroups:
     corpora = real, generated
     members = [
+        # row numbers of both texts, for each subgroup
         tuple(np.flatnonzero(axis.scored[c.name] & (side == k)) for c, side in zip(corpora, codes, strict=True))
         for k in range(len(labels))
     ]
@@ -164,11 +166,13 @@ def _of_axis(
     analysis = Subgroups(axis.critic, axis.name, axis.statistic.name, generated.name, by, subgroups)
     chosen = [pair for pair, s in zip(members, subgroups, strict=True) if s.result is not None]
     rows, tested = _rows_of_means(axis, (real.name, generated.name))
+    # a distance of distributions has no variance by subgroup that Q could weight with
     if rows is None or len(chosen) < 2:
         reason = "fewer than two subgroups" if rows is not None else "no value per document"
         return replace(analysis, reason=reason)
+    # renumbered from 0: subgroups without a result leave no gap in Cochran's Q
     numbers = [np.repeat(np.arange(len(chosen)), [len(pair[i]) for pair in chosen]) for i in (0, 1)]
-    order = [np.concatenate([pair[i] for pair in chosen]) for i in (0, 1)]
+    order = [np.concatenate([pair[i] for pair in chosen]) for i in (0, 1)]  # rows in the order of `numbers`
     units = units_of((real.prompts, generated.prompts), (real.groups, generated.groups))
     test = heterogeneity(
         (rows[0][order[0]], rows[1][order[1]]),
@@ -189,6 +193,7 @@ def _tested(
         [[names[i] for i in rows.tolist()] for names, rows in zip(sides, members, strict=True)]
         for sides in ([c.prompts for c in corpora], [c.groups for c in corpora])
     )
+    # pairs were asked for of the whole texts: a subgroup without common prompts must not be an error
     paired = None if settings.paired is not False else False
     design = design_of(prompts[0], prompts[1], paired, groups=(groups[0], groups[1]))
     sides = (axis.rows[c.name][rows] for c, rows in zip(corpora, members, strict=True))

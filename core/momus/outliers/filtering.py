@@ -184,6 +184,7 @@ def filter_text(
         calibration, n_real = known.calibration(used, fdr)
     text = ScoredText(new, both, reading)
     choice = calibration.choose(map(text.values, range(len(text.sizes))))
+    # outputs are opened after everything that can be refused has been
     with writing as (kept, dropped):
         examples = _copy(text, calibration, choice, kept, dropped)
     return Filtered(
@@ -215,6 +216,7 @@ def _scored(
     """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
     score = partial(score, paths, scores / role, progress=None if progress is None else partial(progress, role))
     try:
+        # the folder may hold the scores of another call: what agrees is kept
         score(resume=True)
     except OtherPlanError:
         if not overwrite:
@@ -247,6 +249,7 @@ class ScoredText:
     def _frame(self, part: int, critic: str) -> Any:
         names = {f"{critic}.nll": "nll", f"{critic}.states": "steps", f"{critic}.oddity": "oddity"}
         path, schema = self.text.paths[part], self.text.schemas[part]
+        # only three columns: rows of counts are far larger
         table = pq.read_table(path, columns=[column for column in names if column in schema.names])
         if f"{critic}.oddity" not in schema.names:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
@@ -313,6 +316,7 @@ def _copy(
     for part, (start, stop) in enumerate(pairwise(offsets_of(text.sizes).tolist())):
         planned, place = text.text.plan.part(part)
         originals = read_originals(planned.file, place, text.reading)
+        # a choice is by row number: in a file that was changed since, other documents would go
         if len(originals.corpus) != stop - start:
             raise UsageError(
                 f"{planned.file.path}: {len(originals.corpus):,} documents where {stop - start:,} were scored",

@@ -62,11 +62,13 @@ class RowsOfParquet:
         if self.writer is None or self.schema is None:
             self.schema = table.schema
             self.writer = pq.ParquetWriter(self.path, self.schema, compression="zstd")
+        # Arrow would cast or fill columns in silence; a filter must not change records
         if not table.schema.equals(self.schema):
             raise UsageError(
                 "the Parquet files have different columns, and cannot be written as one",
                 hint="name outputs that end in .jsonl, or filter the files one by one",
             )
+        # a part none of whose records come here adds no row group
         if len(table):
             self.writer.write_table(table)
 
@@ -102,6 +104,7 @@ def writers(
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint=f"name another file, or replace it with {arg('overwrite', True)}")
         check_own(path, RECORDS)
+    # two names may be links to one file
     if os.path.realpath(keep) == os.path.realpath(drop):
         raise UsageError(f"{keep} is named twice", hint=f"name one file for each of {arg('keep')} and {arg('drop')}")
     return _opened(keep, drop)
@@ -117,5 +120,6 @@ def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter
         try:
             yield both[0], both[1]
         finally:
+            # before `replacing_own` ends, which puts the files in their places
             for writer in both:
                 writer.close()

@@ -93,6 +93,7 @@ class Measure:
         """
         nll, steps = (rows[name].to_numpy(dtype=np.float64) for name in ("nll", "steps"))
         oddity = rows["oddity"].to_numpy(dtype=np.float64) if self.has_oddity else None
+        # a document without a Latent NLL is unscored, whatever else is known of it
         return rounded(np.where(np.isnan(nll), np.nan, outlying_values(nll, steps, oddity, self.sequence)))
 
 
@@ -159,6 +160,7 @@ class OutlierRows:
 
         The columns first and last are their ranks from 1; documents with equal values share them.
         """
+        # ties by id, so that a listing does not depend on the order of the documents
         rows = self._scored(corpus, critic).sort_values(["value", "id"], ascending=[False, True], kind="stable")
         first, last = (rows["value"].rank(method=m, ascending=False).astype(int) for m in ("min", "max"))
         return rows.assign(first=first, last=last)
@@ -172,6 +174,7 @@ class OutlierRows:
         rows = self.frame[self.frame["corpus"] == corpus]
         ids = list(dict.fromkeys(rows["id"]))
         place = {id: i for i, id in enumerate(ids)}
+        # by id, as critics may lack rows of some documents
         values = np.full((len(ids), len(self.results)), np.nan)
         for k, result in enumerate(self.results):
             of_critic = rows[rows["critic"] == result.name]

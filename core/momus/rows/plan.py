@@ -135,6 +135,7 @@ class Plan:
 def digest_of(content: Mapping[str, Any]) -> str:
     """SHA-256 of the content of a manifest, but for the times of files."""
     files = build(list[dict[str, Any]], content.get("files"), MANIFEST, SCORE)
+    # the time of a file may change without its content (a copy, a checkout); the hash stays
     untimed = [
         {
             **f,
@@ -196,6 +197,7 @@ def make_plan(
         A file cannot be read.
     """
     same = earlier is not None and (earlier.documents, earlier.reading) == (documents, reading)
+    # inputs are listed without a hash: compared by path, size, time and the rest alone
     known = {replace(f.file, sha256=""): f for f in earlier.files} if earlier is not None and same else {}
     files = []
     for file in inputs:

@@ -245,7 +245,7 @@ class CodeMixing(
         log_z = digamma(shape) - digamma(shape.sum(axis=-1, keepdims=True))
         # one value per draw, (n, chains, sweeps)
         values = gammaln(self.alpha_.sum()) - gammaln(self.alpha_).sum() + log_z @ (self.alpha_ - 1)
-        flat = values.reshape(len(values), -1)
+        flat = values.reshape(len(values), -1)  # (n, chains · sweeps)
         errors = flat.std(axis=1) / np.sqrt(effective_sizes(values)) if len(values) else np.zeros(0)
         return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
 
@@ -264,7 +264,7 @@ class CodeMixing(
 
     def sufficient_statistics(self, latents: MixtureDraws) -> Mapping[str, Rows]:
         """The mixing index 1 − max_k E z_k, whether it exceeds 0.1, and known words."""
-        index = 1 - self.shares(latents).max(axis=1)
+        index = 1 - self.shares(latents).max(axis=1)  # (n,)
         ones = np.ones(len(index))
         rows: dict[str, Rows] = {
             "mixing": np.column_stack([index, ones]),

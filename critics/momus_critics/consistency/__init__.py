@@ -132,9 +132,9 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         if len(used) > MOST_FITTED:
             used = used.take(np.sort(random.permutation(len(used))[:MOST_FITTED]))
         table = used.tokens(self.tokenizer)
-        x = self.vectors_.vectors(table, fitted=True)
+        x = self.vectors_.vectors(table, fitted=True)  # (N, V)
         offsets = table.document_sections
-        within = grams(x, x, offsets)
+        within = grams(x, x, offsets)  # (M, M) for each document
         lengths = _split(np.diff(table.section_offsets).astype(np.float64), offsets)
         self.largest_, self.half_ = model.fit_loadings(within, lengths)
         loading = [self._loading(g, n) for g, n in zip(within, lengths, strict=True)]
@@ -155,9 +155,9 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         n, sizes = len(offsets) - 1, np.diff(offsets)
         other = (np.repeat(np.arange(n), sizes) + random.integers(1, n, x.shape[0])) % n
         chosen = offsets[other] + (random.random(len(other)) * sizes[other]).astype(np.int64)
-        foreign = x[chosen]
+        foreign = x[chosen]  # (N, V)
         norms = np.asarray(foreign.multiply(foreign).sum(axis=1)).ravel()
-        every = np.concatenate(loading)
+        every = np.concatenate(loading)  # (N,)
         between = grams(foreign, x, offsets)
         ratios: tuple[list[Floats], list[Floats]] = ([], [])
         for g, dots, a, start in zip(within, between, loading, offsets[:-1].tolist(), strict=True):

@@ -153,7 +153,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""
         chains, spans = self.chains(batch)
-        (windows,) = self.process_.coder.windows(chains, (self.order,))
+        (windows,) = self.process_.coder.windows(chains, (self.order,))  # (N,)
         return MentionChains(chains.kinds, chains.offsets, None, chains.entities, windows, spans)
 
     def log_prior(self, latents: MentionChains) -> LogPrior:

@@ -113,10 +113,12 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str]) -> tuple[Chains,
                     hint=ADVICE,
                 )
             kind, person = read
+            # by first appearance: numbers in files are arbitrary, and windows are equal where their numbers are
             mentions.append((kind, -1 if person < 0 else persons.setdefault(person, len(persons)), *match.span()))
+        # a document of sentence starts alone says nothing of persons
         rows += mentions if persons else []
         ends.append(len(rows))
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)  # also without symbols
     return Chains(columns[:, 0], columns[:, 1], np.array(ends, dtype=np.int64)), columns[:, 2:]
 
 
@@ -172,6 +174,7 @@ class GivenChains(Estimator):
         """
         if not self.model:
             raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
+        # part of the key of the cache: a file that was written again is read again
         written = os.stat(self.model).st_mtime_ns if os.path.exists(self.model) else 0
         of_documents = resource(_chains_written, self.model, written)
         chains = []
@@ -179,6 +182,7 @@ class GivenChains(Estimator):
             if document.id not in of_documents:
                 raise UsageError(f"{self.model}: no chains for document {document.id!r}")
             resolved = of_documents[document.id]
+            # offsets of another version of the text would mark arbitrary characters
             if len(resolved.ends) and int(resolved.ends.max()) > len(document.text):
                 raise UsageError(f"{self.model}: a mention of document {document.id!r} ends beyond its text")
             chains.append(resolved)

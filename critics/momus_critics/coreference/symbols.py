@@ -65,8 +65,9 @@ class MentionChains(StateSequences):
     @property
     def first(self) -> Ints:
         """Positions of the first mention of each entity of each document."""
-        rows = np.flatnonzero(self.entities >= 0)
+        rows = np.flatnonzero(self.entities >= 0)  # mentions
         pairs = np.stack([self.documents[rows], self.entities[rows]])
+        # the first index of each pair: `rows` is in the order of the text
         return rows[np.unique(pairs, axis=1, return_index=True)[1]]
 
     @property
@@ -96,7 +97,7 @@ def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
     """
     width = entities.shape[1]
     entities = np.asfortranarray(entities)  # columns are read one by one
-    labels = np.empty_like(entities)
+    labels = np.empty_like(entities)  # (W, m)
     seen = np.zeros(len(entities), dtype=entities.dtype)  # entities numbered so far in each row, (W,)
     # an entity of column j gets the label of its earlier occurrence in the row, or else the next number
     for j in range(width):
@@ -139,6 +140,7 @@ class Coder:
         labels = relabel(entities)
         keys = np.zeros(len(labels), dtype=np.int64)
         for j in range(labels.shape[1]):
+            # in place: one array of 8 bytes per symbol, not one for each digit
             keys *= self.base
             keys += kinds[:, j] * (self.order + 1) + 1 + labels[:, j]
         return keys
@@ -156,7 +158,7 @@ class Coder:
         kinds = np.zeros((n, self.order), dtype=np.int64, order="F")
         entities = np.full((n, self.order), -1, dtype=np.int32, order="F")
         for j, b in enumerate(back.tolist()):
-            inside = place[b:] >= b
+            inside = place[b:] >= b  # whether the symbol b before is in the same document
             kinds[b:, j] = np.where(inside, chains.kinds[: max(n - b, 0)], 0)
             entities[b:, j] = np.where(inside, chains.entities[: max(n - b, 0)], -1)
         widths = widths or range(1, self.order + 1)
@@ -167,6 +169,7 @@ class Coder:
         kinds, entities = (np.empty((len(keys), m), dtype=np.int64, order="F") for _ in range(2))
         rest = keys
         for j in range(m - 1, -1, -1):
+            # the last symbol is the last digit
             rest, digit = np.divmod(rest, self.base)
             kinds[:, j], entities[:, j] = np.divmod(digit, self.order + 1)
         entities -= 1

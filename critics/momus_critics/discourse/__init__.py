@@ -115,11 +115,12 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         owners = owners_of(prose.offsets)[first]
         paragraphs = prose.paragraphs[first]
         begins = np.ones(len(first), dtype=bool)
-        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])
+        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])  # (S,)
         # a state for each sentence, and one more before those that begin a paragraph
         repeats = 1 + begins.astype(np.int64)
         at = np.cumsum(repeats) - 1  # place of each sentence among the states
         states = np.full(int(repeats.sum()), PARAGRAPH, dtype=np.int64)
+        # what is left of the fill are the marks before paragraphs
         states[at] = classes
         offsets = offsets_of(np.bincount(owners, repeats, len(prose)).astype(np.int64))
         one, other = (prose.is_any(w) for w in (FIRST_PERSON | FIRST_PERSON_SHORT, THIRD_PERSON))
@@ -133,7 +134,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     def sufficient_statistics(self, latents: SentenceClasses) -> Mapping[str, Rows]:
         """Pairs of neighbouring classes; connectives, questions and speech beside sentences; persons."""
         z, size = latents.states, len(STATES)
-        sentences = float_sums(z != PARAGRAPH, latents.offsets)
+        sentences = float_sums(z != PARAGRAPH, latents.offsets)  # (n,)
         # the pair of each state with the one before it, −1 for the first of a document
         pairs = np.full(len(z), -1, dtype=np.int64)
         pairs[1:] = z[:-1] * size + z[1:]
@@ -227,9 +228,10 @@ class SentenceOpenings:
         starts = z.starts[np.asarray(z.states) != PARAGRAPH]
         words = np.flatnonzero(prose.alphabetic)
         at = np.searchsorted(words, starts)
+        # of the last sentences of the batch, too few words may follow
         starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
         if len(at):
-            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]
+            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]  # both words in the sentence
             starts, at = starts[same], at[same]
         pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
         distinct, which = np.unique(pairs, return_inverse=True)
@@ -238,7 +240,7 @@ class SentenceOpenings:
 
     def rows(self, z: SentenceClasses, sentences: Floats) -> Counted:
         """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
-        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1
+        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1  # document of each opening
         shape = len(sentences), len(self.names)
         counts = sparse.csr_array((np.ones(len(owner)), (owner, self.which)), shape=shape)
         first = sparse.csr_array(np.asarray(sentences, dtype=np.float64)[:, None])

@@ -76,6 +76,7 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
         for phrase in phrases:
             classes[_opens(prose, first, [number.get(w, -1) for w in phrase.split(" ")])] = sense
     asks, quotes, dash = (prose.is_any(words) for words in (ASKING, OPENING, DASHES))
+    # later assignments win: speech over questions, questions over connectives
     classes[np.bincount(prose.sentences, asks, count) > 0] = QUESTION
     classes[np.bincount(prose.sentences, quotes, count) > 0] = SPEECH
     if count:
@@ -87,7 +88,7 @@ def _opens(prose: Prose, first: Ints, words: Sequence[int]) -> Bools:
     """Whether each sentence opens with these words, given by number, −1 for one that is nowhere: bool (S,)."""
     opens = np.ones(len(first), dtype=bool)
     for k, word in enumerate(words):
-        at = np.minimum(first + k, max(len(prose.ids) - 1, 0))
+        at = np.minimum(first + k, max(len(prose.ids) - 1, 0))  # (S,); beyond the text, the sentence differs
         opens &= (prose.ids[at] == word) & (prose.sentences[at] == prose.sentences[first])
     return opens
 

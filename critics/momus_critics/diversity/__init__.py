@@ -97,6 +97,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         """Weigh the words, and learn how alike real answers to one prompt are."""
         answers = by_prompt(real)
         self.baseline_ = baseline_of(usable_documents(real))
+        # words are weighed by all answers, similarity is of prompts with two or more
         several = answers.take(np.flatnonzero(answers.section_counts > 1))
         if len(several) < 2:
             raise FittingError(
@@ -106,6 +107,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         self._weigh(answers)
         self.size_, self.grouped_ = int(np.median(several.section_counts)), list[str]()
         z = _logit(self.project(several).similarity)
+        # equal similarities would leave no spread, and any other one impossible
         self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
         self.prompts_ = len(several)
         return self
@@ -115,8 +117,8 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         table = answers.tokens(self.reader)
         prose = read_prose(table)
         sections = _answer_of(answers, len(prose.ids), self.reader)
-        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)
-        frequency = np.bincount(pairs[1], minlength=len(prose.words))
+        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)  # distinct (answer, word), (2, pairs)
+        frequency = np.bincount(pairs[1], minlength=len(prose.words))  # answers with each word
         keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
         total = int(answers.section_counts.sum())
         self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
@@ -129,6 +131,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
             counts = by_prompt(text).section_counts
             if (counts > 1).any():
                 sizes.append(int(np.median(counts[counts > 1])))
+        # the effective number grows with the answers: all texts count as many, those of the poorest
         size = min(sizes, default=self.size_)
         grouped = [t.name for t in texts if baseline_of(usable_documents(t)) == GROUPS]
         changed = (size, grouped) != (self.size_, self.grouped_)
@@ -157,9 +160,10 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         counts = batch.section_counts
         first = 0
         for count in counts.tolist():
-            mine = x[first : first + count]
+            mine = x[first : first + count]  # (count, V)
             first += count
-            k = np.asarray((mine @ mine.T).toarray())
+            k = np.asarray((mine @ mine.T).toarray())  # cosines, (count, count)
+            # vectors of zeros too are equal to themselves: an answer counts as one
             np.fill_diagonal(k, 1.0)
             similarity.append((float(k.sum()) - count) / max(count * (count - 1), 1))
             distinct.append(effective_number(k[: self.size_, : self.size_]))
@@ -174,6 +178,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         prose = read_prose(batch.tokens(self.reader))
         sections = _answer_of(batch, len(prose.ids), self.reader)
         x = vectors(prose, sections, {w: i for i, w in enumerate(self.words_)}, self.idf_)
+        # answers without a token at the end of the batch have no row yet
         x.resize((int(batch.section_counts.sum()), len(self.idf_)))
         return x
 
@@ -186,7 +191,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
     def sufficient_statistics(self, latents: AnswerSpread) -> Mapping[str, Rows]:
         """Similarity, effective number of distinct answers, and answers in groups, each beside ones; mean vectors."""
         ones = np.ones(len(latents))
-        full = latents.counts >= self.size_
+        full = latents.counts >= self.size_  # (n,)
         same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
         return {
             "similarity": np.column_stack([latents.similarity, ones]),

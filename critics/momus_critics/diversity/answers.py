@@ -45,6 +45,7 @@ def by_prompt(corpus: Corpus) -> Corpus:
     >>> [(d.id, [s.text for s in d.sections]) for d in by_prompt(answers)]
     [('corpus:3', ['c']), ('p', ['a', 'b'])]
     """
+    # the flag keeps a document without a prompt apart from a prompt that has its id
     texts: defaultdict[tuple[str, bool], list[tuple[int, str, str | None]]] = defaultdict(list)
     usable = usable_documents(corpus)
     grouped = baseline_of(usable) == GROUPS
@@ -76,14 +77,17 @@ def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -
         Number of each known word, and its weight (V,).
     """
     answers = int(sections[-1]) + 1 if len(sections) else 0
+    # looked up by distinct word, then spread over the tokens, (N,)
     columns = np.fromiter((number.get(w, -1) for w in prose.words), np.int64, len(prose.words))[prose.ids]
     known = columns >= 0
     ones = np.ones(int(known.sum()))
     counts = sparse.csr_array(sparse.coo_array((ones, (sections[known], columns[known])), shape=(answers, len(idf))))
+    # one entry per token becomes one per word, before the logarithm
     counts.sum_duplicates()
     counts.data = 1 + np.log(counts.data)
     weighted = sparse.csr_array(counts.multiply(idf[None, :]))
     norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
+    # an answer without a known word keeps a vector of zeros: it resembles none
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return sparse.csr_array(sparse.diags_array(scale) @ weighted)
 
@@ -162,7 +166,7 @@ def prompt_means(x: sparse.csr_array, counts: Ints) -> sparse.csr_array:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     owners = owners_of(offsets_of(counts))
-    weights = 1.0 / np.maximum(counts, 1)[owners]
+    weights = 1.0 / np.maximum(counts, 1)[owners]  # (answers,)
     pick = sparse.csr_array((weights, (owners, np.arange(len(owners)))), shape=(len(counts), len(owners)))
     return sparse.csr_array(pick @ x)
 
@@ -183,6 +187,7 @@ def between_similarity(pooled: Floats) -> Floats:
     True
     """
     number = pooled[:, NUMBER]
+    # |Σ c_p|² = Σ |c_p|² + Σ_{p ≠ q} c_p · c_q: all pairs from sums, so that resamples need no pairs
     total = (pooled[:, len(SUMS) :] ** 2).sum(axis=1)
     pairs = np.where(number > 1, number * (number - 1), np.nan)
     return np.asarray((total - pooled[:, SQUARE]) / pairs)

@@ -129,6 +129,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         opening, ending = self.opening_.posterior(first.features), self.ending_.posterior(last.features)
         offsets = offsets_of(1 + several)
         k = opening.shape[1]
+        # classes of openings and of endings are different states: a step has mass on one kind only
         marginals = np.zeros((int(offsets[-1]), k + ending.shape[1]))
         marginals[offsets[:-1][several], :k] = opening[several]
         marginals[offsets[1:] - 1, k:] = ending
@@ -139,7 +140,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         first, last = read_edges(self.prose(batch))
         marginals, offsets = self._classes(first, last)
         # the mixtures' own shares are the prior that their posteriors hold
-        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])
+        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])  # (K,) of both kinds
         z = chained(marginals, offsets, prior, self.transitions_)
         return EdgeLatents(**vars(z), edges=(first, last))
 

@@ -53,7 +53,7 @@ def sentence_lengths(prose: Prose) -> SentenceLengths:
     >>> z.words.tolist(), z.offsets.tolist()
     ([2, 1, 1], [0, 2, 3])
     """
-    owners = owners_of(prose.offsets)
+    owners = owners_of(prose.offsets)  # (tokens,)
     count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
     words = np.bincount(prose.sentences, prose.alphabetic, count).astype(np.int64)
     first = np.searchsorted(prose.sentences, np.arange(count))  # first token of each sentence
@@ -83,6 +83,7 @@ def moments(z: SentenceLengths) -> tuple[Floats, Floats]:
     owners, n = z.documents, z.lengths.astype(np.float64)
     x = np.log(z.words.astype(np.float64))
     means = float_sums(x, z.offsets) / np.maximum(n, 1)
+    # lengths that are all equal would leave rounding, and correlations of it
     centred = without_rounding(x - means[owners])
     squares = np.bincount(owners, centred**2, len(z))
     variance = squares / np.maximum(n - 1, 1)
@@ -106,10 +107,12 @@ def penalised_loss(parameters: Floats, x: Floats, y: Floats) -> tuple[float, Flo
     from scipy.special import digamma, gammaln
 
     b, r = parameters[:-1], np.exp(parameters[-1])
+    # the search may try wild coefficients: exp must stay finite there
     m = np.exp(np.clip(x @ b, -20, 20))
     value = gammaln(y + r) - gammaln(r) - gammaln(y + 1) + r * np.log(r / (r + m)) + y * np.log(m / (r + m))
     to_b = x.T @ ((y - m) * r / (r + m)) / len(y)
     to_r = r * (digamma(y + r) - digamma(r) + np.log(r / (r + m)) + 1 - (r + y) / (r + m))
+    # the first coefficient is the mean, which is not shrunk
     shrunk = np.concatenate([[0.0], b[1:]])
     gradient = np.append(-to_b + 2 * RIDGE * shrunk, -to_r.mean())
     return float(-value.mean() + RIDGE * (shrunk**2).sum()), gradient
@@ -123,6 +126,7 @@ class LengthProcess(Estimator):
         from scipy.optimize import minimize
 
         self.centre_ = float(np.log(z.words).mean())
+        # counts from 0: a sentence has one word at least
         x, y = self._memory(z), z.words - 1.0
         start = np.zeros(COEFFICIENTS + 1)
         start[0] = np.log(max(y.mean(), 0.1))
@@ -146,9 +150,10 @@ class LengthProcess(Estimator):
         owners = z.documents
         first = z.offsets[:-1][owners]  # first sentence of each one's document
         place = np.arange(len(x)) - first
+        # the first sentence of a document gets another's last one; `later` sets it to 0, the mean of real text
         before = np.concatenate([[0.0], x[:-1]]) if len(x) else x
         total = np.concatenate([[0.0], np.cumsum(x)])
-        mean = (total[:-1] - total[first]) / np.maximum(place, 1)
+        mean = (total[:-1] - total[first]) / np.maximum(place, 1)  # over all sentences before, in the document
         later = place > 0
         return np.column_stack([np.ones(len(x)), np.where(later, before, 0), np.where(later, mean, 0), z.begins])
 

@@ -61,6 +61,7 @@ def _mean_log_table() -> tuple[Floats, Floats]:
     """Exponents, and the mean log rank −ζ'(s)/ζ(s) that each implies, for interpolation."""
     exponents = 1.0 + np.geomspace(1e-4, 19.0, 20_000)
     step = 1e-6 * (exponents - 1.0)
+    # SciPy has no derivative of ζ; steps shrink towards the pole at 1
     slope = (np.log(zeta(exponents + step)) - np.log(zeta(exponents - step))) / (2 * step)
     return exponents, -slope
 
@@ -85,6 +86,7 @@ def ranked(pooled: Floats) -> Floats:
         return np.sort(pooled, axis=1)[:, ::-1]
     # integers are sorted several times as fast as floats
     whole = np.sort(whole, axis=1)[:, ::-1]
+    # a view of ascending floats, as the sort of fractions gives: sums then round alike
     ordered = whole[:, ::-1].astype(np.float64)[:, ::-1]
     if ordered.sum(axis=1).max() < 1 << 31:
         _once(ordered, "integers", lambda: whole)
@@ -108,7 +110,7 @@ def exponents(ordered: Floats) -> Floats:
 
 
 def _exponents(ordered: Floats) -> Floats:
-    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)
+    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
     grid, implied = _mean_log_table()
     return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
 

@@ -187,6 +187,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
                 hint=f"leave this critic out with {arg('critics')}, or give more real text",
             ) from error
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
+        # the scatter is that of blocks: points of one whole curve lie closer to its line
         z = self.project(self.scorable(self.units(real)))
         u, v = z.x, z.y
         if len(u) < 3 or np.ptp(u) == 0:
@@ -194,8 +195,10 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
                 f"blocks of {self.block:,} tokens are too short for critic {self.name!r}: they give {len(u)} points",
                 hint=f"set a larger block, or use the default ({type(self)().block:,})",
             )
+        # points are kept as logarithms, and `fit_line` takes them again
         line = fit_line(10**u, 10**v)
         self.block_slope_, self.block_intercept_ = line.slope, line.intercept
+        # blocks on one line would give any other block an infinite NLL
         self.spread_ = max(line.error, 1e-3)
         return self
 
@@ -222,7 +225,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     def log_prior(self, latents: LawPoints) -> LogPrior:
         """Mean log density of each block's points around the line of real blocks."""
-        residual = (latents.y - self.block_intercept_ - self.block_slope_ * latents.x) / self.spread_
+        residual = (latents.y - self.block_intercept_ - self.block_slope_ * latents.x) / self.spread_  # (N,)
         density = -0.5 * residual**2 - np.log(self.spread_) - 0.5 * np.log(2 * np.pi)
         n = np.diff(latents.offsets)  # points per block
         values = group_sums(density, latents.offsets) / np.maximum(n, 1)
@@ -245,6 +248,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     def _series(self, role: Role, stream: RunningText) -> list[Series]:
         x, y = self.curve(stream)
         if self.y_scale == "log":
+            # a logarithmic axis has no place for 0
             x, y = x[y > 0], y[y > 0]
         if len(x) < 3:
             return []

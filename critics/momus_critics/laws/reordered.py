@@ -36,7 +36,7 @@ class ReorderedTypes:
         self.lengths = np.array([len(p) for p in pieces], dtype=np.int64)
         types = [np.flatnonzero(p.counts) for p in pieces]
         self._firsts = [p.first_positions[present] for p, present in zip(pieces, types, strict=True)]
-        used = np.unique(np.concatenate(types))
+        used = np.unique(np.concatenate(types))  # words of any piece, ascending
         # the types of each piece, renumbered over the words that occur in any piece
         self._types = [np.searchsorted(used, present) for present in types]
         self._words = len(used)

@@ -131,6 +131,7 @@ def blocks_of(text: str) -> list[LayoutBlock]:
     ['title', 'bullet', 'bullet', 'break', 'short paragraph']
     """
     blocks = list(_blocks(text))
+    # a text that is one short line has no title: the line is all there is
     if len(blocks) > 1 and blocks[0].kind in ("heading", "subheading", "minor heading", "bold line", "short line"):
         blocks[0] = LayoutBlock("title", blocks[0].text)
     return blocks
@@ -152,6 +153,7 @@ def _blocks(text: str) -> Iterator[LayoutBlock]:
     within = 0  # of a quotation or table, whose inner blocks are not told
     for place, token in enumerate(tokens):
         kind = token.type
+        # the outermost alone is a block, with all that it holds
         if kind in ("blockquote_open", "table_open"):
             if not within:
                 yield LayoutBlock("quotation" if kind == "blockquote_open" else "table", _inner(tokens, place))

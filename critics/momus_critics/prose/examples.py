@@ -109,9 +109,10 @@ def ranks(hashes: NDArray[np.uint64], starts: Ints, shifts: range) -> Floats:
     starts, shifts
         The places, and the tokens that count, relative to each of them.
     """
-    total = np.zeros(len(starts), dtype=np.uint64)
+    total = np.zeros(len(starts), dtype=np.uint64)  # modulo 2⁶⁴: overflow is meant
     for shift in shifts:
         total = total * FACTOR + hashes[np.clip(starts + shift, 0, max(len(hashes) - 1, 0))]
+    # 53 bits, which a float holds exactly: equal ranks are equal places
     return (total >> np.uint64(11)).astype(np.float64)
 
 

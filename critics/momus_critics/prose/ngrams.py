@@ -65,7 +65,9 @@ class DenseNGrams(Estimator):
         table[codes] = numbers
         tables = [table.reshape((size,) * self.order)]
         while tables[-1].ndim > 1:
+            # the first axis is the oldest symbol: summed over it, counts are those of one order less
             tables.append(tables[-1].sum(axis=0))
+        # broadcasts against the last axis: the order below has the shape of the last n − 1 axes
         below: Floats = np.full(size, 1.0 / size)
         for table in reversed(tables):
             below = _smoothed(table, below)
@@ -88,6 +90,7 @@ class DenseNGrams(Estimator):
         at = ranges_of(framed[:-1] + n, lengths + 1)
         codes = np.zeros(len(at), dtype=np.int64)
         for back in range(n, -1, -1):
+            # the oldest symbol is the first digit, as in the raveled table
             codes = codes * size + stream[at - back]
         return codes
 

@@ -256,6 +256,7 @@ def _sentence_ends(known: Spellings, ids: NDArray[np.int32], paragraphs: Ints, l
     for _ in range(3):
         moved = after(closing | terminal) & ends & (paragraphs == np.append(paragraphs[1:], -1))
         ends = (ends & ~moved) | before(moved)
+    # last: a closing quote may stand between the mark and the word in lower case
     return ends & ~after(lower)
 
 

@@ -82,9 +82,10 @@ class Register(ProseCritic[RegisterLatents]):
         from sklearn.decomposition import FactorAnalysis
 
         values, words = count_features(self.prose(real))
+        # rates of short documents are noise, which the loadings would fit; all, if too few are long
         x = _scaled(values[words >= LEAST_WORDS] if (words >= LEAST_WORDS).sum() >= self.min_documents else values)
         self.mean_, self.sd_ = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-3)
-        standard = (x - self.mean_) / self.sd_
+        standard = (x - self.mean_) / self.sd_  # (n, F)
         k = min(self.n_dimensions, len(x) - 1)
         model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(_few_rows(standard))
         loadings = np.asarray(model.components_, dtype=np.float64)
@@ -92,6 +93,7 @@ class Register(ProseCritic[RegisterLatents]):
         loadings = loadings[np.argsort(-(loadings**2).sum(axis=1), kind="stable")]
         signs = np.sign(loadings[np.arange(k), np.abs(loadings).argmax(axis=1)])
         self.loadings_ = loadings * np.where(signs == 0, 1.0, signs)[:, None]
+        # a feature without noise (Heywood case) would decide z alone
         self.noise_ = np.maximum(np.asarray(model.noise_variance_, dtype=np.float64), 1e-3)
         return self
 
@@ -115,7 +117,7 @@ class Register(ProseCritic[RegisterLatents]):
         standard = (_scaled(values) - self.mean_) / self.sd_
         weighted = self.loadings_ / self.noise_  # Λ Ψ⁻¹, (K, F)
         covariance = np.linalg.inv(np.eye(len(weighted)) + weighted @ self.loadings_.T)
-        mean = standard @ weighted.T @ covariance
+        mean = standard @ weighted.T @ covariance  # E z given the features, (n, K)
         return RegisterLatents(mean, np.broadcast_to(np.diag(covariance), mean.shape), values)
 
     def log_prior(self, latents: RegisterLatents) -> LogPrior:

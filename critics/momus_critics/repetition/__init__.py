@@ -111,7 +111,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
         )
         texts = [d.text.encode("utf-8", "replace") for d in batch]
-        sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)
+        sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)  # (n, 2)
         return Copies(
             states, prose.offsets, None, distances, ages, prose.ids, tuple(prose.words), sizes[:, 0], sizes[:, 1]
         )
@@ -122,7 +122,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def oddity(self, latents: Copies) -> Floats:
         """Share of copied words beyond that of real text of the same length."""
-        excess = float_sums((latents.distances > 0) - self.process_.expected(latents), latents.offsets)
+        excess = float_sums((latents.distances > 0) - self.process_.expected(latents), latents.offsets)  # (n,)
         return np.asarray(excess / np.maximum(latents.lengths, 1))
 
     def sufficient_statistics(self, latents: Copies) -> Mapping[str, Rows]:
@@ -133,6 +133,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         by_source = [float_sums(latents.states == s, latents.offsets) for s in (SENTENCE, PARAGRAPH, DOCUMENT)]
         spans = latents.spans
         longest, looping = np.zeros(len(latents)), np.zeros(len(latents))
+        # `at`: a document may have many spans
         np.maximum.at(longest, spans.documents, spans.lengths)
         looping[spans.documents[spans.loops]] = 1.0
         return {
