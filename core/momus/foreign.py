@@ -79,7 +79,7 @@ def _restore(before: int) -> None:
 def _flush_of_c() -> Callable[[None], object] | None:
     """The function of C that writes what its streams hold back; None where it is not to be had."""
     try:
-        return ctypes.CDLL(None).fflush  # type: ignore[no-any-return]
+        return ctypes.CDLL(None).fflush
     except (OSError, TypeError, AttributeError):  # Windows has no such library of the program itself
         return None
 

@@ -69,7 +69,9 @@ class OwnBands(HumanBands):
     def units(self) -> Ints:
         """The unit of each document, (n,): its group, else its prompt, else itself."""
         groups = list(self.groups) or [None] * len(self.prompts)
-        keys = [g or p or str(i) for i, (g, p) in enumerate(zip(groups, self.prompts, strict=True))]
+        pairs = enumerate(zip(groups, self.prompts, strict=True))
+        # with its kind: a group and a prompt may have one name
+        keys = [f"group {g}" if g else f"prompt {p}" if p else f"document {i}" for i, (g, p) in pairs]
         return np.unique(np.asarray(keys, dtype=object), return_inverse=True)[1].astype(np.int64)
 
     def sides(self, halves: int = HALVES) -> Floats:

@@ -213,7 +213,7 @@ def score(
         with folders.leaving_out(name):
             critics[name] = _loaded(folder, device, trust or ())
     reporter = Silent() if quiet else default_reporter()
-    options = with_needs(options, critics)
+    options = with_needs(options, critics.values())
     corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)

@@ -71,7 +71,7 @@ def nothing_seen(critics: Sequence[Critic[Any]], texts: Texts) -> list[tuple[Cri
     for critic in critics:
         try:
             if reason := critic.nothing_to_see(corpora):
-                failures.append((critic, FittingError(reason, critic=critic.name)))
+                failures.append((critic, FittingError(reason)))
         except MomusError as error:  # as any failure of the critic, see `outcome_of`
             if not error.critic:
                 raise

@@ -251,7 +251,7 @@ def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> st
         if value is MISSING or value is None:
             continue
         is_beside = name in BESIDE
-        text = chat.joined(value) if is_beside and chat.is_chat(value) else as_string(value)
+        text = chat.joined(value) if is_beside and is_chat(value) else as_string(value)
         is_id = path in PROMPT_FIELDS and text.isascii() and len(text.split()) < 2
         if not (is_beside and (is_id or not text.strip())):
             return text

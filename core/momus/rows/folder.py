@@ -143,8 +143,9 @@ class RowFolder:
             Another process writes parts of the folder.
         """
         # rank 0 is held by the caller; taking the others' locks shows that nobody writes
-        for lock in self.path.glob(f"{LOCK}-*[!0]"):
-            Lock(lock, str(self.path)).acquire().release()
+        for lock in self.path.glob(f"{LOCK}-*"):
+            if lock.name != f"{LOCK}-0":  # rank 0 is this process
+                Lock(lock, str(self.path)).acquire().release()
         with writing(self.path, ROOM):
             delete(self.manifest)
             # reverse order: files before the folders that hold them
