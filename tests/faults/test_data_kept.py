@@ -14,6 +14,7 @@ from momus.cli.app import app
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError, UsageError
 from momus.files import write_json
+from momus.runs.manifest import check_generation
 from momus_people import read_study
 
 FEW = ("--permutations", 99, "--resamples", 99, "-c", "length", "--quiet")
@@ -365,3 +366,23 @@ def test_a_repeated_command_is_not_refused(here):
             result = run(*words)
             assert result.exit_code == 0, (words, result.output, result.exception)
     assert json.loads((here / "looks.json").read_text(encoding="utf-8"))["looks"]
+
+
+LEFT_BY_KILLS = [
+    "rows/.fitted/critics/unigram/arrays.safetensors",
+    "rows/.fitted/critics/unigram/.arrays.safetensors",
+    "rows/real/critics/unigram/.arrays.safetensors",
+    "critics/unigram/.arrays.safetensors",
+    "critics/unigram/.saving.lock",
+    "critics/unigram/.critic.json.1.a.part",
+]
+
+
+@pytest.mark.parametrize("name", LEFT_BY_KILLS)
+def test_what_a_killed_run_leaves_is_its_own(tmp_path, name):
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_bytes(b"begun")
+    check_generation(tmp_path)
+    (tmp_path / name).with_name("notes.txt").write_bytes(b"mine")
+    with pytest.raises(StoreError, match=r"notes\.txt is not of the run"):
+        check_generation(tmp_path)

@@ -30,7 +30,7 @@ from momus.outputs import delete_folder
 from momus.processes import return_memory
 from momus.progress import Timed
 from momus.reading import TextSource
-from momus.rows.folder import RowFolder
+from momus.rows.folder import CRITICS, RowFolder
 from momus.rows.store import StoredText
 from momus.runs.result import Again
 from momus.runs.texts import ANALYSED, Texts
@@ -41,7 +41,7 @@ from momus.text.sketches import TextSketch
 from momus.verdicts.settings import Settings
 
 FITTED = ".fitted"
-"""Folder of the critics that texts are scored by; no text has such a name."""
+"""Folder of the critics that texts are scored by, as in a folder of rows; no text has such a name."""
 
 
 @dataclass
@@ -220,8 +220,8 @@ class PartsScoring:
             rows = RowFolder(next(iter(self.large.rows.values())))
             return [rows.critic(c.name) for c in critics]
         for critic in critics:
-            critic.save(self.folder / FITTED / critic.name)
-        return [self.folder / FITTED / critic.name for critic in critics]
+            critic.save(self.folder / FITTED / CRITICS / critic.name)
+        return [self.folder / FITTED / CRITICS / critic.name for critic in critics]
 
     def _score(self, name: str, critics: Sequence[Path], out: Path, resume: bool) -> None:
         """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""

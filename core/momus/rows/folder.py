@@ -30,7 +30,7 @@ MANIFEST, CRITICS, PARTS, RECORDS, LOCK = "manifest.json", "critics", "parts", "
 KIND = "rows of scores"
 DIGITS = 5
 FILES = re.compile(
-    rf"{CRITICS}/[^/]+/(critic\.json|arrays\.safetensors)|{PARTS}/\d{{5,}}\.parquet|{RECORDS}/\d{{5,}}\.json"
+    rf"{CRITICS}/[^/]+/(critic\.json|\.?arrays\.safetensors)|{PARTS}/\d{{5,}}\.parquet|{RECORDS}/\d{{5,}}\.json"
 )
 """Paths of the files of the folder, within it, but for the manifest."""
 Count = Annotated[int, Range(0)]
