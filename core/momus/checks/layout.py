@@ -40,7 +40,7 @@ def layout_of(sketch: TextSketch) -> TextLayout:
     >>> from momus.text.corpus import Corpus
     >>> rain = "The rain had stopped by the time they reached the house on the hill . " * 4
     >>> layout_of(TextSketch.of(Corpus.from_texts([rain, rain.replace(" .", ".")], name="x")))
-    Layout(corpus='x', documents=2, breaks=0.0, spacing=0.5)
+    TextLayout(corpus='x', documents=2, breaks=0.0, spacing=0.5)
     """
     heads = [h for h in sketch.sampled("head") if h]
     n = max(len(heads), 1)

@@ -106,13 +106,6 @@ class Critic(Estimator, ABC, Generic[Z]):
         """Say why a document cannot be projected, None where it can; called after `fit`, before `project`."""
         return [None] * len(batch)
 
-    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
-        """Why these texts have nothing that the critic looks at, by a cheap look before `fit`; empty if they may have.
-
-        A run of all critics leaves out a critic that says so; one that was asked for runs nevertheless.
-        """
-        return ""
-
     # What the base class provides
 
     def score(

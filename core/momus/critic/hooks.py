@@ -47,6 +47,13 @@ class ReadingMixin:
         """The language (ISO 639-1) that a text is read in although nothing says so; empty if none is assumed."""
         return ""
 
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Why these texts have nothing that the critic looks at, by a cheap look before `fit`; empty if they may have.
+
+        A run of all critics leaves out a critic that says so; one that was asked for runs nevertheless.
+        """
+        return ""
+
 
 class AdvancedMixin:
     """What few critics need; each method has a default that changes nothing.

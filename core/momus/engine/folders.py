@@ -32,7 +32,7 @@ class CriticFolders:
     failed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Sequence[str | Path]) -> CriticFolders:
+    def of(cls, places: Sequence[str | Path]) -> CriticFolders:
         """Find the critics in folders; a run folder, or one of several critics, stands for all of documents in it.
 
         Raises
@@ -45,7 +45,7 @@ class CriticFolders:
             The class of a critic cannot be imported, and it was named or is the only one.
         """
         folders = cls()
-        for path in map(Path, given):
+        for path in map(Path, places):
             inner = sorted(p.parent for place in ("*", "critics/*") for p in path.glob(f"{place}/{JSON_NAME}"))
             for folder in inner or [path]:
                 name = str(read_critic_json(folder)["critic"])

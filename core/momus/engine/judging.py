@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
 from momus.checks.notes import mixed_prompts_warnings
+from momus.critic.hooks import ReadingMixin
 from momus.engine.chosen import Absent, Chosen, absent_warnings, bare, left_out_warning
 from momus.engine.jobs import Failure, outcomes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
@@ -66,9 +67,9 @@ def nothing_seen(critics: Sequence[Critic[Any]], texts: Texts) -> list[tuple[Cri
     """The critics that say that these texts have nothing that they look at, or that fail in looking, and why."""
     if texts.in_parts:  # critics are fitted already
         return []
-    corpora = [texts.fit, *texts.analysed]
+    corpora = [c for c in (texts.fit, *texts.analysed) if len(c)]  # where folds are fitted, no text is for that alone
     failures: list[tuple[Critic[Any], Failure]] = []
-    for critic in critics:
+    for critic in (c for c in critics if isinstance(c, ReadingMixin)):
         try:
             if reason := critic.nothing_to_see(corpora):
                 failures.append((critic, FittingError(reason)))

@@ -96,7 +96,7 @@ def looks(generated: Iterable[str]) -> dict[str, CorpusLook]:
     """Give each generated corpus its look, in the order of the run.
 
     >>> looks(["opt", "neox"])["neox"]
-    Look(colour='corpus-1', marker='s', dashes=(1.5, 1.5))
+    CorpusLook(colour='corpus-1', marker='s', dashes=(1.5, 1.5))
     """
     return {
         name: CorpusLook(
@@ -113,7 +113,7 @@ def look_of(role: str, label: str, corpora: Mapping[str, CorpusLook]) -> CorpusL
 
     >>> corpora = looks(["opt", "opt-2"])
     >>> look_of("generated", "opt-2, n = 3", corpora).colour, look_of("fitted", "opt: exponent 1.1", corpora)
-    ('corpus-1', Look(colour='corpus-0', marker='', dashes=(1, 2)))
+    ('corpus-1', CorpusLook(colour='corpus-0', marker='', dashes=(1, 2)))
     """
     names = [n for n in (*corpora, HUMAN) if label == n or label.startswith((f"{n}:", f"{n},"))]
     look = {**corpora, HUMAN: REAL}.get(max(names, key=len)) if names else None
