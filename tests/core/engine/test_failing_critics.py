@@ -141,7 +141,7 @@ def test_a_critic_cannot_end_the_program(mine, written, where, how):
         momus.compare(**given, critics=[mine])
 
 
-@pytest.mark.parametrize("how", ["raise", "exit", "_exit"])
+@pytest.mark.parametrize("how", ["raise", pytest.param("exit", marks=pytest.mark.slow), "_exit"])
 def test_so_in_several_processes(mine, written, how):
     words = "there are no letters" if how == "raise" else "tries to end the program (exit code 0)"
     assert_left_out(momus.compare(**arguments(written, "project", how), jobs=2), words)

@@ -41,7 +41,7 @@ def test_all_rows_and_what_is_shown_are_the_same(both, written, tmp_path):
     assert (tmp_path / "parts/report.html").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize(("documents", "jobs"), [(7, 2), (64, 1)])
+@pytest.mark.parametrize(("documents", "jobs"), [(7, 2), pytest.param(64, 1, marks=pytest.mark.slow)])
 def test_two_processes_and_other_parts_change_nothing(both, written, documents, jobs):
     assert_same(*both(FEW, **written(), documents=documents, jobs=jobs))
 
@@ -69,6 +69,7 @@ def test_groups_with_their_checks_and_warnings(both, written):
         same(memory.signature[what], parts.signature[what], what)
 
 
+@pytest.mark.slow
 def test_several_texts_and_their_pairs(both, written):
     memory, parts = both(("length", "type-token"), **written((80, 60, 50, 45, 55), prompts=25), pairwise=True)
     assert len(parts.pairs) == 6
@@ -76,7 +77,10 @@ def test_several_texts_and_their_pairs(both, written):
     assert_same(memory, parts)
 
 
-@pytest.mark.parametrize("labels", [{}, {"groups": 20}, {"prompts": 15}, {"ids": False}])
+@pytest.mark.parametrize(
+    "labels",
+    [{}, *(pytest.param(x, marks=pytest.mark.slow) for x in ({"groups": 20}, {"prompts": 15}, {"ids": False}))],
+)
 def test_half_of_the_real_text_is_set_apart(both, written, labels):
     memory, parts = both(FEW, **{**written((80, 90, 50), **labels), "fit": None}, seed=3)
     assert parts.signature["split"]
@@ -90,6 +94,7 @@ def test_ids_that_are_missing(both, written):
     assert plain(parts.results[0].to_json()), "numbers that JSON knows"
 
 
+@pytest.mark.slow
 def test_unpaired_and_within_bounds(both, written):
     memory, parts = both(("length", "type-token"), **written(prompts=1000), paired=False, equivalence=0.5)
     assert_same(memory, parts)
