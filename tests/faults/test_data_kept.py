@@ -14,6 +14,7 @@ from momus.cli.app import app
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError, UsageError
 from momus.files import write_json
+from momus.runs.folder import RunFolder
 from momus.runs.manifest import check_generation
 from momus_people import read_study
 
@@ -366,6 +367,19 @@ def test_a_repeated_command_is_not_refused(here):
             result = run(*words)
             assert result.exit_code == 0, (words, result.output, result.exception)
     assert json.loads((here / "looks.json").read_text(encoding="utf-8"))["looks"]
+
+
+def test_a_run_that_was_killed_before_its_mark_stood_is_begun_again(tmp_path):
+    next_one = tmp_path / "run" / ".next"
+    next_one.mkdir(parents=True)
+    (next_one / "..momus.999999.00c0ffee.part").write_bytes(b"ru")
+    for again in ({}, {"resume": True}, {"overwrite": True}):
+        folder = RunFolder(tmp_path / "run")
+        folder.open_for_writing(**again)
+        folder.begin(resume=again.get("resume", False))
+        folder.release()
+        assert (next_one / ".momus").read_bytes() == b"run"
+        (next_one / ".momus").rename(next_one / "..momus.999999.00c0ffee.part")
 
 
 LEFT_BY_KILLS = [

@@ -26,7 +26,7 @@ from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
-from momus.runs.generation import NEXT, Generation, complete, is_pending
+from momus.runs.generation import NEXT, Generation, complete, is_bare, is_pending
 from momus.runs.kept import HEADLINE, read_axis, write_axis
 from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
 from momus.runs.record import RunRecord, contradiction
@@ -81,7 +81,7 @@ class RunFolder:
             The path is a file, the folder holds other files or a run (unless ``overwrite`` or ``resume``), or another
             process is writing to it.
         """
-        began = [NEXT] if (self.path / NEXT).is_dir() and not any((self.path / NEXT).iterdir()) else []
+        began = [NEXT] if (self.path / NEXT).is_dir() and is_bare(self.path / NEXT) else []
         if check_folder(self.path, ownership.RUN, leftovers=[LOCK, *began]):
             if not (overwrite or resume):
                 held, how = (UNFINISHED, CONTINUE) if self._unfinished() else ("a run already", "update it")
