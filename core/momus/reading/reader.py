@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import Limits
 from momus.progress import Reporter, Silent
@@ -348,7 +349,7 @@ def split_by(
     Raises
     ------
     UsageError
-        No document has the column.
+        A document has not the column.
 
     >>> rows = [{"text": "Yes.", "model": "a"}, {"text": "No.", "model": "b"}]
     >>> split_by(rows, "model")
@@ -362,6 +363,11 @@ def split_by(
             rows.setdefault(value, []).append(row)
     if not rows:
         raise UsageError(f"no document of {corpus.name!r} has the field {column!r}", hint="check the spelling")
+    if lacking := len(corpus) - sum(map(len, rows.values())):
+        raise UsageError(
+            f"{lacking:,} of {len(corpus):,} documents of {corpus.name!r} lack the field {column!r}",
+            hint=f"leave them out with {arg('where', column)}",
+        )
     return {value: corpus.take(np.array(taken), value).read_as(corpus) for value, taken in rows.items()}
 
 

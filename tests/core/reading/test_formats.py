@@ -429,3 +429,10 @@ def test_a_condition_of_one_text_only():
     options = ReadingOptions(where={"a": "model=a"})
     assert (options.for_text("a")["where"], options.for_text("b")["where"]) == ("model=a", None)
     assert look_up({"a": 1}, "b") is MISSING
+
+
+def test_documents_without_the_column_that_splits_are_no_silent_loss():
+    rows = [{"text": "Yes.", "model": "a"}, {"text": "No.", "model": "b"}, {"text": "So."}]
+    with pytest.raises(UsageError, match=r"1 of 3 documents of 'text' lack the field 'model'"):
+        split_by(rows, "model")
+    assert [*split_by(rows, "model", reading=ReadingOptions(where="model"))] == ["a", "b"]
