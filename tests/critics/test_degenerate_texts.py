@@ -85,10 +85,10 @@ def test_ordinary_critics_score_degenerate_texts_or_say_why_not(name):
             critic.evidence(ordinary.summary, scores.summary)
 
 
-LONG = {"paragraph", "paragraphs", "empty halves"}
+SLOW_KINDS = {"paragraph", "paragraphs", "empty halves"}
 
 
-@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k in LONG)) for k in KINDS])
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k in SLOW_KINDS)) for k in KINDS])
 def test_critics_compare_degenerate_texts_or_are_left_out_with_a_reason(kind):
     texts = read_texts(texts_of(kind, 12), {"made": texts_of(kind, 12, 1)}, texts_of(kind, 12, 2), 0, None, Silent())
     work = Work(texts, None, Settings(permutations=99, resamples=99, device="cpu"), None, False, 1, None)
