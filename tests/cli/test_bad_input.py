@@ -117,6 +117,7 @@ def test_one_document(run, tmp_path):
     assert "→" in output
 
 
+@pytest.mark.slow
 def test_a_document_of_20_mb(run, tmp_path):
     path = write(tmp_path / "long.jsonl", [{"text": "word " * 4_000_000}, *GOOD])
     code, output = run(generated=f"gen={path}")

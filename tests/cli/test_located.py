@@ -92,6 +92,7 @@ def test_compare_fit_and_score_take_a_file(folder):
     assert "40 documents in 2 parts" in output
 
 
+@pytest.mark.slow
 def test_fit_takes_a_module_of_the_current_folder(folder):
     code, output = momus(folder, "fit", "words:Words", "-f", "real.jsonl", "-o", "fitted")
     assert code == 0, output

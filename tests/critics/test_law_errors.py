@@ -34,6 +34,7 @@ def test_texts_are_cut_to_equal_length_evenly():
     assert shortened(stream, 40, 2, align=10).ids.tolist() == [*range(20), *range(50, 70)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("critic", [ZipfSlope(), Heaps()])
 def test_one_source_is_not_told_apart_when_one_text_is_four_times_as_long(critic):
     """The exponents themselves differ with length; 30 pairs of texts, of which 5 % should be told apart."""
@@ -93,6 +94,7 @@ def test_orders_see_what_hangs_on_the_beginning_and_pieces_what_does_not():
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(due, rel=0.1)
 
 
+@pytest.mark.slow
 def test_pieces_of_unequal_length_are_brought_to_one():
     """What only the length decides has no spread between texts of one length; Zipf's slope of uneven documents has."""
     rng, found = np.random.default_rng(6), []
@@ -122,6 +124,7 @@ def test_bursts_are_left_out_by_whole_segments_and_correlations_need_some():
         compare_law(LongRange().laws()[1], a, b, 0.95)
 
 
+@pytest.mark.slow
 def test_correlations_of_rare_words_are_tested_by_relabelling():
     rng, texts = np.random.default_rng(3), []
     for _ in range(2):

@@ -215,6 +215,7 @@ def test_jackknife_equals_the_textbook_for_a_mean():
     assert found.error == pytest.approx(means.std(ddof=1) / np.sqrt(20))
 
 
+@pytest.mark.slow
 def test_bursty_text_is_told_from_its_shuffle_and_a_text_from_itself_is_not():
     rng = np.random.default_rng(0)
 

@@ -235,6 +235,7 @@ def test_broken_company_is_found():
     assert critic.explain(corpus(1, 4)).steps
 
 
+@pytest.mark.slow
 def test_a_comparison_tells_how_much_the_start_of_the_fit_matters():
     fit, real, other = (corpus(30, seed) for seed in (1, 2, 3))
     found = momus.compare(real, {"g": other}, fit=fit, critics=[Topics(n_topics=3, steps=20)], permutations=99)

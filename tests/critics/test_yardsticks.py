@@ -120,6 +120,7 @@ def test_the_area_equals_that_of_mauve_text():
         assert frontier_area(p[None], q[None])[0] == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_several_clusterings_make_mauve_depend_less_on_the_seed():
     rng = np.random.default_rng(2)
     words = [f"w{i}" for i in range(120)]

@@ -209,6 +209,7 @@ def test_a_reader_that_leaves_is_no_error(momus_process):
     assert process.wait(60) == 0
 
 
+@pytest.mark.slow
 def test_a_command_whose_reader_left_ends_as_it_would_have(finished, momus_process):
     for words, code in ((("show", finished[1], "--all"), 0), (("gate", finished[1], "--max", "0", "--strict"), 7)):
         process = momus_process(*map(str, words), **PIPE)

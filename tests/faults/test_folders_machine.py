@@ -431,6 +431,7 @@ def walk(least, number=0):
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
 
 
+@pytest.mark.slow
 @needs_pipes
 def test_a_short_walk_over_all_commands_that_write():
     assert walk(25) >= 25

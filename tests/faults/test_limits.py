@@ -172,6 +172,7 @@ def test_dictionaries_give_the_same_texts_as_plain_columns(tmp_path):
     assert coded.equals(plain)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_cut_while_it_is_read_is_an_error_not_a_signal(tmp_path):
     script = """
 import os, sys

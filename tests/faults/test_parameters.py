@@ -63,8 +63,13 @@ def text_for(name):
     return answers(24) if name == "diversity" else documents(24)
 
 
+LONG = ("code-mixing", "passages", "taylor", "templates", "topics")
+"""Critics that take a second and more to fit with each odd value."""
+
+
 def parameters():
-    return [(name, parameter) for name in SHIPPED for parameter in parameter_names(CLASSES[name])]
+    marks = {name: [pytest.mark.slow] * (name in LONG) for name in SHIPPED}
+    return [pytest.param(n, p, marks=marks[n]) for n in SHIPPED for p in parameter_names(CLASSES[n])]
 
 
 def test_every_shipped_critic_is_fuzzed():

@@ -148,6 +148,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_a_second_interruption_stops_at_once():
     process = subprocess.Popen([sys.executable, "-c", SLEEPER, "show", "x"], stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"ready\n"

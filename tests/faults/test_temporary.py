@@ -67,6 +67,7 @@ def test_a_signal_leaves_no_temporary_file(writer):
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_a_kill_leaves_one_that_the_next_start_deletes(writer):
     process, temporary, target = writer()
     with replacing(target) as other:  # it is held by a process that lives: nobody deletes it

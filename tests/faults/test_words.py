@@ -169,6 +169,7 @@ def test_a_closed_standard_input_is_an_empty_text(momus_process, tmp_path):
     assert "standard input: the file is empty" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, pytest.param(15, marks=pytest.mark.slow)])
 def test_workers_that_are_starting_end_in_silence(times, momus_process, texts, tmp_path):
     rng = random.Random(0)

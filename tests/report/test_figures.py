@@ -345,6 +345,7 @@ def test_all_figures_are_written_with_their_numbers(found, tmp_path):
     assert float(svg.get("width").removesuffix("pt")) == pytest.approx(3.35 * 72, abs=0.1)
 
 
+@pytest.mark.slow
 def test_figures_of_a_run_from_the_command_line(tmp_path):
     real = [f"word number {i} {'and more ' * (i % 5)}" for i in range(40)]
     momus.compare(

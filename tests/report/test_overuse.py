@@ -100,6 +100,7 @@ def test_nothing_is_named_where_nothing_differs():
     assert overuse_of(found.results, answer_of(found)) == []
 
 
+@pytest.mark.slow
 def test_missing_words_are_named_where_they_differ_and_nowhere_else():
     """One phrase is planted in human texts, which generated ones lack, and another one the other way round."""
 

@@ -139,6 +139,7 @@ def test_is_read_again_as_it_was(changed: momus.Comparison) -> None:
     assert json.loads((changed.folder / "run.json").read_text())["against"] == "old"
 
 
+@pytest.mark.slow
 def test_halves_of_one_model_are_rarely_told_apart() -> None:
     alarms = 0
     for seed in range(6):

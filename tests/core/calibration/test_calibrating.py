@@ -137,6 +137,7 @@ def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
     assert again.cells == whole.cells
 
 
+@pytest.mark.slow
 def test_unfinished_cells_are_gone_on_with(tmp_path, monkeypatch):
     """Stopped within a cell, or asked for more splits later: no split is tested twice, and the numbers are the same."""
     options = {"fit": FIT, "critics": ["length"], "defects": (), "seed": 3}
@@ -191,6 +192,7 @@ def test_processes_give_what_one_process_gives(tmp_path):
     assert [row["splits"] for row in content["table"]] == [60, 20, 60, 20]
 
 
+@pytest.mark.slow
 def test_one_table_in_the_terminal_as_csv_and_as_json(tmp_path):
     hostile = "\x1b[31mred <b>"
     found = calibrate(

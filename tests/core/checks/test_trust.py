@@ -110,6 +110,7 @@ def rate(groups, each, icc, runs=300):
     return np.mean([hidden_groups(*clustered(groups, each, icc, s)).warns() for s in range(runs)])
 
 
+@pytest.mark.slow
 def test_rates_of_warnings_are_the_power_of_the_f_test():
     """Power of the F test at 0.01 for normal values: 0.83, 0.92, 0.98 and 0.09; see `scipy.stats.f`."""
     assert rate(40, 5, 0.2) == pytest.approx(0.83, abs=0.07)

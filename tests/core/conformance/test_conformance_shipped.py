@@ -11,7 +11,7 @@ CRITICS = chosen_critics(None, QUICK).critics
 """Those that can be compared without configuration, with the packages that are installed."""
 
 
-HEAVY = ("topics", "code-mixing", "passages", "coreference")
+HEAVY = ("topics", "code-mixing", "passages", "coreference", "diversity", "consistency")
 """Critics that fit for seconds, thirty times over."""
 
 

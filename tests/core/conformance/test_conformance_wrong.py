@@ -472,6 +472,7 @@ def test_a_user_can_bring_text():
     assert conformance.check_critic(Right(), corpus, checks=HERE).ok
 
 
+@pytest.mark.slow
 def test_the_command(capsys, monkeypatch):
     from momus.cli import main
 

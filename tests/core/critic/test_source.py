@@ -76,7 +76,13 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize(("edited", "counts"), COUNTED.items(), ids=COUNTED)
+QUICK = ("critic.py", "words.txt", "notes.txt")
+
+
+@pytest.mark.parametrize(
+    ("edited", "counts"),
+    [pytest.param(*item, id=item[0], marks=[pytest.mark.slow] * (item[0] not in QUICK)) for item in COUNTED.items()],
+)
 def test_what_a_critic_imports_or_names_counts_and_nothing_else(package, tmp_path, edited, counts):
     critic = critic_class(named(f"{package}.critic:Mine"))()
     before = source_digest(critic)

@@ -36,7 +36,7 @@ def in_this_process(folder, step):
     return json.loads(json.dumps(getattr(changed_code, step)(folder)))
 
 
-@pytest.mark.parametrize("run", [in_this_process, in_another_process])
+@pytest.mark.parametrize("run", [in_this_process, pytest.param(in_another_process, marks=pytest.mark.slow)])
 def test_a_critic_that_was_edited_is_fitted_scored_and_measured_again(folder, run):
     run(folder, "before")
     (folder / "mine.py").write_text(AFTER)
@@ -101,6 +101,7 @@ def without_source(critic):
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
+@pytest.mark.slow
 def test_a_change_of_core_is_said_once_for_all_critics(tmp_path, monkeypatch):
     import momus
     from momus.critic.source import source_digest

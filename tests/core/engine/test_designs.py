@@ -23,6 +23,7 @@ def ones(x):
     return {"x": np.column_stack([x, np.ones(len(x))])}
 
 
+@pytest.mark.slow
 def test_equivalence_is_shown_at_its_level_at_the_border_and_with_power_inside():
     """At a true effect of δ it is shown in 5 % of 400 samples at most; at 0, with δ at 3.3 standard errors, mostly."""
     rng = np.random.default_rng(0)

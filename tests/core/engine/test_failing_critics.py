@@ -148,7 +148,12 @@ def test_so_in_several_processes(mine, written, how):
 
 
 @pytest.mark.parametrize(
-    ("where", "jobs"), [("fit", 1), ("project", 1), ("settle", 1), ("statistics", 1), ("project", 2)]
+    ("where", "jobs"),
+    [
+        ("fit", 1),
+        ("project", 1),
+        *(pytest.param(w, n, marks=pytest.mark.slow) for w, n in [("settle", 1), ("statistics", 1), ("project", 2)]),
+    ],
 )
 def test_so_in_parts(mine, written, in_parts, tmp_path, where, jobs):
     given = arguments(written, where)

@@ -53,6 +53,7 @@ def test_pairs_of_prompts(both, written):
     assert_same(memory, parts)
 
 
+@pytest.mark.slow
 def test_prompts_with_several_answers(both, written):
     memory, parts = both(FEW, **written(prompts=20), subgroups=("length",))
     assert parts.joint.subgroups
@@ -107,6 +108,7 @@ def test_refits(both, written):
     assert_same(memory, parts)
 
 
+@pytest.mark.slow
 def test_the_sample_for_analyses_of_all_axes_is_the_same(both, written, monkeypatch):
     monkeypatch.setattr("momus.runs.texts.ANALYSED", 40)
     monkeypatch.setattr("momus.engine.in_parts.ANALYSED", 40)
@@ -136,6 +138,7 @@ def test_larger_texts(both, written):
     assert_same(memory, parts)
 
 
+@pytest.mark.slow
 def test_critics_that_read_a_text_as_a_whole_run_beside_the_others(both, written):
     texts = written((80, 300, 260))
     memory, parts = both(("heaps", "length"), **texts)
@@ -165,6 +168,7 @@ def test_rows_for_one_side_and_a_text_for_the_other(fitted, tmp_path):
     assert of_rows.signature["corpora"][1]["rows"] == str(tmp_path / "rows")
 
 
+@pytest.mark.slow
 def test_rows_for_both_sides_and_without_a_folder(fitted, tmp_path):
     texts, memory, critics = fitted
     for name, path in (("real", texts["real"]), ("a", texts["generated"]["a"])):
@@ -181,6 +185,7 @@ def test_rows_for_both_sides_and_without_a_folder(fitted, tmp_path):
             same(getattr(single, key), getattr(other, key), key)
 
 
+@pytest.mark.slow
 def test_a_run_stands_for_the_rows_of_its_real_text(written, in_parts, tmp_path):
     in_parts()
     texts = written((80, 60, 50, 45))

@@ -63,6 +63,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     assert "fitting" not in again.signature["seconds"]
 
 
+@pytest.mark.slow
 def test_a_critic_that_cannot_be_fitted_is_told_from_the_others() -> None:
     texts = read_texts(corpus("real", 0), {"a": corpus("a", 1)}, None, 0)
     critics = make_critics(["taylor", "length"], {})

@@ -169,6 +169,7 @@ def test_a_sample_depends_on_the_seed_alone(files):
     assert len(read_sample(str(files), 100).corpus) == 60
 
 
+@pytest.mark.slow
 def test_every_document_is_as_likely_to_be_drawn(files):
     drawn = np.zeros(60)
     ids = ReadingOptions().read(files, "fit").ids

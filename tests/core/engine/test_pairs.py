@@ -53,6 +53,7 @@ def test_pairs_of_few_texts_are_tested_as_each_with_the_other(texts, pairs):
         assert row.p == pytest.approx(row.method.floor) == pytest.approx(1 / (row.method.permutations + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [False, True])
 def test_many_pairs_are_tested_at_less_cost_and_say_the_same(texts, pairs, monkeypatch, large):
     monkeypatch.setattr(run_critic, "MANY", 2)

@@ -200,6 +200,7 @@ def test_distances_are_those_of_the_populations():
     assert all(f.low < f.difference for f in same if f.p <= 0.05)
 
 
+@pytest.mark.slow
 def test_intervals_of_distances_cover_the_distance_of_the_populations():
     """200 samples of 60 documents of 50 words from two texts with a total variation of 0.1, and from one text."""
     rng = np.random.default_rng(9)

@@ -51,6 +51,7 @@ def draw(statistic, real, generated, design, seed=0):
     return p, (1 + (statistic.function(*sums) >= contrast.values[1] - 1e-12).sum()) / 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [80, pytest.param(240, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sizes", [(np.ones(60, int), np.full(60, 5)), (np.full(20, 10), np.ones(100, int))])
 def test_levels_hold_where_those_of_relabelled_groups_do_not(sizes, runs):
@@ -61,6 +62,7 @@ def test_levels_hold_where_those_of_relabelled_groups_do_not(sizes, runs):
     assert before[1] >= 0.5 * runs or before[1] <= 2 / 120 * runs
 
 
+@pytest.mark.slow
 def test_power_is_near_that_of_the_mean():
     sizes = np.full(20, 10), np.ones(200, int)
     hits = np.zeros(3)

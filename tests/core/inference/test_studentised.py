@@ -408,6 +408,7 @@ def test_means_of_as_many_documents_are_not_transformed():
     assert Ratio(Samples(Tables.of(rows, rows), Design.documents(20, 20))).observed.skewness is None
 
 
+@pytest.mark.slow
 def test_equal_means_of_other_shapes_are_rejected_less_often_than_by_t():
     """Log-normal 40 and normal 200 with mean 1: T alone rejects 5 % at level 1 %."""
     rng = np.random.default_rng(3)

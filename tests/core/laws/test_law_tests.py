@@ -128,6 +128,7 @@ def test_few_extreme_relabellings_are_drawn_to_the_end_and_many_are_not():
     assert (near.method.permutations, near.p) == (99, 1.0)
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.integers(0, 10**6), st.floats(0, 1.5), st.sampled_from([39, 99, 199, 839]))
 def test_the_interval_excludes_zero_where_p_is_small_and_only_there(seed, shift, most):

@@ -133,6 +133,7 @@ def check_summaries(kept, one, name):
         np.testing.assert_allclose(kept.arrays[key], array, rtol=1e-9, atol=1e-9, err_msg=f"{name} {key}")
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(size=st.integers(5, 80))
 def test_any_cut_into_parts_gives_the_scores_of_one_pass(place, whole, tmp_path_factory, size):
@@ -193,6 +194,7 @@ def test_sums_by_unit_are_sums_of_rows(cut, whole, units, seed):
     np.testing.assert_allclose(a.matrix.toarray(), b.matrix.toarray())
 
 
+@pytest.mark.slow
 def test_two_processes_and_ranks_write_the_same_files(place, tmp_path):
     texts, critics = [place / "real.jsonl", place / "generated.jsonl"], critics_of(place, "length")
     score_parts(critics, texts, tmp_path / "one", part_size=20)

@@ -118,6 +118,7 @@ def test_the_order_of_documents_does_not_matter(texts, random):
     assert np.array_equal(np.equal.outer(clusters, clusters), np.equal.outer(again.clusters, again.clusters))
 
 
+@pytest.mark.slow
 @given(texts_of_few_words, texts_of_few_words)
 def test_shared_texts_are_symmetric_and_those_of_all_pairs(first, second):
     a, b = Corpus.from_texts(first, name="a"), Corpus.from_texts(second, name="b")

@@ -40,6 +40,7 @@ def test_p_counts_the_order_that_was_seen_and_is_never_zero(times):
     assert with_others(*judged(perfect[::-1], perfect), 0, times=times).p == 1
 
 
+@pytest.mark.slow
 def test_p_of_a_rater_who_does_not_read_is_uniform():
     rng = np.random.default_rng(0)
     times, runs = 19, 3000

@@ -113,6 +113,7 @@ def test_preferences_of_raters_are_recovered(kind):
     assert differences[0][1] == pytest.approx(differences[0][0] + differences[0][2])
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_in_most_studies():
     held = 0
     for s in range(8):
@@ -179,6 +180,7 @@ def test_correlations_are_those_of_residuals():
         assert found[k, 1] == pytest.approx(np.corrcoef(left)[0, 1])
 
 
+@pytest.mark.slow
 def test_the_axis_that_readers_follow_is_found_and_length_is_not_taken_for_it():
     """One critic goes with the answers by itself, one through length only, one not at all."""
     made = study(200, items=120, raters=6, checks=1)
