@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 BUILD := $(VENV)/build
 STAMP := $(VENV)/.installed
+COMPILED := $(VENV)/.compiled
 
 .PHONY: demo test slow faults harnesses check lint types docs dist matrix help clean
 
@@ -22,8 +23,12 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PIP) torch
 	$(PIP) --editable '.[dev]' --editable ./examples/generating --editable ./examples/people --editable ./examples/preparing \
 		--editable './examples/training[train]'
-	$(COMPILE)
 	@touch $@ $(CORE)
+
+# beside the type check, which runs on one core
+$(COMPILED): $(STAMP)
+	@$(COMPILE)
+	@touch $@
 
 # the demo needs the core install alone
 $(CORE): pyproject.toml constraints.txt
@@ -37,7 +42,8 @@ demo: $(CORE) ## Compare a small language model with real documentation; ends wi
 	@$(BIN)/momus demo --out momus-demo
 
 # groups of tests that share fixtures go to one process (tests/conftest.py), one thread each: threads slow one another
-test: $(STAMP) $(if $(T),,lint types) ## Lint, type check, and run all tests but the slow ones; T=tests/core/joint: only those
+test: $(STAMP) ## Lint, type check, and run all tests but the slow ones; T=tests/core/joint: only those
+	$(if $(T),,@$(MAKE) -j2 check $(COMPILED))
 	OMP_NUM_THREADS=1 $(BIN)/pytest $(if $(T),$(T),-n auto)
 
 slow: $(STAMP) ## Run all tests, also those that take long (about an hour)
