@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from momus.arguments import arg
 from momus.critic.powers import EvidenceMixin
 from momus.errors import UsageError
 from momus.numeric.types import Floats, Ints
@@ -150,9 +151,10 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
         raise UsageError(f"the level is {level}", hint="give a number between 0 and 1, such as 0.05")
     calibrating = body.whole.overall.units
     if (calibrating + 1) * level < 1:
+        what = "groups" if any(group is not None for group in body.held.groups) else "documents"
         raise UsageError(
-            f"{calibrating} documents of {body.name} calibrate: no p is as small as {level:g}",
-            hint=f"give at least {int(np.ceil(2.5 / level))} documents of human text, or a larger level",
+            f"{calibrating} {what} of {body.name} calibrate: no p is as small as {level:g}",
+            hint=f"give at least {int(np.ceil(2.5 / level))} {what} of human text, or a larger {arg('level')}",
         )
     reporter = reporter or Silent()
     words = word_counts([document.text for document in documents])

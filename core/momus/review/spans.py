@@ -84,6 +84,8 @@ def _place(excerpt: str, text: str) -> tuple[int, int]:
         start, stop = _place(around + inner[1], text)
         return (max(stop - len(inner[1]), start), stop) if stop else (0, 0)
     words = excerpt.strip("… \n")[:LONGEST].split()
+    while words and not any(map(str.isalnum, words[0])):  # the sign before it belongs to what is before
+        words = words[1:]
     if not words:
         return 0, 0
     match = re.search(r"\s*".join(re.escape(word) for word in words), text)
