@@ -81,23 +81,23 @@ def review(
 
     Next: `momus filter` removes odd documents from a text of any size.
     """
-    from momus.files import write_json
+    from momus.files import TABLE, write_json
     from momus.progress import Silent, default_reporter, reporting
     from momus.report.annotations import sarif as as_sarif
     from momus.report.annotations import workflow_commands
     from momus.report.words.review import review_lines
     from momus.review import review as judge
+    from momus.review.saving import HELD_OUT, save_body
 
     reporter = Silent() if quiet or as_json else default_reporter()
     if sarif is not None:
         check_output(sarif, SARIF, paths)
     if save is not None:
         check_place(save, [body, *paths])
+        check_output(save / HELD_OUT, TABLE)
     with reporting(reporter):
         fitted = _body(body, models, critics, config, reading.options(), trust or (), seed, reporter)
         if save is not None:
-            from momus.review.saving import save_body
-
             save_body(fitted, save, overwrite=overwrite)
         documents, files = _read(paths, with_needs(reading.options(), fitted.critics), reporter)
         result = judge(documents, fitted, level, reporter)
@@ -134,7 +134,7 @@ def _body(
                 f"{body} holds fitted critics", hint="leave out --models, --critics and --config, or give human text"
             )
         return load_body(Path(body), trust=is_trusted(Path(body), trust))
-    human = options.read(body, "body", reporter)
+    human = options.read(body, Path(body).stem, reporter)
     generated = None if models is None else options.read(models, "models", reporter)
     return fit_body(human, generated, comma_separated(critics), config_tables(config), seed, reporter)
 

@@ -161,8 +161,8 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
     judged: list[Reviewed | None] = [None] * len(documents)
     with reporter.stage(f"judging {documents.name}", len(documents)) as advance:
         for length, rows in _classes(words, body).items():
-            part = documents.take(rows)
-            for row, document in zip(rows, _judged(part, words[rows], length, body, level), strict=True):
+            alike = documents.take(rows)
+            for row, document in zip(rows, _judged(alike, words[rows], length, body, level), strict=True):
                 judged[row] = document
             advance(len(rows))
     return Review(

@@ -55,13 +55,13 @@ def stretches(text: str, words: int, most: int) -> list[tuple[int, str]]:
     >>> [text for _, text in stretches("One two three. Four five six. Seven.", 3, 9)]
     ['One two three.', 'Four five six.']
     """
-    found, start = [], 0
+    pieces, start = [], 0
     total = sum(1 for _ in WORD.finditer(text))
     while total >= (1 - NEAR) * words:
         start += len(text[start:]) - len(text[start:].lstrip())
         piece = stretch(text[start:], words)
-        found.append((start, piece))
+        pieces.append((start, piece))
         total -= sum(1 for _ in WORD.finditer(piece))
         start += len(piece)
-    chosen = np.unique(np.linspace(0, len(found) - 1, min(most, len(found))).round().astype(int))
-    return [found[i] for i in chosen]
+    chosen = np.unique(np.linspace(0, len(pieces) - 1, min(most, len(pieces))).round().astype(int))
+    return [pieces[i] for i in chosen]

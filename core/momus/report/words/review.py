@@ -30,13 +30,13 @@ def sentence(document: Reviewed, review: Review) -> str:
     body = visible(review.body)
     if document.p is None:
         return f"not judged: {document.why_not}"
-    part = ""
+    extent = ""
     if document.judged < document.words:
-        part = f"; judged by {document.judged:,} of its {document.words:,} words"
+        extent = f"; judged by {document.judged:,} of its {document.words:,} words"
     if not document.odd(review.level):
-        return f"not odd: {_in_100(document.p)} in 100 texts of {body} are at least as odd{part}"
+        return f"not odd: {_in_100(document.p)} in 100 texts of {body} are at least as odd{extent}"
     axes = ", ".join(map(axis_words, document.axes[:TOP])) or "a little on many axes, on none by itself"
-    return f"odder than {_in_100(1 - document.p)} in 100 texts of {body}: {axes}{part}"
+    return f"odder than {_in_100(1 - document.p)} in 100 texts of {body}: {axes}{extent}"
 
 
 def _in_100(share: float) -> str:
@@ -53,7 +53,7 @@ def place_words(span: Span) -> str:
     where = f"line {span.line}: " if span.line else ""
     text = visible(" ".join(span.text.split()))
     quoted = f"“{text if len(text) <= SHOWN else text[:SHOWN] + '…'}”" if text else ""
-    remark = "; ".join(visible(part) for part in (span.label, span.note) if part and part != text)
+    remark = "; ".join(visible(words) for words in (span.label, span.note) if words and words != text)
     return f"{where}{quoted}{' ' if quoted and remark else ''}{f'({remark})' if remark and quoted else remark}"
 
 
