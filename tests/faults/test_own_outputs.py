@@ -43,6 +43,7 @@ class Case:
 
 FIT = "fit length -f texts/fit.jsonl -o new --overwrite"
 GENERATE = "generate 2-gram --fit texts/fit.jsonl -n 2 --overwrite -o a.jsonl"
+REVIEW = "review texts/gen.jsonl --body human.jsonl -c length --level 0.3 --save body --overwrite --sarif s.json -q"
 FIGURES = tuple(f"drawn/overview.{suffix}" for suffix in ("csv", "svg", "png", "pdf"))
 RATES = tuple(f"rates/{name}" for name in ("calibration.csv", "calibration.json"))
 OF_RUN = ("run/verdicts.jsonl", "run/report.html", "run/critics/length/critic.json")
@@ -62,6 +63,11 @@ CASES = (
     Case("study read study rater-1.json rater-2.json -o result.json", ("study read --out",), ("result.json",)),
     Case(CALIBRATE, ("calibrate --out",), RATES, CALIBRATE),
     Case(FIT, ("fit --out",), ("new/critic.json", "new/arrays.safetensors")),
+    Case(
+        REVIEW,
+        ("review --save", "review --sarif"),
+        ("s.json", "body/held-out.parquet", "body/human/length/critic.json"),
+    ),
     Case(f"{COMPARE} --overwrite", ("compare --out", "demo --out"), OF_RUN),
 )
 FOLDERS = {"study new --out", "critics new --out"}
@@ -90,6 +96,8 @@ def made(texts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     shutil.copytree(texts, folder / "texts")
     rows = [{"id": str(i), "section_names": ["a", "b"], "sections": ["one two", "three"]} for i in range(8)]
+    human = [{"text": " ".join(["word"] * (20 + i % 9))} for i in range(80)]
+    (folder / "human.jsonl").write_text("".join(json.dumps(row) + "\n" for row in human), encoding="utf-8")
     (folder / "sections.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

@@ -33,6 +33,7 @@ OWN = {
     "figures": ("show:figures", "Write the figures of a finished run at the width of a column of a paper."),
     "diff": ("history:diff", "Say whether run B is farther from human text than run A, and on which axes."),
     "gate": ("history:gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."),
+    "review": ("review:review", "Say of single documents whether they are odd among human ones, and where."),
     "fit": ("scoring:fit", "Fit critics on real text, and save them."),
     "score": ("scoring:score", "Score new text with a saved critic: one row per document."),
     "filter": ("filter:filter_", "Remove documents unlike any human text, at a stated error rate."),
@@ -44,7 +45,7 @@ OWN = {
 
 PANELS = {
     "Start": ("demo", "read", "compare"),
-    "Read": ("show", "open", "outliers", "figures"),
+    "Read": ("show", "open", "outliers", "review", "figures"),
     "Versions": ("diff", "gate"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),

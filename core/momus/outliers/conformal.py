@@ -213,13 +213,9 @@ class Calibrated:
         groups
             The group of each document; None stands alone. Default: documents are independent.
         """
-        # tuples of two lengths: no group can have the name of a single document
-        names = [(g,) if g is not None else (None, i) for i, g in enumerate(groups)] or range(len(real))
-        place: dict[object, int] = {}
-        unit = np.array([place.setdefault(names[i], len(place)) for i in order.tolist()], dtype=np.int64)
-        held = unit >= max(round(len(place) * REFERENCE), 1)  # whether a document, in `order`, calibrates
+        unit, held = _halves(order, groups)
         reference, calibrating = real[order][~held], real[order][held]
-        sizes = np.bincount(unit[held], minlength=len(place))  # documents of each unit, 0 for the reference
+        sizes = np.bincount(unit[held], minlength=int(unit.max(initial=-1)) + 1)  # documents of each, 0 for reference
         weights, units = 1.0 / np.maximum(sizes, 1)[unit[held]], int((sizes > 0).sum())
         upper = [Tail.of(column) for column in reference.T]
         lower = [Tail.of(-column) if both else None for column, both in zip(reference.T, two_sided, strict=True)]
@@ -246,6 +242,20 @@ class Calibrated:
         """`Judged.ranks` under each critic alone: int64 (n, critics)."""
         surprise, _ = _surprise(values, self.upper, self.lower)
         return np.column_stack([ranked(s) for ranked, s in zip(self.by_critic, surprise.T, strict=True)])
+
+
+def _halves(order: Ints, groups: Sequence[str | None]) -> tuple[Ints, Bools]:
+    """The unit (a group, or a document) of each document in an order, and whether the document calibrates."""
+    # tuples of two lengths: no group can have the name of a single document
+    names = [(g,) if g is not None else (None, i) for i, g in enumerate(groups)] or range(len(order))
+    place: dict[object, int] = {}
+    unit = np.array([place.setdefault(names[i], len(place)) for i in order.tolist()], dtype=np.int64)
+    return unit, unit >= max(round(len(place) * REFERENCE), 1)
+
+
+def reference_of(order: Ints, groups: Sequence[str | None] = ()) -> Ints:
+    """The documents of the reference, of which `Calibrated.of` learns the tails: row numbers."""
+    return order[~_halves(order, groups)[1]]
 
 
 def _surprise(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None]) -> tuple[Floats, Bools]:

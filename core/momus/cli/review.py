@@ -1,0 +1,155 @@
+"""``momus review``: whether texts are odd among their like, and where."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from momus.cli.options import (
+    Config,
+    CriticNames,
+    Json,
+    Quiet,
+    Reading,
+    Seed,
+    Trust,
+    comma_separated,
+    config_tables,
+    expanded,
+)
+from momus.cli.printing import echo, print_json
+from momus.critic.hooks import with_needs
+from momus.errors import UsageError
+from momus.ownership import check_output, check_place
+
+if TYPE_CHECKING:
+    from momus.progress import Reporter
+    from momus.reading import ReadingOptions
+    from momus.review import Body
+    from momus.text.corpus import Corpus
+
+SARIF = "SARIF of a review"
+
+
+@expanded
+def review(
+    paths: Annotated[list[str], typer.Argument(metavar="FILE", help="Texts to judge: files, folders, records.")],
+    body: Annotated[
+        str,
+        typer.Option(
+            "--body",
+            "-b",
+            metavar="HUMAN",
+            help="Human text of the kind, 60 documents or more; or what --save kept.",
+        ),
+    ],
+    models: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="Text of models of the same kind: what tells it from the body counts more."),
+    ] = None,
+    level: Annotated[float, typer.Option(help="Share of human documents of the kind that may be called odd.")] = 0.05,
+    critics: CriticNames = None,
+    config: Config = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Keep what was fitted; --body FOLDER then starts at once.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what --save kept before.")] = False,
+    as_json: Json = False,
+    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Also write SARIF.")] = None,
+    github: Annotated[bool, typer.Option("--github", help="Also print annotations of GitHub Actions.")] = False,
+    reading: Reading = Reading(),
+    trust: Trust = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Say of single documents whether they are odd among human ones, and where.
+
+    Critics are fitted on two fifths of HUMAN; the rest tells how often a human
+    document would be called odd: in 5 of 100 cases, or what --level says. Odd
+    means unlike HUMAN. It does not say who wrote a text; do not use it so.
+
+    Exit code 7 if a document is odd, so that a build or a commit can stop.
+
+    Examples (the second keeps what it fitted, and the third uses it):
+
+      [bold]momus review draft.md --body essays.jsonl[/bold]
+      [bold]momus review answers.jsonl --body human.jsonl --save human-body[/bold]
+      [bold]momus review new/*.md --body human-body --sarif review.sarif[/bold]
+
+    Next: `momus filter` removes odd documents from a text of any size.
+    """
+    from momus.files import TABLE, write_json
+    from momus.progress import Silent, default_reporter, reporting
+    from momus.report.annotations import sarif as as_sarif
+    from momus.report.annotations import workflow_commands
+    from momus.report.words.review import review_lines
+    from momus.review import review as judge
+    from momus.review.saving import HELD_OUT, save_body
+
+    reporter = Silent() if quiet or as_json else default_reporter()
+    if sarif is not None:
+        check_output(sarif, SARIF, paths)
+    if save is not None:
+        check_place(save, [body, *paths])
+        check_output(save / HELD_OUT, TABLE)
+    with reporting(reporter):
+        fitted = _body(body, models, critics, config, reading.options(), trust or (), seed, reporter)
+        if save is not None:
+            save_body(fitted, save, overwrite=overwrite)
+        documents, files = _read(paths, with_needs(reading.options(), fitted.critics), reporter)
+        result = judge(documents, fitted, level, reporter)
+    if as_json:
+        print_json(asdict(result))
+    else:
+        echo("\n".join(review_lines(result)))
+    if sarif is not None:
+        write_json(sarif, as_sarif(result, files), kind=SARIF)
+    for line in workflow_commands(result, files) if github else ():
+        echo(line, err=as_json)
+    if result.odd:
+        raise typer.Exit(7)
+
+
+def _body(
+    body: str,
+    models: str | None,
+    critics: str | None,
+    config: Path | None,
+    options: ReadingOptions,
+    trust: Any,
+    seed: int,
+    reporter: Reporter,
+) -> Body:
+    """Read a body that was kept, or fit one."""
+    from momus.critic.effects import is_trusted
+    from momus.review import fit_body
+    from momus.review.saving import is_body, load_body
+
+    if is_body(body):
+        if models or critics or config:
+            raise UsageError(
+                f"{body} holds fitted critics", hint="leave out --models, --critics and --config, or give human text"
+            )
+        return load_body(Path(body), trust=is_trusted(Path(body), trust))
+    human = options.read(body, Path(body).stem, reporter)
+    generated = None if models is None else options.read(models, "models", reporter)
+    return fit_body(human, generated, comma_separated(critics), config_tables(config), seed, reporter)
+
+
+def _read(paths: list[str], options: ReadingOptions, reporter: Reporter) -> tuple[Corpus, dict[str, str]]:
+    """Read the texts; gives the documents, whose ids are distinct, and the file of each id."""
+    from momus.text.corpus import Corpus
+    from momus.text.documents import Document
+
+    documents, files = [], {}
+    for path in paths:
+        for document in options.read(path, Path(path).name, reporter):
+            # a file that is one document is known by its path
+            id = path if document.id in files or document.id == Path(path).name else document.id
+            id = id if id not in files else f"{path}:{document.id}"
+            files[id] = path
+            documents.append(Document.plain(id, document.text, document.prompt, document.group))
+    return Corpus.from_documents(documents, "documents"), files

@@ -1,0 +1,74 @@
+"""Odd places as SARIF and as annotations of GitHub Actions, for editors and continuous integration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from momus.report.words.review import axis_words, place_words, sentence
+from momus.review.judging import OddAxis, Review, Reviewed
+from momus.review.spans import Span
+from momus.version import __version__
+from momus.visible import visible
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+MOST = 50
+"""Annotations that GitHub shows of one step."""
+
+
+def _places(review: Review) -> Iterator[tuple[Reviewed, OddAxis, Span | None]]:
+    """Each odd place of the odd documents; an axis without any has one that is None."""
+    for document in review.odd:
+        for axis in document.axes or (OddAxis("", "many axes", document.p or 0.0, False),):
+            spans: list[Span | None] = [span for span in axis.spans if span.line]
+            yield from ((document, axis, span) for span in spans or [None])
+
+
+def _message(review: Review, document: Reviewed, axis: OddAxis, span: Span | None) -> str:
+    place = f" — {place_words(span)}" if span is not None else ""
+    return f"{axis_words(axis)} (p {axis.p:.2g}){place}; {sentence(document, review)}"
+
+
+def sarif(review: Review, files: Mapping[str, str]) -> dict[str, Any]:
+    """SARIF 2.1.0: one result per odd place; ``files`` gives the file of each document id.
+
+    >>> review = Review("essays", 80, 80, 0.05, (100, 900), ("rhythm",), False, {}, ())
+    >>> sarif(review, {})["runs"][0]["results"]
+    []
+    """
+    results, rules = [], {}
+    for document, axis, span in _places(review):
+        rules[axis.critic] = {"id": axis.critic or "many", "name": axis.axis}
+        region = {} if span is None else {"region": {"startLine": span.line, "snippet": {"text": span.text}}}
+        location = {"artifactLocation": {"uri": files.get(document.id, document.id)}, **region}
+        results.append(
+            {
+                "ruleId": axis.critic or "many",
+                "level": "warning",
+                "message": {"text": _message(review, document, axis, span)},
+                "locations": [{"physicalLocation": location}],
+            }
+        )
+    driver = {"name": "momus", "version": __version__, "rules": list(rules.values())}
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def workflow_commands(review: Review, files: Mapping[str, str]) -> list[str]:
+    """Workflow commands of GitHub Actions, at most 50: one warning per odd place."""
+    lines = []
+    for document, axis, span in list(_places(review))[:MOST]:
+        file = visible(files.get(document.id, document.id))
+        line = f",line={span.line}" if span is not None else ""
+        text = _message(review, document, axis, span)
+        lines.append(f"::warning file={_escaped(file, True)}{line},title=momus review::{_escaped(text)}")
+    return lines
+
+
+def _escaped(text: str, is_property: bool = False) -> str:
+    """Data of a workflow command, which ends at a line break; its properties end at a comma or colon too.
+
+    >>> _escaped("50 %: a" + chr(10) + "b")
+    '50 %25: a%0Ab'
+    """
+    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace(":", "%3A").replace(",", "%2C") if is_property else text

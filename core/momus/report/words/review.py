@@ -1,0 +1,82 @@
+"""Reviewed documents in words: a sentence for each, the axes, and the places.
+
+No sentence speaks of who wrote a text: it is odd among a body, or it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from momus.review.judging import OddAxis, Review, Reviewed
+from momus.review.spans import Span
+from momus.text.counting import counted
+from momus.visible import visible
+
+SHOWN = 100
+"""Characters of a place that are shown."""
+TOP = 3
+"""Axes that the sentence names."""
+
+
+def sentence(document: Reviewed, review: Review) -> str:
+    """What is said of a document first.
+
+    >>> review = Review("essays", 80, 80, 0.05, (100, 900), ("rhythm",), False, {}, ())
+    >>> sentence(Reviewed("a", 210, 210, 0.03, (OddAxis("rhythm", "sentence rhythm", 0.01, False),)), review)
+    'odder than 97 in 100 texts of essays: sentence rhythm'
+    >>> sentence(Reviewed("a", 210, 210, 0.41), review)
+    'not odd: 41 in 100 texts of essays are at least as odd'
+    """
+    body = visible(review.body)
+    if document.p is None:
+        return f"not judged: {document.why_not}"
+    extent = ""
+    if document.judged < document.words:
+        extent = f"; judged by {document.judged:,} of its {document.words:,} words"
+    if not document.odd(review.level):
+        return f"not odd: {_in_100(document.p)} in 100 texts of {body} are at least as odd{extent}"
+    axes = ", ".join(map(axis_words, document.axes[:TOP])) or "a little on many axes, on none by itself"
+    return f"odder than {_in_100(1 - document.p)} in 100 texts of {body}: {axes}{extent}"
+
+
+def _in_100(share: float) -> str:
+    return f"{100 * share:.3g}"
+
+
+def axis_words(axis: OddAxis) -> str:
+    """An axis, and which end is odd."""
+    return f"{visible(axis.axis)}{' (too even)' if axis.small else ''}"
+
+
+def place_words(span: Span) -> str:
+    """A place: its line, what stands there, and what the critic remarks."""
+    where = f"line {span.line}: " if span.line else ""
+    text = visible(" ".join(span.text.split()))
+    quoted = f"“{text if len(text) <= SHOWN else text[:SHOWN] + '…'}”" if text else ""
+    remark = "; ".join(visible(words) for words in (span.label, span.note) if words and words != text)
+    return f"{where}{quoted}{' ' if quoted and remark else ''}{f'({remark})' if remark and quoted else remark}"
+
+
+def review_lines(review: Review) -> Iterator[str]:
+    """The lines of a terminal: the oddest documents first, each with its axes and places."""
+    rest = [d for d in review.documents if not d.odd(review.level)]
+    for document in [*review.odd, *rest]:
+        yield f"{visible(document.id)}: {sentence(document, review)}"
+        for axis in document.axes:
+            yield f"  {axis_words(axis)}, p {axis.p:.2g}"
+            yield from (f"    {place_words(span)}" for span in axis.spans)
+            if axis.note and not any(span.line for span in axis.spans):
+                yield f"    {visible(axis.note)}"
+    judged = [d for d in review.documents if d.p is not None]
+    yield ""
+    if len(judged) > 1:
+        expected = review.level * len(judged)
+        yield (
+            f"{len(review.odd):,} of {counted(len(judged), 'document')} are odd at {review.level:g}; "
+            f"of human ones, {expected:.3g} would be."
+        )
+    beside = ", and what tells them from text of models" if review.contrast else ""
+    yield (
+        f"Judged by {review.calibrating:,} held-out documents of {visible(review.body)} on {len(review.axes)} axes"
+        f"{beside}, at their length. Odd means unlike these; it does not say who wrote a text."
+    )

@@ -1,0 +1,217 @@
+"""A body of human text: critics fitted on a part of it, and held-out documents that calibrate p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.critic import RunningTextCritic
+from momus.critic.kinds import PairedCritic, StatisticCritic
+from momus.critic.scores import outlying_values
+from momus.engine.chosen import chosen_critics
+from momus.errors import FittingError, MomusError, UsageError
+from momus.estimator import clone
+from momus.numeric.types import Floats, Ints
+from momus.outliers.conformal import order_of, reference_of
+from momus.outliers.rows import Measure, rounded
+from momus.progress import Reporter, Silent
+from momus.review.combining import Weights, features_of
+from momus.review.stretches import stretch, word_counts
+from momus.review.yardstick import Sample, Yardstick
+from momus.text.corpus import Corpus
+from momus.text.documents import Document
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+FITTED = 0.4
+"""Share of the body that critics are fitted on; the rest is held out."""
+LEAST = 60
+"""Fewest documents of a body: 24 to fit on, 12 for the scale, 24 to calibrate."""
+SLOW = ("code-mixing", "passages", "consistency", "coreference")
+"""Critics that are left out unless they are named: they take longer than all others together."""
+SCORED = 0.8
+"""Least share of the held-out documents to which a critic gives a value; others say too little of single documents."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """Human text that documents are judged by.
+
+    Attributes
+    ----------
+    sides
+        Fitted critics, which judge documents: on human text, and on text of models if there is any.
+    held
+        The documents that no critic was fitted on.
+    values
+        What ranks them under each critic (Latent NLL, per step if latents are sequences; or the critic's own measure),
+        NaN where unscored: float64 (held-out documents, critics), for each side.
+    fitted
+        Number of documents that the critics were fitted on.
+    weights
+        What tells text of models; None without such text.
+    left_out
+        Why critics are left out, by name.
+    """
+
+    name: str
+    sides: Sequence[Sequence[Critic[Any]]]
+    held: Corpus
+    values: Sequence[Floats]
+    fitted: int
+    weights: Weights | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def critics(self) -> Sequence[Critic[Any]]:
+        """The critics that were fitted on human text."""
+        return self.sides[0]
+
+    def scored(self, corpus: Corpus) -> list[Floats]:
+        """Values of documents under each critic, NaN where unscored: float64 (n, critics), for each side."""
+        return [np.column_stack([_values(critic, corpus) for critic in side]) for side in self.sides]
+
+    @cached_property
+    def words(self) -> Ints:
+        """Number of words of each held-out document."""
+        return word_counts([document.text for document in self.held])
+
+    @cached_property
+    def lengths(self) -> tuple[int, int]:
+        """The words between which documents are judged as they are: 96 in 100 held-out ones lie there."""
+        low, high = np.quantile(self.words, [0.02, 0.98])
+        return int(low), int(np.ceil(high))
+
+    @cached_property
+    def whole(self) -> Yardstick:
+        """What judges documents that are as long as those of the body."""
+        return self._yardstick(self.values, self.words, self.held)
+
+    def beginnings(self, words: int) -> Yardstick | None:
+        """What judges stretches of so many words, by beginnings of held-out documents; None if too few are so long."""
+        rows = np.flatnonzero(self.words >= words)
+        if len(rows) < LEAST * (1 - FITTED):
+            return None
+        held = self.held.take(rows)
+        texts = [stretch(document.text, words) for document in held]
+        cut = Corpus.from_documents(
+            [Document.plain(d.id, text, d.prompt, d.group) for d, text in zip(held, texts, strict=True)], self.name
+        )
+        return self._yardstick(self.scored(cut), word_counts(texts), cut)
+
+    def _yardstick(self, values: Sequence[Floats], words: Ints, corpus: Corpus) -> Yardstick:
+        two_sided = [Measure.of_class(type(critic)).two_sided for critic in self.critics]
+        return Yardstick.of(_sample(values, words, corpus), two_sided, self.weights)
+
+
+def fit_body(
+    human: Corpus,
+    models: Corpus | None = None,
+    critics: Sequence[str | Critic[Any]] | None = None,
+    config: dict[str, dict[str, Any]] | None = None,
+    seed: int = 0,
+    reporter: Reporter | None = None,
+) -> Body:
+    """Fit critics on two fifths of human text, by whole groups, and hold out the rest.
+
+    Parameters
+    ----------
+    models
+        Text of models of the same kind: what tells it from human text is learned too.
+    critics
+        Default: all that judge single documents, but for the slowest.
+
+    Raises
+    ------
+    UsageError
+        A text has fewer than 60 documents, or no critic can be fitted.
+    """
+    reporter = reporter or Silent()
+    texts = [_split(text, seed) for text in (human, models) if text is not None]
+    held, left_out = texts[0][1], dict[str, str]()
+    sides: list[list[Critic[Any]]] = [[] for _ in texts]
+    columns: list[list[Floats]] = [[] for _ in texts]
+    for critic in _judges(critics, config or {}):
+        with _leaving_out(critic.name, left_out, critics is not None), reporter.stage(f"fitting {critic.name}"):
+            fitted = [clone(critic).fit(fit) for fit, _ in texts]
+            values = [_values(c, held) for c in fitted]
+            if min(float(np.isfinite(v).mean()) for v in values) < SCORED:
+                raise FittingError(f"critic {critic.name!r} gives most of these documents no value")
+            for k, (one, column) in enumerate(zip(fitted, values, strict=True)):
+                sides[k].append(one)
+                columns[k].append(column)
+    if not sides[0]:
+        raise UsageError(
+            f"no critic can be fitted on {human.name}",
+            hint="; ".join(f"{name}: {reason}" for name, reason in left_out.items()),
+        )
+    tables = [np.column_stack(c) for c in columns]
+    body = Body(human.name, sides, held, tables, len(texts[0][0]), left_out=left_out)
+    if models is None:
+        return body
+    with reporter.stage("weighing critics"):
+        return Body(body.name, sides, held, tables, body.fitted, _weights(body, texts[1][1]), left_out)
+
+
+def _weights(body: Body, models: Corpus) -> Weights:
+    """Learn weights from the human reference and documents of models that no critic was fitted on."""
+    sample = _sample(body.values, body.words, body.held)
+    lengths, rows = sample.lengths(), reference_of(sample.order, sample.groups)
+    human = features_of([values[rows] for values in body.values], lengths, body.words[rows])
+    words = word_counts([document.text for document in models])
+    return Weights.learn(human, features_of(body.scored(models), lengths, words))
+
+
+def _sample(values: Sequence[Floats], words: Ints, corpus: Corpus) -> Sample:
+    # whole groups are ordered, so that a large one does not come earlier
+    keys = [d.id if d.group is None else f"group {d.group}" for d in corpus]
+    return Sample(values, words, order_of(keys), corpus.groups if any(g is not None for g in corpus.groups) else ())
+
+
+def _split(text: Corpus, seed: int) -> tuple[Corpus, Corpus]:
+    """The part that critics are fitted on, and the rest."""
+    readable = text.take(np.flatnonzero([problem is None for problem in text.problems]), text.name)
+    if len(readable) < LEAST:
+        raise UsageError(
+            f"{text.name}: {len(readable)} documents, and a body needs at least {LEAST}",
+            hint="give more text of the kind; the smallest p is about 2.5 divided by the documents of the body",
+        )
+    return readable.split(FITTED, seed)
+
+
+@contextmanager
+def _leaving_out(name: str, reasons: dict[str, str], named: bool) -> Iterator[None]:
+    """Leave out a critic that cannot be fitted, unless it was named."""
+    try:
+        yield
+    except MomusError as error:
+        if named or not (error.critic or isinstance(error, FittingError)):
+            raise
+        reasons[name] = error.message
+
+
+def _judges(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> list[Critic[Any]]:
+    """The critics that judge documents; by default, all but the slowest."""
+    chosen = chosen_critics(critics, config).critics
+    judges = [c for c in chosen if not isinstance(c, RunningTextCritic | StatisticCritic | PairedCritic)]
+    if critics is None:
+        return [c for c in judges if c.name not in SLOW]
+    if len(judges) < len(chosen):
+        others = ", ".join(c.name for c in chosen if c not in judges)
+        raise UsageError(f"{others}: no critics of single documents", hint="name others, or none for all that judge")
+    return judges
+
+
+def _values(critic: Critic[Any], corpus: Corpus) -> Floats:
+    """What ranks documents under a critic, NaN where unscored: float64 (n,)."""
+    scores = critic.score(corpus)
+    measure = Measure.of_class(type(critic))
+    oddity = scores.oddity if measure.has_oddity else None
+    values = outlying_values(scores.nll, scores.steps, oddity, measure.sequence)
+    return rounded(np.where(scores.scored, values, np.nan))

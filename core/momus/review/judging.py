@@ -1,0 +1,261 @@
+"""`review`: judge documents by a body of human text.
+
+A document that is as long as those of the body is judged as it is, at its length. A shorter one is judged beside the
+beginnings of held-out documents, of its length; a longer one by its stretches, of a length that most held-out documents
+have, beside their beginnings. So no document is called odd for its length, or for being an excerpt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from momus.arguments import arg
+from momus.critic.powers import EvidenceMixin
+from momus.errors import UsageError
+from momus.numeric.types import Floats, Ints
+from momus.progress import Reporter, Silent
+from momus.review.body import Body
+from momus.review.spans import Span, spans_of
+from momus.review.stretches import stretches, word_counts
+from momus.review.yardstick import Judgement, Yardstick
+from momus.text.corpus import Corpus
+from momus.text.documents import Document
+
+SHORTEST = 25
+"""Words below which a document is not judged: too little can be told."""
+STEP = 1.25
+"""Lengths of stretches are so many times apart."""
+
+
+@dataclass(frozen=True)
+class OddAxis:
+    """A document on one axis.
+
+    Attributes
+    ----------
+    p
+        Its conformal p-value under this critic alone.
+    small
+        Whether it is odd because it is too likely.
+    spans
+        Where, the costliest first.
+    note
+        What the critic remarks of the document as a whole.
+    """
+
+    critic: str
+    axis: str
+    p: float
+    small: bool
+    spans: tuple[Span, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """One document.
+
+    Attributes
+    ----------
+    words
+        Its number of words.
+    judged
+        How many of them were judged.
+    p
+        Share of human documents of the body that are at least as odd, over all axes; None if it is not judged.
+    axes
+        The axes on which it is odd at the level, the oddest first.
+    why_not
+        Why it is not judged; empty if it is.
+    """
+
+    id: str
+    words: int
+    judged: int
+    p: float | None
+    axes: tuple[OddAxis, ...] = ()
+    why_not: str = ""
+
+    def odd(self, level: float) -> bool:
+        """Whether it is odd at a level: so is a human document of the body in ``level`` of cases."""
+        return self.p is not None and self.p <= level
+
+
+@dataclass(frozen=True)
+class Review:
+    """Documents that were judged by a body of human text, in their order.
+
+    Attributes
+    ----------
+    body
+        Name of the body.
+    fitted, calibrating
+        Number of its documents that critics were fitted on, and that calibrate.
+    level
+        Share of human documents of the body that are called odd.
+    lengths
+        Numbers of words between which documents are judged as they are.
+    axes
+        The axes.
+    contrast
+        Whether text of models was given too.
+    left_out
+        Why critics were left out, by name.
+    """
+
+    body: str
+    fitted: int
+    calibrating: int
+    level: float
+    lengths: tuple[int, int]
+    axes: tuple[str, ...]
+    contrast: bool
+    left_out: dict[str, str]
+    documents: tuple[Reviewed, ...]
+
+    @property
+    def odd(self) -> list[Reviewed]:
+        """The odd documents, the oddest first."""
+        odd = [document for document in self.documents if document.odd(self.level)]
+        return sorted(odd, key=lambda document: document.p or 0.0)
+
+
+def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporter | None = None) -> Review:
+    """Judge documents: which are odd among human ones, on which axes, and where.
+
+    Parameters
+    ----------
+    level
+        Share of human documents of the body's kind that are called odd.
+
+    Raises
+    ------
+    UsageError
+        The level is not between 0 and 1, or the body is too small for it.
+
+    Examples
+    --------
+    >>> from momus.review import fit_body
+    >>> rng = np.random.default_rng(0)
+    >>> words = ["blue", "cat", "dog", "house", "red", "runs", "sees", "tree"]
+    >>> sentence = lambda: " ".join(rng.choice(words, 5 + rng.poisson(3))).capitalize() + "."
+    >>> text = lambda n: " ".join(sentence() for _ in range(n))
+    >>> body = fit_body(Corpus.from_texts(text(20) for _ in range(100)), critics=["rhythm", "unigram"])
+    >>> odd = review(Corpus.from_texts(["The cat sees. " * 60, text(20)]), body)
+    >>> [document.odd(0.05) for document in odd.documents]
+    [True, False]
+    """
+    if not 0 < level < 1:
+        raise UsageError(f"the level is {level}", hint="give a number between 0 and 1, such as 0.05")
+    calibrating = body.whole.overall.units
+    if (calibrating + 1) * level < 1:
+        what = "groups" if any(group is not None for group in body.held.groups) else "documents"
+        raise UsageError(
+            f"{calibrating} {what} of {body.name} calibrate: no p is as small as {level:g}",
+            hint=f"give at least {int(np.ceil(2.5 / level))} {what} of human text, or a larger {arg('level')}",
+        )
+    reporter = reporter or Silent()
+    words = word_counts([document.text for document in documents])
+    judged: list[Reviewed | None] = [None] * len(documents)
+    with reporter.stage(f"judging {documents.name}", len(documents)) as advance:
+        for length, rows in _classes(words, body).items():
+            alike = documents.take(rows)
+            for row, document in zip(rows, _judged(alike, words[rows], length, body, level), strict=True):
+                judged[row] = document
+            advance(len(rows))
+    return Review(
+        body.name,
+        body.fitted,
+        calibrating,
+        level,
+        body.lengths,
+        tuple(critic.axis for critic in body.critics),
+        body.weights is not None,
+        body.left_out,
+        tuple(document for document in judged if document is not None),
+    )
+
+
+def _classes(words: Ints, body: Body) -> dict[int, list[int]]:
+    """Rows of documents by the length of the stretches that they are judged beside; 0: as they are."""
+    low, high = body.lengths
+    common = int(np.quantile(body.words, 0.2))  # four fifths of the held-out documents have so many words
+    classes: dict[int, list[int]] = {}
+    for row, n in enumerate(words.tolist()):
+        if low <= n <= high:
+            length = 0
+        elif n > high:
+            length = common
+        else:
+            # powers of the step, so that documents of like length share one yardstick; too short ones have their own
+            length = round(STEP ** round(np.log(n) / np.log(STEP))) if n >= SHORTEST else -1
+        classes.setdefault(length, []).append(row)
+    return classes
+
+
+def _judged(documents: Corpus, words: Ints, length: int, body: Body, level: float) -> list[Reviewed]:
+    """Judge documents of one class of `_classes`."""
+    yardstick = None if length < 0 else body.whole if length == 0 else body.beginnings(length)
+    if yardstick is None:
+        why = f"it has fewer than {SHORTEST} words" if length < 0 else "too few documents of the body are so long"
+        return [Reviewed(d.id, int(n), 0, None, why_not=why) for d, n in zip(documents, words.tolist(), strict=True)]
+    if length and words.min() > body.lengths[1]:
+        most = max(int(level * (yardstick.overall.units + 1)), 1)  # of more stretches, no p would be small enough
+        return [
+            _by_stretches(documents.take([i]), int(n), length, most, yardstick, body, level)
+            for i, n in enumerate(words.tolist())
+        ]
+    judgement = yardstick.judge(body.scored(documents), words)
+    return [
+        Reviewed(
+            document.id,
+            int(words[i]),
+            int(words[i]),
+            float(judgement.p[i]),
+            _axes(documents.take([i]), judgement, i, body, level) if judgement.p[i] <= level else (),
+        )
+        for i, document in enumerate(documents)
+    ]
+
+
+def _by_stretches(
+    document: Corpus, words: int, length: int, most: int, yardstick: Yardstick, body: Body, level: float
+) -> Reviewed:
+    """Judge a document that is longer than those of the body by its stretches: the oddest one tells.
+
+    Its p-value is that of the oddest stretch times the number of stretches (Bonferroni): they depend on one another.
+    """
+    (d,) = document
+    cut = stretches(d.text, length, most)
+    pieces = Corpus.from_documents(
+        [Document.plain(f"{d.id}:{start}", text, d.prompt, d.group) for start, text in cut], document.name
+    )
+    counts = word_counts([text for _, text in cut])
+    judgement = yardstick.judge(body.scored(pieces), counts)
+    oddest = int(judgement.p.argmin())
+    p = min(float(judgement.p[oddest]) * len(cut), 1.0)
+    axes: tuple[OddAxis, ...] = ()
+    if p <= level:
+        start = cut[oddest][0]
+        axes = tuple(
+            replace(axis, spans=tuple(span.moved(start, d.text) for span in axis.spans))
+            for axis in _axes(pieces.take([oddest]), judgement, oddest, body, level)
+        )
+    return Reviewed(d.id, words, int(counts.sum()), p, axes)
+
+
+def _axes(document: Corpus, judgement: Judgement, i: int, body: Body, level: float) -> tuple[OddAxis, ...]:
+    """The axes on which an odd document, number i of a judgement, is odd by itself, the oddest first, with places."""
+    alone: Floats = judgement.alone[i]
+    axes = []
+    for k in np.argsort(alone, kind="stable").tolist():
+        if alone[k] > level:
+            break
+        critic, small = body.critics[k], bool(judgement.small[i, k])
+        marked = critic.explain(document) if isinstance(critic, EvidenceMixin) else None
+        spans = [] if marked is None else spans_of(marked, document[0].text, small)
+        note = "" if marked is None else marked.note
+        axes.append(OddAxis(critic.name, critic.axis, float(alone[k]), small, tuple(spans), note))
+    return tuple(axes)

@@ -1,0 +1,92 @@
+"""Where a document is odd: the steps of a critic's explanation, found again in the text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from momus.evidence import MarkedDocument, Step
+
+MOST = 3
+"""Spans that are told of one axis."""
+FEWEST = 2
+"""Fewest letters of a span."""
+LONGEST = 200
+"""Characters of a span that are searched for, from its beginning."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A place in a document.
+
+    Attributes
+    ----------
+    start, stop
+        Its characters; equal if the critic's words were not found in the text.
+    line
+        Its first line, from 1.
+    text
+        What stands there.
+    label, note
+        What the critic sees there, and what it remarks.
+    cost
+        What it adds to the Latent NLL, in nats; None if the critic does not say.
+    """
+
+    start: int
+    stop: int
+    line: int
+    text: str
+    label: str
+    note: str
+    cost: float | None
+
+    def moved(self, by: int, text: str) -> Span:
+        """The same place where the text that it was found in stands in a longer one, after so many characters."""
+        if self.stop == self.start:
+            return self
+        return replace(self, start=self.start + by, stop=self.stop + by, line=self.line + text.count("\n", 0, by))
+
+
+def spans_of(document: MarkedDocument, text: str, small: bool) -> list[Span]:
+    r"""The steps that make a document odd, the costliest first, at most three: of one too likely, the cheapest.
+
+    >>> steps = Step("copy", "he said", 3.0, True), Step("word", "And", 0.1)
+    >>> spans_of(MarkedDocument("a", "1", 1.0, "nats", steps), "And then\nhe  said no.", small=False)[0].line
+    2
+    """
+    costs = [s.value for s in document.steps if s.value is not None]
+    if small:
+        steps = sorted((s for s in document.steps if s.value is not None and s.text), key=lambda s: s.value or 0.0)
+    else:
+        steps = [s for s in document.steps if s.marked] or [s for s in document.steps if s.value and len(costs) > 1]
+        steps.sort(key=lambda s: -(s.value or 0.0))
+    # one sign is no place: that a text has many is said of the document
+    steps = [s for s in steps if not s.text or sum(map(str.isalnum, s.text)) >= FEWEST]
+    steps = list({(s.text, s.label): s for s in steps}.values())
+    lines = list(accumulate((len(line) for line in text.splitlines(keepends=True)), initial=0))
+    return [_span(step, text, lines) for step in steps[:MOST]]
+
+
+def _span(step: Step, text: str, lines: list[int]) -> Span:
+    start, stop = _place(step.text, text)
+    line = bisect_right(lines, start) if stop > start else 0
+    return Span(start, stop, line, text[start:stop], step.label, step.note, step.value)
+
+
+def _place(excerpt: str, text: str) -> tuple[int, int]:
+    """Where an excerpt stands in a text, whatever the spaces; (0, 0) if nowhere."""
+    # an excerpt may begin and end with "…", and have a part in brackets: that part is meant
+    if (inner := re.search(r"\[([^\[\]]+)\]", excerpt)) and excerpt.startswith("…"):
+        around = excerpt[: inner.start()].lstrip("…")[-40:]
+        start, stop = _place(around + inner[1], text)
+        return (max(stop - len(inner[1]), start), stop) if stop else (0, 0)
+    words = excerpt.strip("… \n")[:LONGEST].split()
+    while words and not any(map(str.isalnum, words[0])):  # the sign before it belongs to what is before
+        words = words[1:]
+    if not words:
+        return 0, 0
+    match = re.search(r"\s*".join(re.escape(word) for word in words), text)
+    return match.span() if match else (0, 0)
