@@ -12,15 +12,18 @@ import pyarrow as pa
 
 from momus.arguments import arg
 from momus.errors import ReadingError
-from momus.reading.formats import by_columns, by_names
+from momus.reading.formats import MODELS
 from momus.reading.location import Location
 from momus.reading.paths import SPECIAL, names_in
+from momus.reading.recognised import FLAGS, LABELLED, by_columns, by_names, example, may_hold_answers
 
 ID_FIELDS = ("id", "article_id", "doc_id")
 PROMPT_FIELDS = ("prompt_id", "prompt")
 GROUP_FIELDS = ("group_id", "group")
 LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
 """Fields that are never read as the text unless they are asked for by name."""
+WRITERS = (*MODELS, *FLAGS, *LABELLED)
+"""Columns that may say who wrote a text."""
 OBVIOUS = ("content", "body", "document", "generation", "output", "story")
 RUNNING = ("abstract_text", "article_text")
 CHATS = ("messages", "conversations")
@@ -198,9 +201,8 @@ def needed_columns(names: Sequence[str], field: str | None, keep: Sequence[str])
     >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
     (['id', 'text'], ['id', 'score', 'reply'])
     """
-    known = by_names(names)
     kept = (name for path in paths_to(keep) for name in names_in(path))
-    wanted = {*LABELS, *kept, *(known.names if known else ())}
+    wanted = {*LABELS, *WRITERS, *kept, *(name for known in by_names(names) for name in known.names)}
     if field is not None:
         return list(names) if SPECIAL.search(field) else _needed_for(names, field, wanted)
     if "text" in names or "sections" in names:
@@ -232,14 +234,15 @@ def choose_columns(location: Location, schema: pa.Schema, field: str | None, kee
     NoTextColumnError
         None holds the text; the message names all, the hint those that could.
     """
-    known = by_columns(schema)
-    if known is None:
+    formats = by_columns(schema)
+    if not formats:
         return _plain_columns(location, schema, field, keep)
-    wanted = {*known.names, *LABELS, *(name for path in (*keep, field or "text") for name in names_in(path))}
-    columns = [name for name in schema.names if name in wanted]
-    if field is not None and field not in known.sides and not names_in(field) & set(schema.names):
+    named = {name for path in (*keep, field or "text") for name in names_in(path)}
+    wanted = {*LABELS, *WRITERS, *named, *(name for known in formats for name in known.names)}
+    sides = any(field in known.sides for known in formats)
+    if field is not None and not sides and not names_in(field) & set(schema.names):
         raise _no_column(location, schema, f"no column {field!r}")
-    return columns
+    return [name for name in schema.names if name in wanted]
 
 
 def _plain_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
@@ -252,7 +255,7 @@ def _plain_columns(location: Location, schema: pa.Schema, field: str | None, kee
     """
     names = list(schema.names)
     kept = [n for path in paths_to(keep) for n in ([path] if path in names else names) if n in names_in(path)]
-    extra = [n for n in dict.fromkeys((*LABELS, *kept)) if n in names]
+    extra = [n for n in dict.fromkeys((*LABELS, *WRITERS, *kept)) if n in names]
     if field is not None:
         columns = [field] if field in names else [name for name in names if name in names_in(field)]
         if not columns:
@@ -262,17 +265,16 @@ def _plain_columns(location: Location, schema: pa.Schema, field: str | None, kee
     content = [n for n in ("sections", "section_names", "text") if n in names]
     if "sections" in content or "text" in content:
         return list(dict.fromkeys([*content, *extra]))
-    chats = [name for name in CHATS if name in names]
-    if chats:
-        return [chats[0], *extra]
+    if any(map(may_hold_answers, map(example, schema.types))):
+        return names  # which of them holds answers, the records say
     texts = [name for name in _text_columns(schema) if name not in keep]
-    if len(texts) == 1 and texts[0] in OBVIOUS:
+    if len(texts) == 1 and texts[0].lower() in OBVIOUS:
         return [texts[0], *extra]
     raise _no_column(location, schema, "no column 'text' or 'sections'")
 
 
 def _text_columns(schema: pa.Schema) -> list[str]:
-    return [f.name for f in schema if is_text(f.type) and f.name not in LABELS]
+    return [f.name for f in schema if is_text(f.type) and f.name not in (*LABELS, *WRITERS)]
 
 
 def is_text(kind: pa.DataType) -> bool:

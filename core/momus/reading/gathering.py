@@ -19,18 +19,19 @@ from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
-from momus.reading.encoding import by_line, by_paragraph, check_head, whole
-from momus.reading.fields import LABELS, FieldsSeen, NoTextColumnError, field_hint
+from momus.reading.encoding import by_line, by_paragraph, check_head, refuse_others, whole
+from momus.reading.fields import LABELS, PARTS, FieldsSeen, NoTextColumnError, field_hint
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.formats import SAMPLE, Format, packed, recognised
+from momus.reading.formats import Format
 from momus.reading.location import Location, shorten
 from momus.reading.logs import Log, LogReader, qualified, refused
 from momus.reading.markup import NO_HEADINGS, markup_record
 from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.paths import Where, as_string, check_path
-from momus.reading.recognised import Recognised
+from momus.reading.recognised import PLAIN, SAMPLE, asked_by, packed, recognised
 from momus.reading.records import Row, Shaper, shortened
 from momus.reading.remote import is_address
+from momus.reading.shaping import Recognised
 from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
 from momus.redact import redacted, redacted_value
 from momus.text.corpus import Corpus
@@ -157,7 +158,7 @@ class Rows:
     @property
     def read_as(self) -> str:
         """The formats that records were recognised by; empty without one."""
-        return ", ".join(r.format.title for r in self.recognised.values() if r.format is not None)
+        return ", ".join(r.format.title for r in self.recognised.values() if r.format.title)
 
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
@@ -202,7 +203,9 @@ class Rows:
     def _records(self, location: Location, file: OpenedFile, kind: str | None) -> Records:
         """Yield (position, value, field) from a file; ``kind`` is its format if that is settled."""
         field = self.field
-        kind = kind or file_format(location, file.head)
+        if kind is None:
+            refuse_others(location, file.head)
+            kind = file_format(location, file.head)
         if self.items is not None and kind != "json":
             raise UsageError(
                 f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
@@ -244,14 +247,19 @@ class Rows:
             if isinstance(value, Mapping):
                 self.looked.add(value)
         known = None if self.items is not None else recognised(values)
-        field = self.field
+        field = first[0][2] if first else self.field
         if known is not None and known.sides and field is None:
             raise _two_texts(location, known)
-        unpack = field is not None and (known is None or field not in known.sides) and packed(values, field)
+        if field is not None and known is not None and not known.name and field.rpartition(".")[2] in PARTS:
+            known = None  # works of several hands are one text where their parts are asked for
+        if field is not None and known is None and self.shaper.prompt is None:
+            known = asked_by(values, field)
+        paths = () if known is None else known.sides.get(field or "", known.answer if field is None else (field,))
+        unpack = any(packed(values, path) for path in (paths or (field,)) if path is not None)
         if known is None and not unpack:
             return rest
-        name = known.name if known is not None else ""
-        shaped = self.recognised.setdefault(name, Recognised(known, field, self.shaper.turns, unpack))
+        known = known or PLAIN
+        shaped = self.recognised.setdefault(known.name, Recognised(known, field, self.shaper.turns, unpack))
         return shaped.records(rest, self.left_out)
 
     def _filtered(self, records: Records, where: Where) -> Records:
@@ -329,8 +337,7 @@ class Rows:
         """Raise an error if the answers are of several models, unless these are kept as a field, or split by."""
         models = Counter[str]()
         paths: dict[str, None] = {}
-        for known in (r for r in self.recognised.values() if r.format is not None):
-            assert known.format is not None
+        for known in self.recognised.values():
             models.update(known.models)
             paths.update(dict.fromkeys(known.paths))
         if len(models) < 2 or any(path in self.shaper.keep for path in paths):

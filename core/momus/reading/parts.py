@@ -22,11 +22,11 @@ from momus.limits import Limits
 from momus.reading.building import Builder
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
-from momus.reading.formats import SAMPLE, recognised
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part
 from momus.reading.messages import decoded
 from momus.reading.reader import ReadingOptions
+from momus.reading.recognised import SAMPLE, recognised
 from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
 from momus.reading.sources import Source, field_of, locations, top_of

@@ -88,8 +88,6 @@ def file_format(location: Location, head: bytes) -> str:
         return _json_format(head, "json")
     if not suffix:
         return "text"
-    if head[257:262] == b"ustar":
-        raise location.error("this is a tar archive", "unpack it and give the folder", 0)
     readers = ", ".join(f"{name}:PATH" for name in registered(READERS))
     raise refused(
         f"{location.label}: unknown extension {suffix!r} of a file that starts with "
