@@ -301,5 +301,6 @@ def text_of(content: object) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping):
-        return text_of(next((content[n] for n in ("text", "parts", "value", "message_content") if content.get(n)), ""))
+        names = ("text", "parts", "value", "message_content", "content")
+        return text_of(next((content[name] for name in names if content.get(name)), ""))
     return "".join(map(text_of, content)) if isinstance(content, list) else ""
