@@ -122,8 +122,15 @@ class Format:
         def inner(paths: Paths) -> Paths:
             return tuple(f"{name} | ({path})" if SPECIAL.search(path) else f"{name}.{path}" for path in paths)
 
-        lists = {key: inner(getattr(self, key)) for key in ("rows", "answer", "prompt", "model", "reference")}
-        return replace(plain, sides={side: inner(paths) for side, paths in self.sides.items()}, **lists)
+        return replace(
+            plain,
+            rows=inner(self.rows),
+            answer=inner(self.answer),
+            prompt=inner(self.prompt),
+            model=inner(self.model),
+            reference=inner(self.reference),
+            sides={side: inner(paths) for side, paths in self.sides.items()},
+        )
 
     @property
     def names(self) -> frozenset[str]:

@@ -56,14 +56,13 @@ class ReadingOptions:
         kept = {origins(name)[0] for name in self.keep}
         return replace(self, needs=tuple(dict.fromkeys((*self.needs, *(n for n in names if n not in kept)))))
 
+    def named(self, name: str) -> ReadingOptions:
+        """These options for the corpus of this name alone."""
+        return replace(self, **self.for_text(name))
+
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
         return {option: _field_of(getattr(self, option), name) for option in ("field", "prompt", "where")}
-
-    @property
-    def by_text(self) -> bool:
-        """Whether some text has a field, a prompt or a condition that others have not."""
-        return any(isinstance(option, Mapping) for option in (self.field, self.prompt, self.where))
 
     def check_names(self, names: Iterable[str]) -> None:
         """Make sure that fields are given for texts that there are.
