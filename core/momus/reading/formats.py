@@ -15,7 +15,7 @@ from typing import Any
 
 from momus.errors import PluginError
 from momus.reading.chat import prompt_of
-from momus.reading.messages import answer_in, is_chat, prompt_in, spoken
+from momus.reading.messages import answer_in, is_chat, prompt_in, spoken, unquoted
 from momus.reading.paths import MISSING, SPECIAL, as_string, look_up, names_in, search
 
 MODELS = ("model", "model_name", "model_id", "generator")
@@ -100,10 +100,6 @@ class Format:
         """Whether a record has what the format is known by."""
         return all(map(partial(_meets, record), self.has)) and self._lacks(record)
 
-    def may_fit(self, record: Mapping[str, object]) -> bool:
-        """Whether a record with other values in the same fields may be of the format."""
-        return all(value_at(record, paths) is not None for paths in self.has) and self._lacks(record)
-
     def _lacks(self, record: Mapping[str, object]) -> bool:
         return not any(look_up(record, path) not in (MISSING, None) for path in self.lacks)
 
@@ -157,7 +153,8 @@ class Format:
         paths = self.sides.get(field or "", (field,) if field is not None and within else ())
         answer = None
         if paths or (field is None and self.answer):
-            answer = spoken(answer_in(value_at(record, paths or self.answer)), within)
+            value = value_at(record, paths or self.answer)
+            answer = spoken(answer_in(unquoted(value) if within else value), within)
             named["text"] = answer
             named.pop("sections", None)
         prompt = prompt_in(value_at(record, self.prompt))

@@ -17,7 +17,7 @@ from momus.reading.checking import check_documents, check_models
 from momus.reading.fields import LABELS, kind, needed_columns
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Problem, shorten
-from momus.reading.options import ReadingOptions
+from momus.reading.options import ReadingOptions, names_of
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -85,7 +85,7 @@ def read_memory(
     >>> read_memory({"output": ["Yes.", "No."], "id": [7, 8]}, field="output").ids
     ['7', '8']
     """
-    options = ReadingOptions(field=field, keep=tuple(keep), turns=turns, prompt=prompt, where=where)
+    options = ReadingOptions(field=field, keep=names_of("keep", keep), turns=turns, prompt=prompt, where=where)
     return gathered(source, name, options.of_text(None))
 
 

@@ -9,6 +9,7 @@ import ast
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeGuard
 
 from momus.reading.paths import as_string, search
@@ -22,9 +23,9 @@ LANGCHAIN = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
 """Types of messages that stand for their roles."""
 ITEMS = {"reasoning": "assistant", "function_call": "assistant", "function_call_output": "tool"}
 """Items of a response that are no messages, and whose they are."""
-EVENTS = {"agent": "assistant", "user": "user", "environment": "tool"}
+EVENTS = {"agent": "assistant", "user": "user", "system": "system", "environment": "tool"}
 """Sources of the events of an agent, and whose messages they are."""
-CONTENTS = ("content", "value", "parts", "text", "tool_calls")
+CONTENTS = ("content", "value", "parts", "text", "message", "tool_calls")
 """Fields that hold what a message says, most likely first."""
 BLOCKS = ("text", "type", "message_content", "toolUse", "functionCall", "reasoningContent")
 ANSWERS = (
@@ -96,8 +97,10 @@ def _role_of_event(message: Message) -> str:
     """The role of an event that has a source: of a person, of an agent, of a tool; empty if it is no message."""
     if message.get("type") == "TextMessage":
         return "user" if message["source"] == "user" else "assistant"
-    if message["source"] not in EVENTS or not ("action" in message or "observation" in message):
+    if message["source"] not in EVENTS or not any(name in message for name in ("action", "observation", "step_id")):
         return ""
+    if "step_id" in message:
+        return EVENTS[message["source"]]
     action = message.get("action")
     return EVENTS[message["source"]] if action == "message" else "system" if action == "system" else "tool"
 
@@ -179,6 +182,18 @@ def answer_in(value: object, depth: int = 0) -> Answer | None:
         return [dict(value)]
     answers = (answer_in(search(path, value), depth + 1) for path in ANSWERS)
     return next((answer for answer in answers if answer is not None), None)
+
+
+def unquoted(value: object) -> object:
+    r"""What a string of JSON means, with its quotation marks and escapes; other values as they are.
+
+    >>> unquoted(r'"Who?\nI."'), unquoted('"Who?" I.')
+    ('Who?\nI.', '"Who?" I.')
+    """
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 def _answers_in(values: list[Any], depth: int) -> Answer | None:

@@ -15,6 +15,9 @@ from momus.text.corpus import Corpus
 from momus.text.languages import check_language, kept_field, with_languages
 from momus.text.normalising import check_kinds, normalised
 
+EXAMPLES = {"include": "README*", "keep": "topic"}
+"""Options that list names, with one such name."""
+
 
 @dataclass(frozen=True)
 class ReadingOptions:
@@ -56,9 +59,10 @@ class ReadingOptions:
         kept = {origins(name)[0] for name in self.keep}
         return replace(self, needs=tuple(dict.fromkeys((*self.needs, *(n for n in names if n not in kept)))))
 
-    def named(self, name: str) -> ReadingOptions:
+    def named(self, name: str | None) -> ReadingOptions:
         """These options for the corpus of this name alone."""
-        return replace(self, **self.for_text(name))
+        paths = self.for_text(name)
+        return replace(self, field=paths["field"], prompt=paths["prompt"], where=paths["where"])
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
@@ -90,10 +94,10 @@ class ReadingOptions:
         """
         if self.fmt is not None and self.fmt not in FORMATS:
             raise UsageError(f"unknown format {self.fmt!r}", hint=f"use one of {', '.join(FORMATS)}")
-        _check_list("include", self.include, "patterns", "README*")
-        _check_list("keep", self.keep, "field names", "topic")
+        for option in EXAMPLES:
+            names_of(option, getattr(self, option))
         check_turns(self.turns)
-        return replace(self, encoding=codec(self.encoding), keep=self.kept, needs=(), **self.for_text(name))
+        return replace(self.named(name), encoding=codec(self.encoding), keep=self.kept, needs=())
 
     def of_documents(self, corpus: Corpus) -> Corpus:
         """Apply what concerns documents that have been read: their languages, and one spelling."""
@@ -131,8 +135,16 @@ def _field_of(fields: str | Mapping[str, str] | None, name: str | None) -> str |
     return fields.get(name or "*", fields.get("*"))
 
 
-def _check_list(option: str, values: Sequence[str], what: str, example: str) -> None:
+def names_of(option: str, values: Sequence[str]) -> tuple[str, ...]:
+    """The names that an option lists.
+
+    Raises
+    ------
+    UsageError
+        They are no list of names.
+    """
     if isinstance(values, str) or not all(isinstance(value, str) and value for value in values):
-        raise UsageError(
-            f"{option} is {values!r}, expected a list of {what}", hint=f'for example {option}=["{example}"]'
-        )
+        what = "patterns" if option == "include" else "field names"
+        hint = f'for example {option}=["{EXAMPLES[option]}"]'
+        raise UsageError(f"{option} is {values!r}, expected a list of {what}", hint=hint)
+    return tuple(values)

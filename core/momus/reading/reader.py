@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any, overload
 
 import numpy as np
 
@@ -20,9 +21,34 @@ from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.logs import LogError, log_reader, same_model
-from momus.reading.options import ReadingOptions
+from momus.reading.options import ReadingOptions, names_of
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
 from momus.text.corpus import Corpus
+
+
+@overload
+def read_corpus(
+    path: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    field: str | None = None,
+    fmt: str | None = None,
+    skip_bad_lines: bool = False,
+    encoding: str = "utf-8",
+    keep: Sequence[str] = (),
+    progress: Progress | None = None,
+    spill: int = SPILL_BYTES,
+    limits: Limits | None = None,
+    include: Sequence[str] = (),
+    turns: str = "assistant",
+    prompt: str | None = None,
+    where: str | None = None,
+    split_by: None = None,
+) -> Corpus: ...
+
+
+@overload
+def read_corpus(path: str | os.PathLike[str], *, split_by: str, **options: Any) -> dict[str, Corpus]: ...
 
 
 def read_corpus(
@@ -41,7 +67,8 @@ def read_corpus(
     turns: str = "assistant",
     prompt: str | None = None,
     where: str | None = None,
-) -> Corpus:
+    split_by: str | None = None,
+) -> Corpus | dict[str, Corpus]:
     r"""Read a file or a folder as a corpus, batch by batch.
 
     A record that is not a document keeps its row and its id, with the reason as its ``problem``. Documents without an
@@ -88,6 +115,8 @@ def read_corpus(
         then ``prompt``, then what a chat says before the answer.
     where
         The condition of the records that are read: ``model=gpt-4``, or an expression of JMESPath.
+    split_by
+        A column, or a path to it: the texts are given by its values, each as a corpus of this name.
 
     Raises
     ------
@@ -104,10 +133,21 @@ def read_corpus(
     Unpaired surrogates (``\ud800`` alone in JSON) become U+FFFD, and line ends of plain text become line feeds.
     """
     options = ReadingOptions(
-        **{"field": field, "fmt": fmt, "encoding": encoding, "skip_bad_lines": skip_bad_lines, "limits": limits},
-        **{"keep": keep, "include": include, "turns": turns, "prompt": prompt, "where": where},
+        field=field,
+        fmt=fmt,
+        encoding=encoding,
+        skip_bad_lines=skip_bad_lines,
+        keep=names_of("keep", keep),
+        limits=limits,
+        include=names_of("include", include),
+        turns=turns,
+        prompt=prompt,
+        where=where,
     )
-    return read_path(path, options.of_text(None), name, progress, spill)[0]
+    if split_by is not None:
+        options = replace(options, keep=(*options.keep, split_by))
+    corpus = read_path(path, options.of_text(None), name, progress, spill)[0]
+    return corpus if split_by is None else _by_value(corpus, split_by)
 
 
 def read_path(
@@ -219,7 +259,10 @@ def split_by(
     {'a': Corpus('a', 1 document), 'b': Corpus('b', 1 document)}
     """
     reading = reading or ReadingOptions()
-    corpus = as_corpus(source, name, replace(reading, keep=(*reading.keep, column)))
+    return _by_value(as_corpus(source, name, replace(reading, keep=(*reading.keep, column))), column)
+
+
+def _by_value(corpus: Corpus, column: str) -> dict[str, Corpus]:
     rows: dict[str, list[int]] = {}
     for row, value in enumerate(corpus.field(column)):
         if value is not None:

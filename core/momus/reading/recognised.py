@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from momus.reading.formats import MODELS, Format, format_named, formats
-from momus.reading.messages import holds_answer, is_chat, is_packed
+from momus.reading.messages import holds_answer, is_chat, is_packed, unquoted
 from momus.reading.paths import MISSING, SPECIAL, look_up, search
 
 SAMPLE = 20
@@ -23,6 +23,7 @@ AUTHORS |= {f"{who}{mark}{how}" for who in AUTHORS for mark in " -_" for how in 
 LABELLED = ("label", "labels", "class", "source", "author", "writer", "written_by", "origin", "target", "type", "src")
 FLAGS = ("generated", "is_ai", "is_generated", "is_human", "is_machine", "ai_generated")
 """Columns that may say who wrote a text: by such a value, and by their names."""
+TRUTHS = ("0", "1", "true", "false", "0.0", "1.0")
 NESTS = ("fields", "data", "row", "record", "sample", "example", "item", "result", "values", "attributes")
 """Fields whose objects may be records of a known format."""
 FEWEST = 3
@@ -37,7 +38,9 @@ def _most(held: Iterator[bool], rows: Sequence[object]) -> bool:
 def packed(records: Sequence[object], field: str) -> bool:
     """Whether a field of most records holds chats within texts, or replies of servers."""
     values = [value for r in records if isinstance(r, Mapping) and (value := look_up(r, field)) is not MISSING]
-    return _most(map(is_packed, values), values)
+    # answers may stand in quotation marks; where these come with escapes, JSON wrote them
+    quoted = all(unquoted(v) is not v for v in values) and any("\\" in str(v) for v in values)
+    return quoted or _most(map(is_packed, values), values)
 
 
 def wrapped(record: object) -> object:
@@ -80,15 +83,15 @@ def _in_table(rows: Rows) -> Format | None:
 
 def _writers(rows: Rows) -> str | None:
     """The column that says who wrote each text; None if there is none."""
-    for row in rows:
-        for name, value in row.items():
-            if (
-                (name in MODELS and "sections" not in row)
-                or name in FLAGS
-                or (name in LABELLED and str(value).strip().lower() in AUTHORS)
-            ):
-                return name
-    return None
+    columns = (name for row in rows for name, value in row.items() if _says_who(name, value, row))
+    return next(columns, None)
+
+
+def _says_who(name: str, value: object, row: Mapping[str, Any]) -> bool:
+    if name in MODELS:
+        return "sections" not in row  # works of several hands, such as stories, are often one text
+    said = str(value).strip().lower()
+    return (name in FLAGS and said in TRUTHS) or (name in LABELLED and said in AUTHORS)
 
 
 def _nested(rows: Rows) -> Format | None:
@@ -137,13 +140,13 @@ def asked_by(records: Sequence[object], field: str) -> Format | None:
 def by_columns(schema: pa.Schema) -> list[Format]:
     """The formats that a table with these columns may be of."""
     record = {column.name: example(column.type) for column in schema}
-    return [known for known in formats() if known.may_fit(record)]
+    return [known for known in formats() if known.fits(record)]
 
 
 def by_names(names: Sequence[str]) -> list[Format]:
     """The formats that a table in memory with columns of these names may be of, as far as these tell."""
     record = dict.fromkeys(names, "x")
-    return [known for known in formats() if known.may_fit(record)]
+    return [known for known in formats() if known.fits(record)]
 
 
 def example(kind: pa.DataType) -> object:

@@ -78,6 +78,8 @@ def file_format(location: Location, head: bytes) -> str:
     known = SUFFIXES.get(suffix)
     if known in ("jsonl", "json"):
         return _json_format(head, known)
+    if known == "text" and head.lstrip(b"\xef\xbb\xbf")[:1] == b"{" and _is_json(head.partition(b"\n")[0]):
+        return "jsonl"
     if known:
         return known
     if head.startswith(b"PAR1"):

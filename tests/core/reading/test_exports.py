@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from momus.errors import ReadingError
-from momus.reading import ReadingOptions, read_corpus, read_memory, split_by
+from momus.reading import ReadingOptions, read_corpus, read_memory, sides_of, split_by
 from momus.reading import formats as table
 
 PROMPTS = ["Why does it matter so?", "What of it, in the end?"]
@@ -70,6 +70,11 @@ KINDS = {
         {"from": "human", "value": p}, {"from": "function_call", "value": "{}"},
         {"from": "observation", "value": "x"}, {"from": "gpt", "value": a},
     ]},
+    "harbor": lambda p, a: {"session_id": "s", "steps": [
+        {"step_id": 1, "source": "user", "message": p}, {"step_id": 2, "source": "agent", "message": a},
+    ]},
+    "ultrachat": lambda p, a: {"id": p, "data": [p, a]},
+    "mlflow traces": lambda p, a: {"trace_id": "t", "request": json.dumps({"question": p}), "response": json.dumps(a)},
     "axolotl": lambda p, a: {"segments": [{"label": False, "text": p}, {"label": True, "text": a}]},
     "argilla": lambda p, a: {"id": p, "fields": {"instruction": p, "response": a}, "responses": {}},
     "the viewer": lambda p, a: {"row_idx": 0, "row": {"prompt": p, "response": a}, "truncated_cells": []},
@@ -165,6 +170,31 @@ def test_answers_of_several_models_in_one_record_are_split():
     parts = split_by(rows, "completions[*].model")
     assert {name: [d.text for d in part] for name, part in parts.items()} == {"x": ANSWERS, "y": OTHERS}
     assert parts["x"].prompts == parts["y"].prompts == PROMPTS
+
+
+SIDES = {
+    "kaggle": lambda p, a, o: {"prompt": json.dumps([p]), "response_a": json.dumps([a]), "response_b": json.dumps([o])},
+    "beavertails": lambda p, a, o: {"prompt": p, "response_0": a, "response_1": o},
+    "helpsteer": lambda p, a, o: {"prompt": p, "response_1": a, "response_2": o},
+    "openai": lambda p, a, o: {
+        "input": {"messages": [user(p)]}, "non_preferred_output": [bot(a)], "preferred_output": [bot(o)]
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SIDES)
+def test_two_answers_to_one_prompt_are_two_texts(tmp_path, kind):
+    rows = [SIDES[kind](*row) for row in zip(PROMPTS, ANSWERS, OTHERS, strict=True)]
+    path = tmp_path / "a.txt"  # whose lines say that it is no plain text
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, second = (read_corpus(path, field=side) for side in sides_of(path))
+    assert [[d.text for d in corpus] for corpus in (first, second)] == [ANSWERS, OTHERS]
+    assert first.prompts == second.prompts == PROMPTS
+
+
+def test_a_column_called_generated_may_hold_answers():
+    rows = [{"prompt": p, "reference": "x", "generated": a} for p, a in PAIRS]
+    assert [d.text for d in read_memory(rows, field="generated")] == ANSWERS
 
 
 def test_a_named_field_keeps_the_prompt_of_its_record(tmp_path):

@@ -236,6 +236,9 @@ def test_several_models_are_refused_and_split(tmp_path):
         read_corpus(path)
     parts = split_by(path, "model")
     assert {name: texts(c) for name, c in parts.items()} == {"a": ANSWERS, "b": ANSWERS}
+    assert {name: texts(c) for name, c in read_corpus(path, split_by="model", name="x").items()} == {
+        name: texts(c) for name, c in parts.items()
+    }
     assert texts(read_corpus(path, where="model=b")) == ANSWERS
     assert len(read_corpus(path, keep=["model"])) == 4
     assert read_corpus(path, where="model=b").origin.left_out == {"they do not meet where='model=b'": 2}
