@@ -9,7 +9,7 @@ import dataclasses
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Any
 
@@ -99,6 +99,11 @@ class Format:
     def fits(self, record: Mapping[str, object]) -> bool:
         """Whether a record has what the format is known by."""
         return all(map(partial(_meets, record), self.has)) and self._lacks(record)
+
+    @cached_property
+    def signs(self) -> tuple[frozenset[str], ...]:
+        """Of each condition, the names of fields of which a record must have one."""
+        return tuple(frozenset(name for path in paths for name in names_in(path)) for paths in self.has)
 
     def _lacks(self, record: Mapping[str, object]) -> bool:
         return not any(look_up(record, path) not in (MISSING, None) for path in self.lacks)

@@ -51,7 +51,7 @@ def read_corpus(
 def read_corpus(path: str | os.PathLike[str], *, split_by: str, **options: Any) -> dict[str, Corpus]: ...
 
 
-def read_corpus(
+def read_corpus(  # type: ignore[misc]  # of the options of a split text, mypy sees no names
     path: str | os.PathLike[str],
     *,
     name: str | None = None,

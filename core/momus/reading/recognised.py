@@ -74,7 +74,9 @@ def recognised(records: Sequence[object]) -> Format | None:
 
 def _in_table(rows: Rows) -> Format | None:
     """The first format of the table that fits most of the rows that it counts as answers."""
-    for known in (variant for entry in formats() for variant in entry.variants()):
+    fields = frozenset(name for row in rows for name in row)
+    likely = (entry for entry in formats() if all(signs & fields for signs in entry.signs))
+    for known in (variant for entry in likely for variant in entry.variants()):
         counted = [r for r in rows if known.counts(r)]
         if _most(map(known.fits, counted), counted):
             return known
