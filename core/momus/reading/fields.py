@@ -26,8 +26,6 @@ WRITERS = (*MODELS, *FLAGS, *LABELLED)
 """Columns that may say who wrote a text."""
 OBVIOUS = ("content", "body", "document", "generation", "output", "story")
 RUNNING = ("abstract_text", "article_text")
-CHATS = ("messages", "conversations")
-"""Fields of chat messages, read as the text of records with neither ``text`` nor ``sections``."""
 PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
 """Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
 BESIDE = {

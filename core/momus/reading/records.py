@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from momus.reading import chat
 from momus.reading.fields import (
     BESIDE,
-    CHATS,
     GROUP_FIELDS,
     ID_FIELDS,
     LABELS,
@@ -240,9 +239,6 @@ fields=[('year', '1603')], answer=0, source='')
             return "sections"
         if "text" in record:
             return "text"
-        chats = [name for name in CHATS if is_chat(record.get(name))]
-        if chats:
-            return chats[0]
         labels = (*LABELS, *WRITERS, *self.keep)
         strings = [k for k, v in record.items() if isinstance(v, str) and k not in labels]
         if len(strings) == 1 and strings[0].lower() in OBVIOUS and self.obvious in (None, strings[0]):
