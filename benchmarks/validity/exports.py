@@ -36,7 +36,7 @@ TWO_TEXTS = (
 )
 """Files that hold two texts: either of them is a right reading."""
 SIDES = ("answers", "other_version", "reference")
-OPTION = re.compile(r"(field|fmt|where|split_by)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+OPTION = re.compile(r"(field|fmt|where|split_by|encoding)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 READER = re.compile(r"read them with ([\w-]+):PATH")
 FOLDER = re.compile(r"give one of them: (\S+)")
 
@@ -60,12 +60,8 @@ def advised(error: MomusError, path: Path) -> tuple[str, dict[str, str]] | None:
 
 def read(path: str, options: dict[str, str]) -> list[Corpus]:
     """The texts of a file: one, or one per value of a column."""
-    options = dict(options)
-    if (column := options.pop("split_by", None)) is not None:
-        from momus.reading import split_by
-
-        return list(split_by(path, column).values())
-    return [read_corpus(path, **options)]  # type: ignore[arg-type]
+    texts = read_corpus(path, **options)  # type: ignore[call-overload]
+    return list(texts.values()) if isinstance(texts, dict) else [texts]
 
 
 def side_of(corpus: Corpus, truth: dict[str, list[str]]) -> str | None:

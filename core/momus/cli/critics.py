@@ -270,7 +270,7 @@ def check(
     from momus.critic.registry import critic_class, named
     from momus.estimator import construct
     from momus.processes import threads_each
-    from momus.reading import ReadingOptions
+    from momus.reading import ReadingOptions, as_corpus
     from momus.visible import safe_console
 
     console, names = safe_console(highlight=False), check_names(slow=slow)
@@ -280,7 +280,7 @@ def check(
         text = None
         if corpus is not None:
             reading = with_needs(ReadingOptions(keep=tuple(comma_separated(keep) or ())), [instance])
-            text = reading.read(corpus)
+            text = as_corpus(corpus, reading=reading)
             reading.check_kept([text])
         with console.status(f"checking {cls.name}"):  # shown on terminals only
             report = check_critic(instance, text, checks=names, on_record=lambda record: _show(record, console))

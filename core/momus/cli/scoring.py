@@ -129,7 +129,9 @@ def _tell_fitted(model: Critic[Any], folder: Path) -> None:
 def _text_to_fit(real: str, options: ReadingOptions, sample: int | None, seed: int, reporter: Reporter) -> Corpus:
     """Read the text to fit on, or a sample of it, and say what was read."""
     if sample is None:
-        corpus = options.read(real, "fit", reporter)
+        from momus.reading import as_corpus
+
+        corpus = as_corpus(real, "fit", options, reporter)
     else:
         from momus.engine.fitting import read_sample
 
@@ -192,6 +194,7 @@ def score(
     """
     from momus.files import TABLE
     from momus.progress import Silent, default_reporter
+    from momus.reading import as_corpus
 
     _name_classes(comma_separated(classes) or ())
     options = reading.options()
@@ -214,7 +217,7 @@ def score(
             critics[name] = _loaded(folder, device, trust or ())
     reporter = Silent() if quiet else default_reporter()
     options = with_needs(options, critics.values())
-    corpus = options.read(paths[1], reporter=reporter)
+    corpus = as_corpus(paths[1], reading=options, reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
     scored = 0

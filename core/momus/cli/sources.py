@@ -72,13 +72,15 @@ def _of_pairs(path: str, real: str | None, reading: Reading) -> Given:
 
 def _split(real: str | None, generated: Sequence[str], against: str | None, column: str, reading: Reading) -> Given:
     """One text per value of a column of each file; people among them are the real text where none is named."""
+    from momus.engine.large import split_texts
     from momus.errors import UsageError
-    from momus.reading import split_by
 
     options = reading.options(["real", "fit"])
     texts: dict[str, TextSource] = {}
+    where: dict[str, str] = {}
     for path in generated:
-        parts = split_by(path, column, reading=options)
+        parts, conditions = split_texts(path, column, options)
+        where |= conditions
         taken = next((name for name in parts if name in texts), None)
         if taken is not None:
             raise UsageError(f"two files have texts of {taken!r}", hint="name one of the files")
@@ -94,6 +96,11 @@ def _split(real: str | None, generated: Sequence[str], against: str | None, colu
         else:
             reference = {name: texts.pop(name)}
     people = next((name for name in texts if name.lower() in PEOPLE), None)
+    of_people = None
     if real is None and reference is None and people is not None:
-        return Given(texts.pop(people), texts, None, options)
+        of_people = texts.pop(people)
+        where |= {"real": where.pop(people)} if people in where else {}
+    options = replace(options, where=where) if where else options
+    if of_people is not None:
+        return Given(of_people, texts, None, options)
     return Given(real, texts, None if reference is None else dict(reference), options)

@@ -224,7 +224,7 @@ def text_to_fit(fit: TextSource | None, texts: LargeTexts, seed: int, timed: Tim
     MomusError
         It cannot be read, is empty, or cannot be split.
     """
-    reading = texts.reading
+    reading = texts.reading_of("fit")
     if fit is None:
         return _split(texts, seed, timed)
     if isinstance(fit, str | os.PathLike):
@@ -254,7 +254,8 @@ def _split(texts: LargeTexts, seed: int, timed: Timed) -> FitText:
     groups: list[str | None] = []
     filled = 0
     # first pass: names alone decide the split, and they fit into memory where texts do not
-    for corpus in _read(texts.files["real"], texts.reading, timed, "ids of real"):
+    reading = texts.reading_of("real")
+    for corpus in _read(texts.files["real"], reading, timed, "ids of real"):
         ids += corpus.ids
         prompts += corpus.prompts
         groups += corpus.groups
@@ -270,7 +271,7 @@ def _split(texts: LargeTexts, seed: int, timed: Timed) -> FitText:
         first = np.sort(np.random.default_rng([seed, len(first)]).choice(first, FIT_DOCUMENTS, replace=False))
         words += f" Critics are fitted on {FIT_DOCUMENTS:,} of the former, drawn by the same seed."
     before, tables = 0, []
-    for corpus in _read(texts.files["real"], texts.reading, timed, "text to fit on"):  # second pass
+    for corpus in _read(texts.files["real"], reading, timed, "text to fit on"):  # second pass
         rows = first[(first >= before) & (first < before + len(corpus))] - before
         tables.append(corpus.table.take(pa.array(rows)))
         before += len(corpus)

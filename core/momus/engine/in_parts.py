@@ -144,7 +144,7 @@ class PartsScoring:
             fit: Callable[[], object] = partial(critic.fit, text.corpus)
             # counts add up over parts of the whole text; others get the sample in `text.corpus`
             if text.path is not None and isinstance(critic, MergeableMixin):
-                fit = partial(fit_in_parts, critic, text.path, self.large.reading, self.workers)
+                fit = partial(fit_in_parts, critic, text.path, self.large.reading_of("fit"), self.workers)
             with self._left_out(critic):
                 moved(critic, self.settings.device)
                 for again in fitted(critic, texts, self.reuse, self.timed, fit, critic.name):
@@ -157,7 +157,7 @@ class PartsScoring:
         for name in self.large.sources if settling else ():
             with self.timed.stage("reading", f"a sample of {name}"):
                 path, seed = self.large.path(name), self.settings.seed
-                samples.append(read_sample(path, ANALYSED, self.large.reading, seed).corpus)
+                samples.append(read_sample(path, ANALYSED, self.large.reading_of(name), seed).corpus)
             samples[-1].name = name
         for critic in settling:
             with self._left_out(critic):
@@ -233,7 +233,7 @@ class PartsScoring:
                 workers=self.workers,
                 resume=resume,
                 overwrite=not resume,
-                reading=self.large.reading,
+                reading=self.large.reading_of(name),
                 device=self.settings.device,
                 trust=[*self.trust, *critics],
                 progress=lambda state: advance(state.documents),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ from momus.errors import MomusError, StoreError, UsageError
 from momus.limits import size_text
 from momus.ownership import kind_of
 from momus.progress import Reporter
-from momus.reading import ReadingOptions, TextSource
-from momus.reading.parts import InputFile, list_inputs, read_first
+from momus.reading import ReadingOptions, TextSource, split_by
+from momus.reading.parts import InputFile, cut, list_inputs, read_first, read_part
+from momus.reading.paths import Where
 from momus.rows.folder import RowFolder
 from momus.rows.plan import PART_BYTES, Plan
 from momus.rows.store import StoredText
@@ -100,6 +102,10 @@ class LargeTexts:
         assert isinstance(source, str | os.PathLike)
         return os.fspath(source)
 
+    def reading_of(self, name: str) -> ReadingOptions:
+        """How the files of a text are read, or those of the text to fit on (``fit``)."""
+        return self.reading.named(name)
+
     def whole(self, fit: TextSource | None, seed: int, reporter: Reporter) -> Texts:
         """Read the texts into memory, for critics that must see them as a whole."""
         real, *names = self.sources
@@ -126,10 +132,9 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
                 hint="write it to a file, and give its path",
             )
         return None
-    if not rows and reading.by_text:
-        return None  # files of different texts are read in different ways
+    reading.check_names([*sources, "fit"])
     try:
-        files = {name: list_inputs([str(path)], reading)[0] for name, path in paths.items()}
+        files = {name: list_inputs([str(path)], reading.named(name))[0] for name, path in paths.items()}
     except MomusError:
         if rows:
             raise
@@ -137,6 +142,31 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
     texts = LargeTexts(sources, reading, files, rows)
     # rows are read in parts however small they are
     return texts if rows or texts.size > LARGE else None
+
+
+def split_texts(path: str, column: str, reading: ReadingOptions) -> tuple[dict[str, TextSource], dict[str, str]]:
+    """One text for each value of a column of a file, and where it is read from the file, the conditions of each.
+
+    A large file is not held in memory: it is read again for each text, without the records of the others.
+
+    Raises
+    ------
+    UsageError
+        Documents lack the column.
+    """
+    files: list[InputFile] = []
+    with suppress(MomusError):  # of what cannot be read in parts
+        files, _ = list_inputs([path], reading)
+    if reading.where is None and sum(map(size_of, files)) > LARGE:
+        keeping = replace(reading, keep=(*reading.keep, column))
+        values: dict[str | None, None] = {}
+        for file in files:
+            for part in cut(file, PREVIEW, PART_BYTES, reading.encoding)[1]:
+                values.update(dict.fromkeys(read_part(file, part, keeping).field(column)))
+        conditions = {value: f"{column}={value}" for value in values if value is not None}
+        if None not in values and all(Where(text).equals == (column, value) for value, text in conditions.items()):
+            return dict.fromkeys(conditions, path), conditions
+    return dict(split_by(path, column, reading=reading)), {}
 
 
 def whole_notes(reference: TextSource, generated: Mapping[str, TextSource], reading: ReadingOptions) -> list[str]:
@@ -171,7 +201,7 @@ def preview(texts: LargeTexts) -> Texts:
             few = StoredText(texts.rows[name], name).corpus
             corpora.append(few.subset(np.arange(min(PREVIEW, len(few)))))
         else:
-            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading))
+            corpora.append(read_first(texts.files[name][0], PREVIEW, PART_BYTES, texts.reading_of(name)))
         corpora[-1].name = name
     real, *generated = corpora
     return Texts(real, real, generated, False, [])

@@ -16,7 +16,8 @@ from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress
 from momus.reading.location import Problem
 from momus.reading.logs import Log, LogReader, LogRecords
-from momus.reading.reader import ReadingOptions, TextSource, as_corpus, read_corpus, sides_of, split_by
+from momus.reading.options import ReadingOptions
+from momus.reading.reader import TextSource, as_corpus, read_corpus, sides_of, split_by
 from momus.reading.sniffing import FORMATS
 
 __all__ = [

@@ -7,20 +7,21 @@ where the content is a string or a list of blocks, and ``{"from": …, "value": 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from momus.errors import UsageError
 from momus.reading.messages import Message, asked, plain_message, text_of
+from momus.reading.templates import THOUGHT
 
 TURNS = ("assistant", "last", "all", "reasoning", "tools")
 """What counts as the text of a chat: the assistant's turns, the last of them, all turns, or what is set apart."""
 REASONING, CALLS, RESULTS, OTHER = "reasoning", "tool calls", "tool results", "content that is not text"
+APARTS = {"tool": RESULTS, "function": RESULTS, "function_call": CALLS}
+"""Roles whose messages are no text, and what they hold."""
 APART = {"reasoning": REASONING, "tool_calls": CALLS}
 """Fields that a chat's document can keep, and what they hold."""
-THOUGHT = re.compile(r"\s*<think(?:ing)?>(.*?)</think(?:ing)?>\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,9 @@ def _turn(message: Mapping[str, Any]) -> Turn:
     calls = message.get("tool_calls")
     apart += [(CALLS, _json(call)) for call in calls] if isinstance(calls, list) else []
     text = "".join(texts)
-    if role in ("tool", "function"):
-        return Turn(role, "", [(RESULTS, text), *apart])
-    if role == "assistant" and (thought := THOUGHT.match(text)):
+    if role in APARTS:
+        return Turn("assistant" if role == "function_call" else role, "", [(APARTS[role], text), *apart])
+    if role == "assistant" and "</think" in text and (thought := THOUGHT.match(text)):
         apart.insert(0, (REASONING, thought[1].strip()))
         text = text[thought.end() :]
     return Turn(role, text, apart)
@@ -91,7 +92,7 @@ def _piece(block: Mapping[str, Any]) -> tuple[str, str]:
     kind = str(block.get("type") or ("text" if "text" in block else next(iter(block), "")))
     inner = block.get("reasoningContent")
     block = inner["reasoningText"] if isinstance(inner, Mapping) and "reasoningText" in inner else block
-    names = ("text", "reasoning", "thinking", "summary", "message_content.text")
+    names = ("text", "reasoning", "thinking", "summary", "message_content.text", "content")
     text = text_of(next((block[name] for name in names if block.get(name)), ""))
     if "reason" in kind or "thinking" in kind or block.get("thought") is True:
         return REASONING, text

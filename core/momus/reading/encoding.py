@@ -64,11 +64,7 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
     for magic, (kind, fmt) in TABLES.items():
         if head.startswith(magic):
             raise location.error(f"this is {kind}, expected text", f"read it with {arg('fmt', fmt)}", 0)
-    for magic, (kind, hint) in MAGIC.items():
-        if head.startswith(magic):
-            raise location.error(f"this is {kind}, expected text", hint, 0)
-    if head[257:262] == b"ustar":
-        raise location.error("this is a tar archive, expected text", "unpack it and give the folder", 0)
+    refuse_others(location, head)
     if encoding != "utf-8":
         return
     guess = _wide_encoding(head)
@@ -85,6 +81,21 @@ def check_head(location: Location, head: bytes, encoding: str) -> None:
             "give a file of JSON Lines, Parquet or plain text",
             0,
         )
+
+
+def refuse_others(location: Location, head: bytes) -> None:
+    """Refuse archives, databases and other files that hold no text.
+
+    Raises
+    ------
+    ReadingError
+        The message says what the file is, the hint what to do.
+    """
+    for magic, (kind, hint) in MAGIC.items():
+        if head.startswith(magic):
+            raise location.error(f"this is {kind}, expected text", hint, 0)
+    if head[257:262] == b"ustar":
+        raise location.error("this is a tar archive, expected text", "unpack it and give the folder", 0)
 
 
 def _wide_encoding(head: bytes) -> str | None:

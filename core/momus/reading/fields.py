@@ -12,19 +12,20 @@ import pyarrow as pa
 
 from momus.arguments import arg
 from momus.errors import ReadingError
-from momus.reading.formats import by_columns, by_names
+from momus.reading.formats import MODELS, Format
 from momus.reading.location import Location
-from momus.reading.paths import SPECIAL, names_in
+from momus.reading.paths import names_in
+from momus.reading.recognised import FLAGS, LABELLED, by_columns, by_names, example, may_hold_answers
 
 ID_FIELDS = ("id", "article_id", "doc_id")
 PROMPT_FIELDS = ("prompt_id", "prompt")
 GROUP_FIELDS = ("group_id", "group")
 LABELS = (*ID_FIELDS, *PROMPT_FIELDS, *GROUP_FIELDS)
 """Fields that are never read as the text unless they are asked for by name."""
+WRITERS = (*MODELS, *FLAGS, *LABELLED)
+"""Columns that may say who wrote a text."""
 OBVIOUS = ("content", "body", "document", "generation", "output", "story")
 RUNNING = ("abstract_text", "article_text")
-CHATS = ("messages", "conversations")
-"""Fields of chat messages, read as the text of records with neither ``text`` nor ``sections``."""
 PARTS = ("sections", "chapters", "paragraphs", "parts", "sentences")
 """Fields whose lists are the parts of one document; a list of texts in any other field holds several answers."""
 BESIDE = {
@@ -192,28 +193,29 @@ def field_hint(names: list[str], fallback: str, seen: FieldsSeen | None = None) 
     return "choose the field that holds the text: " + ", ".join(named[:-1]) + f" or {named[-1]}"
 
 
-def needed_columns(names: Sequence[str], field: str | None, keep: Sequence[str]) -> list[str]:
-    """The columns of a table in memory to read: labels, metadata to keep, and the text; all, if it is not clear which.
+def needed_columns(
+    names: Sequence[str], field: str | None, keep: Sequence[str], formats: Sequence[Format] | None = None
+) -> list[str]:
+    """The columns of a table to read: labels, metadata to keep, and the text; all, if it is not clear which.
+
+    Parameters
+    ----------
+    formats
+        Those that the table may be of, by the types of its columns; None: as far as their names tell.
 
     >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
     (['id', 'text'], ['id', 'score', 'reply'])
     """
-    known = by_names(names)
     kept = (name for path in paths_to(keep) for name in names_in(path))
-    wanted = {*LABELS, *kept, *(known.names if known else ())}
+    known = by_names(names) if formats is None else formats
+    wanted = {*LABELS, *WRITERS, *kept, *(name for entry in known for name in entry.names)}
     if field is not None:
-        return list(names) if SPECIAL.search(field) else _needed_for(names, field, wanted)
-    if "text" in names or "sections" in names:
-        wanted |= {"sections", "section_names", "text"}
+        wanted |= {"section_names", *names_in(field)}
+        unclear = not (names_in(field) & set(names) or any(field in entry.sides for entry in formats or ()))
     else:
-        return list(names)
-    return [n for n in names if n in wanted]
-
-
-def _needed_for(names: Sequence[str], field: str, wanted: set[str]) -> list[str]:
-    """The wanted columns with those of a field; all, where there is none, so that an error can name them."""
-    chosen = [n for n in names if n in wanted | names_in(field) | {"section_names"}]
-    return chosen if names_in(field) & set(chosen) else list(names)
+        unclear = not formats and "text" not in names and "sections" not in names
+        wanted |= {"sections", "section_names", "text"}
+    return list(names) if unclear else [name for name in names if name in wanted]
 
 
 class NoTextColumnError(ReadingError):
@@ -225,54 +227,23 @@ class NoTextColumnError(ReadingError):
 
 
 def choose_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
-    """Choose the columns of a file to read by its schema: those of its format, the text or sections, labels, ``keep``.
+    """Choose the columns of a file to read by its schema, see `needed_columns`.
 
     Raises
     ------
     NoTextColumnError
         None holds the text; the message names all, the hint those that could.
     """
-    known = by_columns(schema)
-    if known is None:
-        return _plain_columns(location, schema, field, keep)
-    wanted = {*known.names, *LABELS, *(name for path in (*keep, field or "text") for name in names_in(path))}
-    columns = [name for name in schema.names if name in wanted]
-    if field is not None and field not in known.sides and not names_in(field) & set(schema.names):
-        raise _no_column(location, schema, f"no column {field!r}")
-    return columns
-
-
-def _plain_columns(location: Location, schema: pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
-    """Choose the columns of a file of no known format.
-
-    Raises
-    ------
-    NoTextColumnError
-        None holds the text; the message names all, the hint those that could.
-    """
-    names = list(schema.names)
-    kept = [n for path in paths_to(keep) for n in ([path] if path in names else names) if n in names_in(path)]
-    extra = [n for n in dict.fromkeys((*LABELS, *kept)) if n in names]
+    known, names = by_columns(schema), list(schema.names)
     if field is not None:
-        columns = [field] if field in names else [name for name in names if name in names_in(field)]
-        if not columns:
+        if not names_in(field) & set(names) and not any(field in entry.sides for entry in known):
             raise _no_column(location, schema, f"no column {field!r}")
-        titles = ["section_names"] if field == "sections" and "section_names" in names else []
-        return list(dict.fromkeys([*columns, *titles, *extra]))
-    content = [n for n in ("sections", "section_names", "text") if n in names]
-    if "sections" in content or "text" in content:
-        return list(dict.fromkeys([*content, *extra]))
-    chats = [name for name in CHATS if name in names]
-    if chats:
-        return [chats[0], *extra]
-    texts = [name for name in _text_columns(schema) if name not in keep]
-    if len(texts) == 1 and texts[0] in OBVIOUS:
-        return [texts[0], *extra]
-    raise _no_column(location, schema, "no column 'text' or 'sections'")
-
-
-def _text_columns(schema: pa.Schema) -> list[str]:
-    return [f.name for f in schema if is_text(f.type) and f.name not in LABELS]
+    elif not known and "text" not in names and "sections" not in names:
+        texts = [f.name for f in schema if is_text(f.type) and f.name not in (*LABELS, *WRITERS, *keep)]
+        obvious = len(texts) == 1 and texts[0].lower() in OBVIOUS
+        if not obvious and not any(map(may_hold_answers, map(example, schema.types))):
+            raise _no_column(location, schema, "no column 'text' or 'sections'")
+    return needed_columns(names, field, keep, known)
 
 
 def is_text(kind: pa.DataType) -> bool:

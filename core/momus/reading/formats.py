@@ -8,27 +8,18 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Any
 
-import pyarrow as pa
-
 from momus.errors import PluginError
 from momus.reading.chat import prompt_of
-from momus.reading.messages import (
-    Answer,
-    answer_in,
-    decoded,
-    from_markup,
-    is_chat,
-    prompt_in,
-)
-from momus.reading.paths import MISSING, as_string, look_up, names_in, search
+from momus.reading.messages import answer_in, is_chat, prompt_in, spoken, unquoted
+from momus.reading.paths import MISSING, SPECIAL, as_string, look_up, names_in, search
 
-SAMPLE = 20
-"""Records by which a format is recognised."""
+MODELS = ("model", "model_name", "model_id", "generator")
+"""Fields that say who wrote a text, where its format names no other."""
 NESTED = ("has", "sides")
 """Keys of an entry whose values are several paths."""
 Paths = tuple[str, ...]
@@ -57,7 +48,8 @@ class Format:
     records
         Path of the records in a JSON document.
     rows, other
-        The condition of records that are answers, and what the others are.
+        The condition of records that are answers (of several, the first that some record meets), and what the others
+        are.
     answer, prompt, model, id, reference
         Paths to the answer, what it answers, who wrote it, its name, and another text of the same prompts.
     sides
@@ -65,9 +57,9 @@ class Format:
     thread
         Of records that answer each other, the paths of their name and of the one before; empty: the record before.
 
-    >>> known = recognised([{"instruction": "Who?", "input": "", "output": "Nobody."}])
-    >>> known.title, known.record({"instruction": "Who?", "input": "", "output": "Nobody."})["prompt_id"]
-    ('Alpaca', 'Who?')
+    >>> record = {"instruction": "Who?", "input": "", "output": "Nobody."}
+    >>> format_named("alpaca").fits(record), format_named("alpaca").record(record)["prompt_id"]
+    (True, 'Who?')
     """
 
     name: str
@@ -75,11 +67,11 @@ class Format:
     has: tuple[Paths, ...]
     lacks: Paths = ()
     records: str = ""
-    rows: str = ""
+    rows: Paths = ()
     other: str = ""
     answer: Paths = ()
     prompt: Paths = ()
-    model: Paths = ()
+    model: Paths = MODELS
     id: Paths = ()
     reference: Paths = ()
     sides: Mapping[str, Paths] = dataclasses.field(default_factory=dict)
@@ -95,7 +87,7 @@ class Format:
             The entry is not well formed.
         """
         known = {f.name for f in fields(cls)} - {"name"}
-        texts = ("title", "records", "rows", "other")
+        texts = ("title", "records", "other")
         unknown = sorted(entry.keys() - known)
         if unknown or not isinstance(entry.get("title"), str) or not entry.get("has"):
             fault = f"{unknown[0]!r} is no key of it" if unknown else "it has no title, or nothing to know it by"
@@ -106,24 +98,45 @@ class Format:
 
     def fits(self, record: Mapping[str, object]) -> bool:
         """Whether a record has what the format is known by."""
-        conditions = (value_at(record, paths) for paths in self.has)
-        return all(value is not None and value is not False for value in conditions) and self._lacks(record)
+        return all(map(partial(_meets, record), self.has)) and self._lacks(record)
 
-    def may_fit(self, record: Mapping[str, object]) -> bool:
-        """Whether a record with other values in the same fields may be of the format."""
-        return all(value_at(record, paths) is not None for paths in self.has) and self._lacks(record)
+    @cached_property
+    def signs(self) -> tuple[frozenset[str], ...]:
+        """Of each condition, the names of fields of which a record must have one."""
+        return tuple(frozenset(name for path in paths for name in names_in(path)) for paths in self.has)
 
     def _lacks(self, record: Mapping[str, object]) -> bool:
         return not any(look_up(record, path) not in (MISSING, None) for path in self.lacks)
 
     def counts(self, record: Mapping[str, object]) -> bool:
         """Whether a record is an answer."""
-        return not self.rows or bool(search(self.rows, record))
+        return not self.rows or bool(search(self.rows[0], record))
+
+    def variants(self) -> Iterator[Format]:
+        """The format with each of its conditions of records."""
+        return (replace(self, rows=(condition,)) for condition in self.rows) if self.rows else iter((self,))
+
+    def within(self, name: str) -> Format:
+        """The format of records that hold those of this format in a field."""
+        plain = replace(self, id=(), has=())
+
+        def inner(paths: Paths) -> Paths:
+            return tuple(f"{name} | ({path})" if SPECIAL.search(path) else f"{name}.{path}" for path in paths)
+
+        return replace(
+            plain,
+            rows=inner(self.rows),
+            answer=inner(self.answer),
+            prompt=inner(self.prompt),
+            model=inner(self.model),
+            reference=inner(self.reference),
+            sides={side: inner(paths) for side, paths in self.sides.items()},
+        )
 
     @property
     def names(self) -> frozenset[str]:
         """The names in all its paths, among which are the columns that it needs."""
-        paths = [*self.answer, *self.prompt, *self.model, *self.id, *self.reference, *self.thread, self.rows]
+        paths = [*self.answer, *self.prompt, *self.model, *self.id, *self.reference, *self.thread, *self.rows]
         paths += [path for alternatives in (*self.sides.values(), *self.has) for path in alternatives]
         return frozenset(name for path in paths if path for name in names_in(path))
 
@@ -131,61 +144,47 @@ class Format:
         """Other texts of a record than the answer, by the name that a user gives as the field."""
         return {**self.sides, **({self.reference[0]: self.reference} if self.reference else {})}
 
-    def record(self, record: Mapping[str, object], field: str | None = None, turns: str = "assistant") -> Record:
+    def record(
+        self, record: Mapping[str, object], field: str | None = None, turns: str = "assistant", within: bool = False
+    ) -> Record:
         """A record with its answer under ``text``, its prompt under ``prompt_id`` and its name under ``id``.
 
-        With another ``field``, its text stays where it is, and the prompt is added.
+        With another ``field``, its text stays where it is, and the prompt is added. ``within`` says that answers hold
+        marks of a template, see `momus.reading.templates.whole_chat`.
         """
-        named = {name: value for name, value in record.items() if name not in ("sections", "prompt_id")}
-        id = value_at(record, self.id)
-        if id is not None:
+        named = {name: value for name, value in record.items() if name != "prompt_id"}
+        if (id := value_at(record, self.id)) is not None:
             named["id"] = id
-        if field is None or field in self.sides:
-            answer = spoken(answer_in(value_at(record, self.answer if field is None else self.sides[field])))
+        paths = self.sides.get(field or "", (field,) if field is not None and within else ())
+        answer = None
+        if paths or (field is None and self.answer):
+            value = value_at(record, paths or self.answer)
+            answer = spoken(answer_in(unquoted(value) if within else value), within)
             named["text"] = answer
-        else:
-            answer = None
+            named.pop("sections", None)
         prompt = prompt_in(value_at(record, self.prompt))
         if prompt is None and is_chat(answer):
             prompt = prompt_of(answer, turns)
-        if prompt is not None:
-            named["prompt_id"] = prompt
-        elif "prompt_id" in record:
+        if prompt is None and "prompt_id" in record:
             named["prompt_id"] = record["prompt_id"]
+        elif prompt is not None:
+            named["prompt_id"] = prompt
         return named
 
-    def who(self, record: Mapping[str, object]) -> tuple[str, str] | None:
-        """The path that says who wrote the answer, and who did; None if the record does not say it."""
+    def who(self, record: Mapping[str, object]) -> tuple[str, list[str]]:
+        """The path that says who wrote the answer, or each of several answers, and who did; nobody if none does."""
         for path in self.model:
             value = look_up(record, path)
-            if value is not MISSING and value is not None and not isinstance(value, Mapping | list):
-                return path, as_string(value)
-        return None
+            values = value if isinstance(value, list) else [value]
+            if value not in (MISSING, None) and not any(isinstance(v, Mapping | list) for v in values):
+                return path, list(map(as_string, values))
+        return "", []
 
 
-def spoken(answer: Answer | None) -> Answer | None:
-    r"""An answer with the chat markup in it taken apart, and what it thinks set apart.
-
-    >>> spoken("<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\nNobody.<|im_end|>")
-    [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
-    >>> spoken("Nobody."), spoken("<think>Hm.</think>Nobody.")
-    ('Nobody.', [{'role': 'assistant', 'content': '<think>Hm.</think>Nobody.'}])
-    """
-    if isinstance(answer, list) and not is_chat(answer):
-        return [spoken(item) for item in answer]
-    if not isinstance(answer, str):
-        return answer
-    if answer[:400].lstrip()[:6] == "<think":
-        return [{"role": "assistant", "content": answer}]
-    return whole_chat(answer) or answer
-
-
-def whole_chat(text: str) -> list[Any] | None:
-    """The messages of a text that is a chat in some markup, with a turn of the assistant; None for others."""
-    if "<" not in text and ":" not in text and "[INST]" not in text:
-        return None
-    chat = from_markup(text)
-    return chat if chat is not None and any(m["role"] == "assistant" for m in chat) else None
+def _meets(record: Mapping[str, object], paths: Paths) -> bool:
+    """Whether a record has a value at one of these paths; the value of a condition must be true."""
+    value = value_at(record, paths)
+    return value is not None and (value is not False or not SPECIAL.search("".join(paths)))
 
 
 def _paths(value: Any) -> Paths:
@@ -215,89 +214,6 @@ def formats() -> tuple[Format, ...]:
     return tuple(known)
 
 
-MARKED = Format("chat-in-text", "chats in texts", (("text",),), answer=("text",))
-"""Texts that hold a whole chat each, in the markup of a template."""
-
-
-NONE = Format("", "", ())
-"""No format, of records whose field holds chats within texts."""
-
-
-def packed(records: Sequence[object], field: str) -> bool:
-    """Whether a field of most records holds chats within texts, or replies of servers."""
-    values = [value for r in records if isinstance(r, Mapping) and (value := look_up(r, field)) is not MISSING]
-    return bool(values) and 2 * sum(map(_is_packed, values)) > len(values)
-
-
-def _is_packed(value: object) -> bool:
-    if not isinstance(value, str):
-        return isinstance(value, Mapping) and answer_in(value) is not None
-    inner = decoded(value)
-    if inner is not None:
-        return is_chat(inner) or (isinstance(inner, Mapping) and answer_in(inner) is not None)
-    return whole_chat(value) is not None
-
-
 def format_named(name: str) -> Format | None:
     """The format of a name; None if there is none."""
     return next((known for known in formats() if known.name == name), None)
-
-
-def recognised(records: Sequence[object]) -> Format | None:
-    """The format of the first records; None if most fit none."""
-    wrapped = [{"messages": r} if is_chat(r) else r for r in records]
-    rows: list[Mapping[str, Any]] = [r for r in wrapped if isinstance(r, Mapping)]
-    for known in formats():
-        counted = [r for r in rows if known.counts(r)]
-        if counted and 2 * sum(map(known.fits, counted)) > len(counted):
-            return known
-    marked = sum(isinstance(r.get("text"), str) and whole_chat(r["text"]) is not None for r in rows)
-    return MARKED if 2 * marked > len(rows) else None
-
-
-def by_columns(schema: pa.Schema) -> Format | None:
-    """The format of a table with these columns; None if there is none."""
-    record = {column.name: _example(column.type) for column in schema}
-    return next((known for known in formats() if known.may_fit(record)), None)
-
-
-def by_names(names: Sequence[str]) -> Format | None:
-    """The format of a table in memory with columns of these names, as far as these tell; None if there is none."""
-    record = dict.fromkeys(names, "x")
-    return next((known for known in formats() if known.may_fit(record)), None)
-
-
-def _example(kind: pa.DataType) -> object:
-    """A value of a type of columns, which has all fields that its values may have."""
-    if pa.types.is_struct(kind):
-        return {inner.name: _example(inner.type) for inner in kind}
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return [_example(kind.value_type)]
-    return "x"
-
-
-def records_within(value: Mapping[str, object]) -> list[object] | None:
-    """The records of a JSON document: of a known format, of rows with columns, or under the ids of records."""
-    for known in formats():
-        listed = look_up(value, known.records) if known.records else None
-        if isinstance(listed, list) and listed and recognised(listed[:SAMPLE]) is known:
-            return listed
-    columns, rows = value.get("columns"), value.get("data")
-    if isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in rows]
-    lists = [inner for inner in _lists(value) if recognised(inner[:SAMPLE]) is not None]
-    if len(lists) == 1 and recognised([value]) is None:
-        return lists[0]
-    if len(value) > 1 and all(isinstance(inner, Mapping) for inner in value.values()):
-        named = [{"id": key, **inner} for key, inner in value.items() if isinstance(inner, Mapping)]
-        return list(named) if recognised(named[:SAMPLE]) is not None else None
-    return None
-
-
-def _lists(value: Mapping[str, object], depth: int = 2) -> Iterator[list[object]]:
-    """The lists of objects in a document."""
-    for inner in value.values():
-        if isinstance(inner, list) and inner and all(isinstance(item, Mapping | list) for item in inner[:SAMPLE]):
-            yield inner
-        elif isinstance(inner, Mapping) and depth:
-            yield from _lists(inner, depth - 1)

@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from momus.errors import ReadingError, UsageError
 from momus.reading.building import SPILL_BYTES, Builder
+from momus.reading.checking import check_documents, check_models
 from momus.reading.fields import LABELS, kind, needed_columns
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Problem, shorten
-from momus.reading.paths import Where
+from momus.reading.options import ReadingOptions, names_of
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -84,14 +85,18 @@ def read_memory(
     >>> read_memory({"output": ["Yes.", "No."], "id": [7, 8]}, field="output").ids
     ['7', '8']
     """
+    options = ReadingOptions(field=field, keep=names_of("keep", keep), turns=turns, prompt=prompt, where=where)
+    return gathered(source, name, options.of_text(None))
+
+
+def gathered(source: MemorySource, name: str, options: ReadingOptions) -> Corpus:
+    """Read texts in memory, see `read_memory`; the options are those `ReadingOptions.of_text`."""
     location = Location(None, name, name, unit="row")
-    needed = Where(where).names if where is not None else ()
-    records = _records(source, name, field, (*keep, *([prompt] if prompt is not None else []), *needed))
     with Builder(SPILL_BYTES) as builder:
-        said = (tuple(keep), None, None, None, turns, prompt, where)
-        reading = Rows(builder, field, None, "utf-8", False, *said)
-        reading.take(location, records)
+        reading = Rows(builder, options)
+        reading.take(location, _records(source, name, reading.field, reading.needed))
         if builder.rows:
+            check_models(reading, location)
             _check(reading, location)
         corpus = reading.corpus(name)
     corpus.answers = reading.answers()
@@ -102,7 +107,7 @@ def read_memory(
 def _check(reading: Rows, location: Location) -> None:
     """Raise `ReadingError` if no record is a document; the hint says what to pass in Python."""
     try:
-        reading.check(location)
+        check_documents(reading, location)
     except ReadingError as error:
         fields = reading.shaper.fields_seen.with_text((*LABELS, reading.field or "text"))
         chosen = " or ".join(f"ReadingOptions(field={shorten(f, 80)})" for f in fields[:3])

@@ -19,29 +19,28 @@ from momus.errors import MomusError, ReadingError, UsageError
 from momus.limits import Limits
 from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
-from momus.reading.encoding import by_line, by_paragraph, check_head, whole
-from momus.reading.fields import LABELS, FieldsSeen, NoTextColumnError, field_hint
+from momus.reading.checking import markup_of, refuse_table, two_texts
+from momus.reading.encoding import by_line, by_paragraph, check_head, refuse_others, whole
+from momus.reading.fields import PARTS, FieldsSeen, NoTextColumnError
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.formats import SAMPLE, Format, packed, recognised
 from momus.reading.location import Location, shorten
 from momus.reading.logs import Log, LogReader, qualified, refused
-from momus.reading.markup import NO_HEADINGS, markup_record
-from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.paths import Where, as_string, check_path
-from momus.reading.recognised import Recognised
+from momus.reading.markup import markup_record
+from momus.reading.options import ReadingOptions
+from momus.reading.paths import Where, as_string
+from momus.reading.recognised import PLAIN, SAMPLE, asked_by, packed, recognised
 from momus.reading.records import Row, Shaper, shortened
 from momus.reading.remote import is_address
-from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
+from momus.reading.shaping import Recognised
+from momus.reading.sniffing import TABULAR, TEXTUAL, file_format
 from momus.redact import redacted, redacted_value
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus.text.documents import Answers, Origin
 
 Progress = Callable[[int, int | None], None]
 """Called after each batch with the bytes read so far (of the files as stored on disk) and their total, which is None
 for standard input and pipes."""
 
-LEFT = "check the condition, or give a file that holds answers"
 LONGEST = 1000
 """Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
 Records = Iterator[tuple[int, object, str | None]]
@@ -53,26 +52,20 @@ class Rows:
     def __init__(
         self,
         builder: Builder,
-        field: str | None,
-        items: str | None,
-        encoding: str,
-        skip: bool,
-        keep: tuple[str, ...],
-        progress: Progress | None,
-        total: int | None,
-        limits: Limits | None = None,
-        turns: str = "assistant",
-        prompt: str | None = None,
-        where: str | None = None,
+        options: ReadingOptions,
+        items: str | None = None,
+        progress: Progress | None = None,
+        total: int | None = None,
     ) -> None:
-        self.limits = limits or Limits.current()
-        self.builder, self.field, self.items = builder, field, items
-        self.shaper = Shaper(keep, turns=turns, prompt=prompt)
-        self.where = None if where is None else Where(where)
+        named = options.for_text(None)
+        self.limits = options.limits or Limits.current()
+        self.builder, self.field, self.items = builder, named["field"], items
+        self.shaper = Shaper(options.keep, turns=options.turns, prompt=named["prompt"])
+        self.where = None if named["where"] is None else Where(named["where"])
         self.recognised: dict[str, Recognised] = {}  # how records are read, by the name of their format
         self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
         self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
-        self.encoding, self.skip, self.progress = encoding, skip, progress
+        self.encoding, self.skip, self.progress = options.encoding, options.skip_bad_lines, progress
         self.problems: Counter[str] = Counter()
         self.lists: Counter[str] = Counter()  # records with a list of answers, by field
         self.listed: Counter[str] = Counter()  # the answers in them
@@ -157,7 +150,7 @@ class Rows:
     @property
     def read_as(self) -> str:
         """The formats that records were recognised by; empty without one."""
-        return ", ".join(r.format.title for r in self.recognised.values() if r.format is not None)
+        return ", ".join(r.format.title for r in self.recognised.values() if r.format.title)
 
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
@@ -202,7 +195,9 @@ class Rows:
     def _records(self, location: Location, file: OpenedFile, kind: str | None) -> Records:
         """Yield (position, value, field) from a file; ``kind`` is its format if that is settled."""
         field = self.field
-        kind = kind or file_format(location, file.head)
+        if kind is None:
+            refuse_others(location, file.head)
+            kind = file_format(location, file.head)
         if self.items is not None and kind != "json":
             raise UsageError(
                 f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
@@ -214,7 +209,7 @@ class Rows:
             records = jsonfiles.json_document(location, file, self.encoding, field, self.needed, self.items)
             return self._told(location, records)
         if kind in TEXTUAL:
-            _refuse_table(location, kind)
+            refuse_table(location, kind)
         if kind in TABULAR:
             pairs = tables.table_rows(location, file, self.encoding, self.skip, kind)
         elif kind == "jsonl":
@@ -244,14 +239,19 @@ class Rows:
             if isinstance(value, Mapping):
                 self.looked.add(value)
         known = None if self.items is not None else recognised(values)
-        field = self.field
+        field = first[0][2] if first else self.field
         if known is not None and known.sides and field is None:
-            raise _two_texts(location, known)
-        unpack = field is not None and (known is None or field not in known.sides) and packed(values, field)
+            raise two_texts(location, known)
+        if field is not None and known is not None and not known.name and field.rpartition(".")[2] in PARTS:
+            known = None  # works of several hands are one text where their parts are asked for
+        if field is not None and known is None and self.shaper.prompt is None:
+            known = asked_by(values, field)
+        paths = () if known is None else known.sides.get(field or "", known.answer if field is None else (field,))
+        unpack = any(packed(values, path) for path in (paths or (field,)) if path is not None)
         if known is None and not unpack:
             return rest
-        name = known.name if known is not None else ""
-        shaped = self.recognised.setdefault(name, Recognised(known, field, self.shaper.turns, unpack))
+        known = known or PLAIN
+        shaped = self.recognised.setdefault(known.name, Recognised(known, field, self.shaper.turns, unpack))
         return shaped.records(rest, self.left_out)
 
     def _filtered(self, records: Records, where: Where) -> Records:
@@ -274,77 +274,6 @@ class Rows:
         except NoTextColumnError as error:
             name = location.name.name if location.name is not None else ""
             raise refused(error.message, error.hint or "", name, dict.fromkeys(error.columns)) from None
-
-    def check(self, top: Location) -> None:
-        """Raise an error if no record is a document."""
-        rows = self.builder.rows
-        if not rows:
-            if self.left_out:
-                reason, count = self.left_out.most_common(1)[0]
-                raise top.error(f"no record is left to read: {count:,} are left out, {reason}", LEFT, 0)
-            raise top.error("no documents found", "give a file that holds documents", 0)
-        self.check_models(top)
-        if self.problems.total() < rows:
-            if not self.filled and rows > 1 and self.read_as:
-                self._refuse_empty(top, rows)
-            return
-        reason, count = self.problems.most_common(1)[0]
-        if reason == NO_HEADINGS:
-            raise top.error(
-                f"none of {counted(rows, 'document')} has headings" if rows > 1 else "the document has no headings",
-                "headings are those of the markup (in Markdown, lines that begin with #); to read running text, pass "
-                f"{arg('fmt', 'text')}",
-                0,
-            )
-        if self.field is not None:
-            check_path(self.field, "field")
-        seen = self.shaper.fields_seen
-        # of a log, the reader has put what it found under the names that every log has
-        reserved = ("id", "prompt_id", "text") if self.abouts else ()
-        types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items() if k not in reserved)
-        fields = f"; the fields are {types}" if types else ""
-        if seen.records and not self.abouts:
-            fields += f"; the first record is {shortened(self.shaper.first)}"
-        tried = self.field or ("sections" if "sections" in seen.types else "text")
-        texts = seen.with_text((*LABELS, *reserved, tried))
-        hint = field_hint(texts, "no field holds text: give another file", seen)
-        if self.abouts and texts:
-            hint = "name another field after #, such as #" + " or #".join(texts[:4])
-        unit, position = self.starts[0][1].unit, self.positions[0]
-        start = f" (the first in {unit} {position})" if position else ""
-        fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
-        message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
-        raise ReadingError(message, hint) if self.abouts else refused(message, hint, "", self.shaper.first)
-
-    def _refuse_empty(self, top: Location, rows: int) -> None:
-        """Raise an error for texts that are all empty."""
-        raise top.error(
-            f"all {rows:,} documents are empty (read as {self.read_as})",
-            f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} reads "
-            "all turns",
-            0,
-        )
-
-    def check_models(self, top: Location) -> None:
-        """Raise an error if the answers are of several models, unless these are kept as a field, or split by."""
-        models = Counter[str]()
-        paths: dict[str, None] = {}
-        for known in (r for r in self.recognised.values() if r.format is not None):
-            assert known.format is not None
-            models.update(known.models)
-            paths.update(dict.fromkeys(known.paths))
-        if len(models) < 2 or any(path in self.shaper.keep for path in paths):
-            return
-        path = next(iter(paths))
-        listed = ", ".join(f"{shorten(name)} ({count:,})" for name, count in models.most_common(4))
-        more = f" and {len(models) - 4:,} more" if len(models) > 4 else ""
-        title = f"this is {self.read_as}: " if self.read_as else ""
-        raise top.error(
-            f"{title}{path!r} names {len(models)} writers of these texts: {listed}{more}",
-            f"compare them with {arg('split_by', path)}, read one of them with "
-            f"{arg('where', f'{path}={models.most_common(1)[0][0]}')}, or all as one text with {arg('keep', [path])}",
-            0,
-        )
 
     def corpus(self, name: str) -> Corpus:
         """The corpus of all rows.
@@ -378,25 +307,6 @@ class Rows:
         return location.where(self.positions[row])
 
 
-class TwoTextsError(ReadingError):
-    """A file holds two texts of the same prompts, whose names are ``sides``."""
-
-    def __init__(self, message: str, hint: str, sides: tuple[str, str]) -> None:
-        super().__init__(message, hint)
-        self.sides = sides
-
-
-def _two_texts(location: Location, known: Format) -> TwoTextsError:
-    """Make the error for a file with two texts of the same prompts."""
-    first, second = known.sides
-    return TwoTextsError(
-        f"{location.label}: the file holds two texts, {first!r} and {second!r} ({known.title})",
-        f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs with "
-        f"{arg('pairs', location.label)} of momus compare",
-        (first, second),
-    )
-
-
 def ahead(records: Records, count: int) -> tuple[list[tuple[int, object, str | None]], Records]:
     """The first records, and all of them; what reading ahead raises is raised once these were read."""
     first: list[tuple[int, object, str | None]] = []
@@ -415,37 +325,3 @@ def _and_then(first: Sequence[tuple[int, object, str | None]], error: Exception)
 def size_of(location: Location) -> int | None:
     """Bytes of a file; None for standard input, pipes, and addresses."""
     return location.path.stat().st_size if location.path and location.path.is_file() else None
-
-
-def markup_of(location: Location) -> str:
-    """The markup of a file, by its name.
-
-    Raises
-    ------
-    ReadingError
-        The name does not say it.
-    """
-    suffix = split_name(location.name)[1] if location.name else ""
-    if suffix not in MARKUP:
-        raise location.error(
-            f"the name does not say the markup (extension {suffix!r})",
-            f"give the file an extension that does: {', '.join(MARKUP)}, also with {', '.join(PACKED)}",
-            0,
-        )
-    return MARKUP[suffix]
-
-
-def _refuse_table(location: Location, kind: str) -> None:
-    """Refuse to read a table as plain text, which would make the column names and broken cells documents.
-
-    Raises
-    ------
-    UsageError
-        The name of the file is that of a table.
-    """
-    table = SUFFIXES.get(split_name(location.name)[1]) if location.name else None
-    if table in TABULAR:
-        raise UsageError(
-            f"{location.label}: the name is that of a table, which {arg('fmt', kind)} would not take apart",
-            hint=f"leave out {arg('fmt', kind)}; if the file is plain text after all, rename it to .txt",
-        )

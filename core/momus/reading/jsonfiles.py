@@ -12,9 +12,9 @@ from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
 from momus.reading.fields import ID_FIELDS, LABELS, PROMPT_FIELDS, paths_to
 from momus.reading.files import CHUNK, OpenedFile
-from momus.reading.formats import records_within
 from momus.reading.location import Location, Problem, shorten
 from momus.reading.paths import MISSING, look_up
+from momus.reading.recognised import records_within
 
 WHITE = re.compile(r"[ \t\r\n]*")
 
@@ -288,6 +288,6 @@ def _rows(
     paired = len(peers) > 1 and not any(k in PROMPT_FIELDS for k in keys)
     for number, item in enumerate(items, 1):
         row: dict[str, object] = {name: item} | {k: peers[k][number - 1] for k in keys}
-        if paired:
+        if paired and name not in PROMPT_FIELDS:
             row["prompt"] = str(number)
         yield number, row, name

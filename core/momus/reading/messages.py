@@ -1,35 +1,31 @@
 """Find the messages, the answer and the prompt in what tools and servers write: many shapes, one form.
 
-The form is that of OpenAI's interface, ``{"role": …, "content": …}``. Chat markup within a text (ChatML, Llama, Gemma,
-``Human: … Assistant: …``) is taken apart into such messages, too.
+The form is that of OpenAI's interface, ``{"role": …, "content": …}``.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeGuard
 
 from momus.reading.paths import as_string, search
+from momus.reading.templates import ROLES, from_markup, whole_chat
 
 Message = Mapping[str, Any]
 Answer = str | list[Any]
 """A text, the messages of a chat, or several of these."""
 
-ROLES = {
-    **dict.fromkeys(("gpt", "chatgpt", "model", "ai", "bot", "chatbot", "aimessage", "aimessagechunk"), "assistant"),
-    **dict.fromkeys(("human", "prompter", "humanmessage", "inst"), "user"),
-    **dict.fromkeys(("developer", "systemmessage"), "system"),
-    **dict.fromkeys(("toolmessage", "function", "ipython"), "tool"),
-}
-"""The roles of OpenAI's interface, by what others call them."""
 LANGCHAIN = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
 """Types of messages that stand for their roles."""
 ITEMS = {"reasoning": "assistant", "function_call": "assistant", "function_call_output": "tool"}
 """Items of a response that are no messages, and whose they are."""
-CONTENTS = ("content", "value", "parts", "text", "tool_calls")
+EVENTS = {"agent": "assistant", "user": "user", "system": "system", "environment": "tool"}
+"""Sources of the events of an agent, and whose messages they are."""
+CONTENTS = ("content", "value", "parts", "text", "message", "tool_calls")
 """Fields that hold what a message says, most likely first."""
 BLOCKS = ("text", "type", "message_content", "toolUse", "functionCall", "reasoningContent")
 ANSWERS = (
@@ -40,19 +36,23 @@ ANSWERS = (
     "generations[*][0].[message || @]",
     "generations[*].[message || @]",
     "output.message",
-    "[output.choices[0].message]",
-    "body",
-    "message",
-    "messages",
-    *("generated_text", "completion", "response", "answer", "content", "text", "output", "outputs", "result", "value"),
+    "output.choices[*].[message]",
+    "results[*].outputText",
+    "predictions[*].content",
+    *("body", "message", "messages", "generated_text", "generation", "completion"),
+    *("response", "answer", "content", "text", "output", "outputs", "result", "value"),
 )
 """Where an answer may be within an object, likeliest first."""
+REPLIES = ANSWERS[:10]
+"""Those that only a reply of a server has."""
 PROMPTS = (
     *("messages", "contents", "body", "input", "inputs", "prompt", "question", "query", "user_input", "instruction"),
-    *("text", "content", "value", "message"),
+    *("inputText", "text", "content", "value", "message"),
 )
 """Where a prompt may be within an object, likeliest first."""
 DEEPEST = 8
+LONGEST = 1 << 20
+"""Characters of a value in Python's words; longer ones are no cells of a table."""
 
 
 def is_message(value: object) -> bool:
@@ -84,11 +84,25 @@ def _role(message: Message) -> str:
         return _role(message["message"])
     elif "message.role" in message:  # of OpenInference
         role = message["message.role"]
-    elif kind in ITEMS:
-        role = ITEMS[str(kind)]
-    elif kind in LANGCHAIN and "content" in message:
+    elif isinstance(kind, str) and kind in ITEMS:
+        role = ITEMS[kind]
+    elif isinstance(kind, str) and kind in LANGCHAIN and "content" in message:
         role = kind
+    elif isinstance(message.get("source"), str):  # of AutoGen, and of the events of OpenHands
+        role = _role_of_event(message)
     return ROLES.get(role.lower(), role.lower()) if isinstance(role, str) else ""
+
+
+def _role_of_event(message: Message) -> str:
+    """The role of an event that has a source: of a person, of an agent, of a tool; empty if it is no message."""
+    if message.get("type") == "TextMessage":
+        return "user" if message["source"] == "user" else "assistant"
+    if message["source"] not in EVENTS or not any(name in message for name in ("action", "observation", "step_id")):
+        return ""
+    if "step_id" in message:
+        return EVENTS[message["source"]]
+    action = message.get("action")
+    return EVENTS[message["source"]] if action == "message" else "system" if action == "system" else "tool"
 
 
 def _class_of(message: Message) -> str:
@@ -107,12 +121,12 @@ def plain_message(message: Message) -> dict[str, Any]:
     """
     role = _role(message)
     while "role" not in message and "content" not in message:
-        inner = message.get("kwargs") if "lc" in message else message.get("message")
+        inner = message.get("kwargs" if "lc" in message else "args" if "action" in message else "message")
         if not isinstance(inner, Mapping):
             break
         message = inner
     content: object = message.get("message.content")
-    if message.get("type") in ITEMS and "role" not in message:
+    if str(message.get("type")) in ITEMS and "role" not in message:
         content = [message]
     if content is None:
         content = next((message[name] for name in CONTENTS[:-1] if message.get(name)), "")
@@ -121,108 +135,23 @@ def plain_message(message: Message) -> dict[str, Any]:
     return {**message, "role": role, "content": content}
 
 
-# Chat markup within a text: how it begins, what stands before a turn (the group is its role), and what ends a turn
-
-BEGIN = r"(?:<s>|<\|begin_of_text\|>|<bos>|<｜begin▁of▁sentence｜>|<\|endoftext\|>|\[gMASK\]<sop>)*\s*"
-MARKUPS = {
-    "<|im_start|>": (r"<\|im_start\|>", r"<\|im_start\|>(?P<role>\w+)[^\n]*(?:\n|$)", r"<\|im_end\|>"),
-    "<|start_header_id|>": (
-        r"<\|start_header_id\|>",
-        r"<\|start_header_id\|>(?P<role>\w+)<\|end_header_id\|>\s*",
-        r"<\|(?:eot_id|eom_id|end_of_text)\|>",
-    ),
-    "<|start|>": (
-        r"<\|start\|>",
-        r"<\|start\|>(?P<role>\w+)(?:<\|channel\|>(?P<channel>\w+))?[^<]*<\|message\|>",
-        r"<\|(?:end|return|call)\|>",
-    ),
-    "<start_of_turn>": (r"<start_of_turn>", r"<start_of_turn>(?P<role>\w+)\n?", r"<end_of_turn>"),
-    "<|user|>": (
-        r"<\|(?:system|user)\|>",
-        r"<\|(?P<role>system|user|assistant)\|>\n?",
-        r"<\|end\|>|</s>|<\|endoftext\|>",
-    ),
-    "<|USER_TOKEN|>": (
-        r"<\|START_OF_TURN_TOKEN\|>",
-        r"<\|START_OF_TURN_TOKEN\|><\|(?P<role>USER|SYSTEM|CHATBOT)_TOKEN\|>",
-        r"<\|END_OF_TURN_TOKEN\|>",
-    ),
-    "<｜User｜>": (r"[^<]*<｜User｜>", r"<｜(?P<role>User|Assistant)｜>", r"<｜end▁of▁sentence｜>"),
-    "[INST]": (r"\[INST\]", r"(?P<role>\[/?INST\])\s*", r"</s>\s*(?:<s>)?|<<SYS>>.*?<</SYS>>"),
-    "Human:": (r"(?:Human|H): ", r"(?:^|\n+)(?P<role>Human|H|Assistant|A): ?", r"(?!)"),
-    "USER:": (r"(?:.{0,400}\s)?USER: ", r"(?:^|\s+)(?P<role>USER|ASSISTANT): ?", r"</s>"),
-    "User:": (r"User: ", r"(?:^|\n+)(?P<role>User|Assistant): ?", r"(?!)"),
-    "### Instruction:": (
-        r"(?:[^#]{0,400}\n)?### (?:Instruction|Human|User)",
-        r"(?:^|\n+)### (?P<role>Instruction|Input|Human|User|Response|Assistant):\s*",
-        r"</s>|<\|endoftext\|>",
-    ),
-}
-SPOKEN = {"[/inst]": "assistant", "[inst]": "user", "h": "user", "a": "assistant", "response": "assistant"} | {
-    "instruction": "user",
-    "input": "user",
-}
-STARTS = {name: re.compile(BEGIN + start, re.DOTALL) for name, (start, _, _) in MARKUPS.items()}
-HEADERS = {name: re.compile(header) for name, (_, header, _) in MARKUPS.items()}
-ENDS = {name: re.compile(end, re.DOTALL) for name, (_, _, end) in MARKUPS.items()}
-TOKENS = re.compile(
-    r"<\|im_(?:start|end)\|>|<\|(?:start|end)_header_id\|>|<\|eot_id\|>|<(?:start|end)_of_turn>|\[/INST\]|<｜Assistant｜>"
-)
-"""Tokens of chat templates, which no text holds by chance."""
-
-
-def markup_in(text: str) -> str | None:
-    r"""The chat markup that a text begins with; None if there is none.
-
-    >>> markup_in("<|im_start|>user\nWho?<|im_end|>"), markup_in("Who?")
-    ('<|im_start|>', None)
-    """
-    return next((name for name, start in STARTS.items() if start.match(text)), None)
-
-
-def from_markup(text: str) -> list[Message] | None:
-    r"""The messages of a text that is a whole chat in some markup; None if it is none.
-
-    >>> from_markup("\n\nHuman: Who?\n\nAssistant: Nobody.")
-    [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
-    >>> from_markup("To be, or not to be.") is None
-    True
-    """
-    name = markup_in(text)
-    if name is None:
-        return None
-    headers = list(HEADERS[name].finditer(text))
-    if not headers:
-        return None
-    messages: list[dict[str, Any]] = []
-    for header, following in zip(headers, [*headers[1:], None], strict=True):
-        content = text[header.end() : following.start() if following is not None else len(text)]
-        role = header["role"].lower()
-        role = SPOKEN.get(role, ROLES.get(role, role))
-        content = ENDS[name].sub("", content).strip()
-        if header.groupdict().get("channel") in ("analysis", "commentary"):
-            content = f"<think>{content}</think>"
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"] += f"\n\n{content}"
-        else:
-            messages.append({"role": role, "content": content})
-    while messages and messages[-1]["role"] == "assistant" and not messages[-1]["content"]:
-        messages.pop()  # where the model is to go on
-    return list(messages) or None
-
-
 def decoded(text: str) -> object:
-    """The list or object that a text is as JSON; None if it is none.
+    """The list or object that a text is as JSON, or as Python writes it; None if it is none.
 
-    >>> decoded('{"a": 1}'), decoded("[sic]"), decoded("1")
-    ({'a': 1}, None, None)
+    >>> decoded('{"a": 1}'), decoded("[sic]"), decoded("1"), decoded("[{'a': None}]")
+    ({'a': 1}, None, None, [{'a': None}])
     """
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        if len(text) > LONGEST or not text.lstrip("[{ \n").startswith(("'", '"')):
+            return None
+        try:
+            value = ast.literal_eval(text.strip())  # constants alone: no name, call or operator is evaluated
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
     return value if isinstance(value, dict | list) else None
 
 
@@ -239,7 +168,10 @@ def answer_in(value: object, depth: int = 0) -> Answer | None:
     if isinstance(value, str):
         inner = decoded(value)
         within = answer_in(inner, depth + 1) if inner is not None else None
-        return value if within is None or (isinstance(inner, list) and not is_chat(inner)) else within
+        if within is None or (isinstance(inner, list) and not is_chat(inner)):
+            # a list of one text, as tables hold it, is no answer that begins with a bracket
+            return inner[0] if isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str) else value
+        return within
     if isinstance(value, list):
         return _answers_in(value, depth)
     if not isinstance(value, Mapping):
@@ -250,6 +182,18 @@ def answer_in(value: object, depth: int = 0) -> Answer | None:
         return [dict(value)]
     answers = (answer_in(search(path, value), depth + 1) for path in ANSWERS)
     return next((answer for answer in answers if answer is not None), None)
+
+
+def unquoted(value: object) -> object:
+    r"""What a string of JSON means, with its quotation marks and escapes; other values as they are.
+
+    >>> unquoted(r'"Who?\nI."'), unquoted('"Who?" I.')
+    ('Who?\nI.', '"Who?" I.')
+    """
+    if isinstance(value, str) and len(value) > 1 and value[0] == value[-1] == '"':
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 def _answers_in(values: list[Any], depth: int) -> Answer | None:
@@ -280,6 +224,44 @@ def _walked(value: Mapping[str, Any]) -> list[Message] | None:
     return branch[::-1]
 
 
+def spoken(answer: Answer | None, within: bool = False) -> Answer | None:
+    r"""An answer with the chat markup in it taken apart, and what it thinks set apart, see `whole_chat`.
+
+    >>> spoken("<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\nNobody.<|im_end|>")
+    [{'role': 'user', 'content': 'Who?'}, {'role': 'assistant', 'content': 'Nobody.'}]
+    >>> spoken("Nobody."), spoken("<think>Hm.</think>Nobody.")
+    ('Nobody.', [{'role': 'assistant', 'content': '<think>Hm.</think>Nobody.'}])
+    """
+    if isinstance(answer, list) and not is_chat(answer):
+        return [spoken(item, within) for item in answer]
+    return whole_chat(answer, within) or answer if isinstance(answer, str) else answer
+
+
+def is_packed(value: object) -> bool:
+    """Whether a value is no text but a chat in a template, or what a server replied, also as JSON.
+
+    >>> is_packed('{"choices": [{"text": "Yes."}]}'), is_packed("Yes.</s>"), is_packed("Yes.")
+    (True, True, False)
+    """
+    inner = decoded(value) if isinstance(value, str) else value
+    if isinstance(inner, Mapping) or is_chat(inner):
+        return answer_in(inner) is not None
+    return isinstance(value, str) and whole_chat(value, within=True) is not None
+
+
+def holds_answer(value: object) -> bool:
+    """Whether a value can only be a chat with an answer in it, or a reply of a server, also as JSON.
+
+    >>> holds_answer([{"role": "assistant", "content": "Yes."}]), holds_answer([{"role": "user", "content": "Who?"}])
+    (True, False)
+    """
+    inner = decoded(value) if isinstance(value, str) else value
+    messages = [inner] if is_message(inner) else inner
+    if is_chat(messages):
+        return any(_role(message) == "assistant" for message in messages)
+    return isinstance(inner, Mapping) and any(answer_in(search(path, inner)) for path in REPLIES)
+
+
 def prompt_in(value: object, depth: int = 0) -> str | None:
     """The name of a prompt: its text, or of a conversation with several turns a digest; None if there is none.
 
@@ -293,7 +275,7 @@ def prompt_in(value: object, depth: int = 0) -> str | None:
     if isinstance(value, str):
         inner = decoded(value)
         within = prompt_in(inner, depth + 1) if inner is not None else None
-        chat = from_markup(value) if within is None and ("<" in value or ":" in value or "[INST]" in value) else None
+        chat = from_markup(value) if within is None else None
         if chat is not None:
             within = asked(chat)
         return " ".join(value.split()) if within is None else within
@@ -314,7 +296,7 @@ def prompt_in(value: object, depth: int = 0) -> str | None:
 
 def asked(messages: Sequence[Message]) -> str | None:
     """The name of what the messages ask: of one turn its text, of several a digest; without those of the system."""
-    turns = [(_role(m), text_of(plain_message(m)["content"])) for m in messages]
+    turns = [(_role(m), said(m)) for m in messages]
     spoken = [(role, " ".join(text.split())) for role, text in turns if role not in ("system", "tool") and text.strip()]
     if not spoken:
         return None
@@ -324,10 +306,16 @@ def asked(messages: Sequence[Message]) -> str | None:
     return "conversation " + hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def said(message: Message) -> str:
+    """The text of a message."""
+    return text_of(plain_message(message)["content"])
+
+
 def text_of(content: object) -> str:
     """The text of a content: a string, or a list of blocks, of which those that are no text are left out."""
     if isinstance(content, str):
         return content
     if isinstance(content, Mapping):
-        return text_of(next((content[n] for n in ("text", "parts", "value", "message_content") if content.get(n)), ""))
+        names = ("text", "parts", "value", "message_content", "content")
+        return text_of(next((content[name] for name in names if content.get(name)), ""))
     return "".join(map(text_of, content)) if isinstance(content, list) else ""

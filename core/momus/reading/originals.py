@@ -19,8 +19,8 @@ from momus.reading.encoding import codec
 from momus.reading.files import OpenedFile, guarded, open_lines
 from momus.reading.gathering import Records, Rows
 from momus.reading.location import Location, Part, Problem
+from momus.reading.options import ReadingOptions
 from momus.reading.parts import BY_LINE, InputFile, read_gathered
-from momus.reading.reader import ReadingOptions
 from momus.reading.tables import groups_of, within
 from momus.text.corpus import Corpus
 

@@ -18,15 +18,16 @@ import pyarrow.parquet as pq
 
 from momus.errors import UsageError
 from momus.files import file_digest
-from momus.limits import Limits
 from momus.reading.building import Builder
+from momus.reading.checking import check as check_rows
+from momus.reading.checking import check_models
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
-from momus.reading.formats import SAMPLE, recognised
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part
 from momus.reading.messages import decoded
-from momus.reading.reader import ReadingOptions
+from momus.reading.options import ReadingOptions
+from momus.reading.recognised import SAMPLE, recognised
 from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
 from momus.reading.sources import Source, field_of, locations, top_of
@@ -305,13 +306,10 @@ def read_gathered(
         if (part is None or file.kind == "parquet") and file.has_changed(part):
             raise location.changed()
     with Builder() as builder:
-        reading = gather(
-            *(builder, file.field, file.items, codec(options.encoding), options.skip_bad_lines),
-            *(options.kept, None, file.size, options.limits or Limits.current(), options.turns),
-            *(options.for_text(None)[option] for option in ("prompt", "where")),
-        )
+        how = replace(options.of_text(None), field=file.field)
+        reading = gather(builder, how, file.items, None, file.size)
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:
-            reading.check(location)
-        reading.check_models(location)
+            check_rows(reading, location)
+        check_models(reading, location)
         return options.of_documents(reading.corpus(file.prefix)), reading

@@ -146,6 +146,12 @@ class Where:
         return EQUALS.fullmatch(self.text)
 
     @property
+    def equals(self) -> tuple[str, str] | None:
+        """The column and the value of a condition that says that one is the other; None for others."""
+        match = self._equality
+        return (match[1], match[3]) if match is not None and match[2] == "=" else None
+
+    @property
     def names(self) -> frozenset[str]:
         """The names in it, among which are the columns that it needs."""
         match = self._equality

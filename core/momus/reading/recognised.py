@@ -1,116 +1,234 @@
-"""The records of a text of a known format: which of them are answers, whose, and what was said before them."""
+"""Recognise the format of a text by its first records, by the columns of a table, or within a JSON document."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from momus.reading.chat import prompt_of
-from momus.reading.formats import NONE, Format, spoken, value_at
-from momus.reading.messages import answer_in, asked, is_chat, is_message, text_of
-from momus.reading.paths import MISSING, look_up
+import pyarrow as pa
+
+from momus.reading.formats import MODELS, Format, format_named, formats
+from momus.reading.messages import holds_answer, is_chat, is_packed, unquoted
+from momus.reading.paths import MISSING, SPECIAL, look_up, search
+
+SAMPLE = 20
+"""Records by which a format is recognised."""
+PLAIN = Format("", "", ())
+"""Records of no known format, whose texts are in the field ``text`` or in one that is named."""
+AUTHORS = {"human", "humans", "people", "person", "machine", "ai", "llm", "gpt", "chatgpt", "real", "fake", "generated"}
+AUTHORS |= {f"{who}{mark}{how}" for who in AUTHORS for mark in " -_" for how in ("written", "generated", "text")}
+"""Values of a column that says who wrote a text."""
+LABELLED = ("label", "labels", "class", "source", "author", "writer", "written_by", "origin", "target", "type", "src")
+FLAGS = ("generated", "is_ai", "is_generated", "is_human", "is_machine", "ai_generated")
+"""Columns that may say who wrote a text: by such a value, and by their names."""
+TRUTHS = ("0", "1", "true", "false", "0.0", "1.0")
+NESTS = ("fields", "data", "row", "record", "sample", "example", "item", "result", "values", "attributes")
+"""Fields whose objects may be records of a known format."""
+FEWEST = 3
+"""Words of most keys of an object whose values are answers to them."""
+Rows = list[Mapping[str, Any]]
 
 
-class Threads:
-    """Of records that answer each other, what was said before each."""
-
-    def __init__(self, known: Format) -> None:
-        self._format = known
-        self._said: dict[str, tuple[str | None, Any]] = {}
-        self._last: str | None = None
-
-    def add(self, record: Mapping[str, object]) -> None:
-        """Note a record, whose name and the one before it its fields say."""
-        name, before = (look_up(record, path) if path else None for path in self._format.thread)
-        key = name if isinstance(name, str) else f"#{len(self._said)}"
-        parent = before if isinstance(before, str) else None if self._format.thread[1] else self._last
-        content = value_at(record, self._format.prompt) or record
-        self._said[key] = (parent, content if is_message(content) else None)
-        self._last = key
-
-    def prompt(self) -> str | None:
-        """The name of what was said before the last record: of what users said, without results of tools."""
-        messages: list[Any] = []
-        name = self._said[self._last][0] if self._last is not None else None
-        seen: set[str] = set()
-        while name is not None and name in self._said and name not in seen:
-            seen.add(name)
-            name, message = self._said[name]
-            if message is not None and text_of(message.get("content", message.get("text", ""))):
-                messages.append(message)
-        users = [m for m in messages[::-1] if asked([m]) and m.get("role") in ("user", "prompter", "human")]
-        return asked(users)
+def _most(held: Iterator[bool], rows: Sequence[object]) -> bool:
+    return bool(rows) and 2 * sum(held) > len(rows)
 
 
-@dataclass
-class Recognised:
-    """How the records of one text are read: by a format, with what its records are counted by.
+def packed(records: Sequence[object], field: str) -> bool:
+    """Whether a field of most records holds chats within texts, or replies of servers."""
+    values = [value for r in records if isinstance(r, Mapping) and (value := look_up(r, field)) is not MISSING]
+    # answers may stand in quotation marks; where these come with escapes, JSON wrote them
+    quoted = all(unquoted(v) is not v for v in values) and any("\\" in str(v) for v in values)
+    return quoted or _most(map(is_packed, values), values)
 
-    Attributes
-    ----------
-    format
-        The format; None: records are read by their fields ``sections`` or ``text``.
-    field
-        The field that holds the text; None: what the format says.
-    unpack
-        Whether the field holds chats within texts, or replies of servers.
-    models
-        Number of answers of each model, where records say whose they are.
-    paths
-        Number of answers by the path that says it.
+
+def wrapped(record: object) -> object:
+    """A record as an object: a chat, or a list of objects, under a name."""
+    if is_chat(record):
+        return {"messages": record}
+    if isinstance(record, list) and record and all(isinstance(item, Mapping) for item in record):
+        return {"item": record}
+    return record
+
+
+def recognised(records: Sequence[object]) -> Format | None:
+    """The format of the first records; None if most fit none.
+
+    >>> recognised([{"instruction": "Who?", "input": "", "output": "Nobody."}]).title
+    'Alpaca'
+    >>> recognised([{"fields": {"instruction": "Who?", "response": "Nobody."}}]).answer
+    ('fields.response',)
     """
+    rows: Rows = [r for r in map(wrapped, records) if isinstance(r, Mapping)]
+    known = _in_table(rows)
+    if known is not None and (known.sides or any(known.who(r)[1] for r in rows)):
+        return known
+    if known is None and rows and _most((is_packed(r.get("text")) for r in rows), rows):
+        known = Format("chat-in-text", "chats in texts", (), answer=("text",))
+    if known is None and not any("text" in r or "sections" in r for r in rows):
+        known = _nested(rows) or _by_content(rows)
+    writers = _writers(rows)
+    return known if writers is None else replace(known or PLAIN, model=(writers,))
 
-    format: Format | None = None
-    field: str | None = None
-    turns: str = "assistant"
-    unpack: bool = False
-    models: Counter[str] = dataclasses.field(default_factory=Counter)
-    paths: Counter[str] = dataclasses.field(default_factory=Counter)
 
-    def records(
-        self, stream: Iterator[tuple[int, object, str | None]], left_out: Counter[str]
-    ) -> Iterator[tuple[int, object, str | None]]:
-        """The records of a stream as `Format.record` makes them; those that are no answers are counted."""
-        known = self.format
-        if known is None and not self.unpack:
-            yield from stream
-            return
-        known = known or NONE
-        threads = Threads(known) if known.thread else None
-        field = None if self.field is None or self.field in known.sides or self.unpack else self.field
-        for number, value, _ in stream:
-            record = {"messages": value} if is_chat(value) else value
-            if not isinstance(record, Mapping):
-                yield number, value, field or "text"
-                continue
-            if threads is not None:
-                threads.add(record)
-            if not known.counts(record):
-                left_out[known.other] += 1
-                continue
-            shaped = self._shaped(known, record, threads)
-            if shaped is None:
-                left_out["they hold no text (calls of tools, reasoning)"] += 1
-                continue
-            if (model := known.who(record)) is not None:
-                self.paths[model[0]] += 1
-                self.models[model[1]] += 1
-            yield number, shaped, field or "text"
+def _in_table(rows: Rows) -> Format | None:
+    """The first format of the table that fits most of the rows that it counts as answers."""
+    fields = frozenset(name for row in rows for name in row)
+    likely = (entry for entry in formats() if all(signs & fields for signs in entry.signs))
+    for known in (variant for entry in likely for variant in entry.variants()):
+        counted = [r for r in rows if known.counts(r)]
+        if _most(map(known.fits, counted), counted):
+            return known
+    return None
 
-    def _shaped(self, known: Format, record: Mapping[str, object], threads: Threads | None) -> dict[str, Any] | None:
-        shaped = known.record(record, self.field, self.turns)
-        if self.unpack and self.field is not None and self.field not in known.sides:
-            value = look_up(record, self.field)
-            answer = spoken(answer_in(value)) if value is not MISSING else None
-            shaped["text"] = answer
-            if shaped.get("prompt_id") is None and is_chat(answer):
-                shaped["prompt_id"] = prompt_of(answer, self.turns)
-        if threads is not None:
-            prompt = threads.prompt()
-            shaped["prompt_id"] = prompt if prompt is not None else shaped.get("prompt_id")
-            if isinstance(shaped.get("text"), list) and not any(text_of(m.get("content")) for m in shaped["text"]):
-                return None
-        return shaped
+
+def _writers(rows: Rows) -> str | None:
+    """The column that says who wrote each text; None if there is none."""
+    columns = (name for row in rows for name, value in row.items() if _says_who(name, value, row))
+    return next(columns, None)
+
+
+def _says_who(name: str, value: object, row: Mapping[str, Any]) -> bool:
+    if name in MODELS:
+        return "sections" not in row  # works of several hands, such as stories, are often one text
+    said = str(value).strip().lower()
+    return (name in FLAGS and said in TRUTHS) or (name in LABELLED and said in AUTHORS)
+
+
+def _nested(rows: Rows) -> Format | None:
+    """The format of the objects in a field of the rows."""
+    for name, value in ((n, v) for n, v in (rows[0] if rows else {}).items() if n in NESTS):
+        inner: Rows = [r[name] for r in rows if isinstance(r.get(name), Mapping)]
+        if (
+            isinstance(value, Mapping)
+            and _most((True for _ in inner), rows)
+            and (known := _in_table(inner)) is not None
+        ):
+            inside = known.within(_quoted(name))
+            return replace(inside, prompt=(*inside.prompt, *_asks()))
+    return None
+
+
+def _by_content(rows: Rows) -> Format | None:
+    """A format whose answers are in the only place that holds chats with answers, or replies of servers."""
+    paths = [_quoted(name) for name in (rows[0] if rows else {}) if name not in _asks()]
+    paths += [f"{p}.{_quoted(n)}" for p in paths if isinstance(inner := search(p, rows[0]), Mapping) for n in inner]
+    for path in paths:
+        if _most((holds_answer(search(path, r)) for r in rows), rows):
+            return Format("answers", "chats and replies of servers", (), answer=(path,), prompt=_asks())
+    return None
+
+
+def _asks() -> tuple[str, ...]:
+    """The names of fields that hold prompts."""
+    entry = format_named("prompt-and-answer")
+    return () if entry is None else (*entry.prompt, "request")
+
+
+def _quoted(name: str) -> str:
+    return name if not SPECIAL.search(name) and name.isidentifier() else json.dumps(name, ensure_ascii=False)
+
+
+def asked_by(records: Sequence[object], field: str) -> Format | None:
+    """The format of records of no known one whose field is named: the names of their prompts; None without prompts."""
+    first = next((r for r in records if isinstance(r, Mapping)), None)
+    if first is None or any(name in first for name in ("prompt", "prompt_id", "id_prompt")):
+        return None
+    names = [n for n in first if n.rpartition(".")[2].lower() in _asks() and n != field]
+    return replace(PLAIN, prompt=tuple(map(_quoted, names[:1]))) if names else None
+
+
+def by_columns(schema: pa.Schema) -> list[Format]:
+    """The formats that a table with these columns may be of."""
+    record = {column.name: example(column.type) for column in schema}
+    return [known for known in formats() if known.fits(record)]
+
+
+def by_names(names: Sequence[str]) -> list[Format]:
+    """The formats that a table in memory with columns of these names may be of, as far as these tell."""
+    record = dict.fromkeys(names, "x")
+    return [known for known in formats() if known.fits(record)]
+
+
+def example(kind: pa.DataType) -> object:
+    """A value of a type of columns, which has all fields that its values may have."""
+    if pa.types.is_struct(kind):
+        return {inner.name: example(inner.type) for inner in kind}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [example(kind.value_type)]
+    return "x"
+
+
+def may_hold_answers(value: object) -> bool:
+    """Whether values of a type of columns, of which this is an `example`, may hold chats or replies of servers."""
+    if is_chat(value) or holds_answer(value):
+        return True
+    return isinstance(value, Mapping) and any(map(may_hold_answers, value.values()))
+
+
+def records_within(value: Mapping[str, Any]) -> list[object] | None:
+    """The records of a JSON document: of a known format, of rows with columns, of columns, or under names."""
+    for known in formats():
+        listed = look_up(value, known.records) if known.records else None
+        if isinstance(listed, list) and listed and recognised(listed[:SAMPLE]) is not None:
+            return listed
+    columns, rows = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
+        return [dict(zip(map(str, columns), row, strict=False)) for row in rows]
+    tables = [table for table in _tables(value) if recognised(table[:SAMPLE]) is not None]
+    if _in_table([value]) is not None and not (tables and (_is_uniform(value) or _columns(value))):
+        return None
+    if len(tables) == 1:
+        return tables[0]
+    return _named(value) if not tables else None
+
+
+def _tables(value: Mapping[str, Any], depth: int = 3) -> Iterator[list[object]]:
+    """The lists of objects in a document, and what may be one: objects of columns, objects under names."""
+    if (columns := _columns(value)) is not None:
+        yield columns
+    elif _is_uniform(value):
+        yield [{"id": key, **inner} for key, inner in value.items()]
+    elif len(value) >= FEWEST and all(isinstance(v, str) for v in value.values()):
+        if _most((len(key.split()) >= FEWEST for key in value), list(value)):
+            yield [{"prompt": key, "output": answer} for key, answer in value.items()]
+    else:
+        for inner in value.values():
+            if isinstance(inner, list) and inner and all(isinstance(item, Mapping | list) for item in inner[:SAMPLE]):
+                yield from () if is_chat(inner) else (inner,)
+            elif isinstance(inner, Mapping) and depth:
+                yield from _tables(inner, depth - 1)
+
+
+def _is_uniform(value: Mapping[str, Any]) -> bool:
+    """Whether all values of an object are objects with the same fields."""
+    first = next(iter(value.values()), None)
+    return (
+        len(value) > 1
+        and isinstance(first, Mapping)
+        and len(first) > 1
+        and all(isinstance(inner, Mapping) and inner.keys() == first.keys() for inner in value.values())
+    )
+
+
+def _columns(value: Mapping[str, Any]) -> list[object] | None:
+    """The rows of an object of columns, which are lists of one length, or objects with the numbers of the rows."""
+    columns = {k: list(v.values()) if _is_numbered(v) else v for k, v in value.items()}
+    lengths = {len(v) if isinstance(v, list) and not isinstance(v[:1], Mapping) else 0 for v in columns.values()}
+    if len(columns) < 2 or len(lengths) > 1 or max(lengths) < 2:
+        return None
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _is_numbered(value: object) -> bool:
+    return isinstance(value, Mapping) and bool(value) and [*value] == [str(i) for i in range(len(value))]
+
+
+def _named(value: Mapping[str, Any]) -> list[object] | None:
+    """The objects with the same fields that a document holds under names, in the only place where there are some."""
+    if _is_uniform(value):
+        return [{"id": key, **inner} for key, inner in value.items()]
+    inner = [_named(v) for v in value.values() if isinstance(v, Mapping)]
+    named = [records for records in inner if records is not None]
+    return named[0] if len(named) == 1 else None

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from momus.reading import chat
 from momus.reading.fields import (
     BESIDE,
-    CHATS,
     GROUP_FIELDS,
     ID_FIELDS,
     LABELS,
@@ -20,6 +19,7 @@ from momus.reading.fields import (
     PARTS,
     PROMPT_FIELDS,
     RUNNING,
+    WRITERS,
     FieldsSeen,
     kind,
     origins,
@@ -119,7 +119,13 @@ fields=[('year', '1603')], answer=0, source='')
         if not texts:
             shared = self.row({**record, field: ""}, field)
             return [replace(shared, texts=(), titles=(), problem=shared.problem or f"{field} is an empty list")]
-        rows = [self.row({**record, field: text}, field) for text in texts]
+        # a field to keep that is a list as long as that of the answers has an item for each of them
+        lists = {path: value for path in self.keep if isinstance(value := look_up(record, path), list)}
+        lists = {path: value for path, value in lists.items() if len(value) == len(texts) > 1}
+        rows = [
+            self.row({**record, **{path: value[i] for path, value in lists.items()}, field: text}, field)
+            for i, text in enumerate(texts)
+        ]
         return [replace(row, answer=i, source=field) for i, row in enumerate(rows, 1)]
 
     def _plain(self, record: object, name: str | None) -> Row | None:
@@ -233,12 +239,9 @@ fields=[('year', '1603')], answer=0, source='')
             return "sections"
         if "text" in record:
             return "text"
-        chats = [name for name in CHATS if is_chat(record.get(name))]
-        if chats:
-            return chats[0]
-        labels = (*LABELS, *self.keep)
+        labels = (*LABELS, *WRITERS, *self.keep)
         strings = [k for k, v in record.items() if isinstance(v, str) and k not in labels]
-        if len(strings) == 1 and strings[0] in OBVIOUS and self.obvious in (None, strings[0]):
+        if len(strings) == 1 and strings[0].lower() in OBVIOUS and self.obvious in (None, strings[0]):
             self.obvious = strings[0]
             return strings[0]
         raise Defect("no field 'text' or 'sections'")

@@ -78,6 +78,8 @@ def file_format(location: Location, head: bytes) -> str:
     known = SUFFIXES.get(suffix)
     if known in ("jsonl", "json"):
         return _json_format(head, known)
+    if known == "text" and head.lstrip(b"\xef\xbb\xbf")[:1] == b"{" and _is_json(head.partition(b"\n")[0]):
+        return "jsonl"
     if known:
         return known
     if head.startswith(b"PAR1"):
@@ -88,8 +90,6 @@ def file_format(location: Location, head: bytes) -> str:
         return _json_format(head, "json")
     if not suffix:
         return "text"
-    if head[257:262] == b"ustar":
-        raise location.error("this is a tar archive", "unpack it and give the folder", 0)
     readers = ", ".join(f"{name}:PATH" for name in registered(READERS))
     raise refused(
         f"{location.label}: unknown extension {suffix!r} of a file that starts with "

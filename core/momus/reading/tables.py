@@ -29,7 +29,7 @@ from momus.reading.location import Location, Part, Problem, shorten
 from momus.reading.remote import open_remote
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
-DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
+DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 """Characters that may separate cells, by format; the most frequent one of the first row does."""
 C_LONG = 2**31 - 1
 """The largest limit that the parser takes on all systems."""

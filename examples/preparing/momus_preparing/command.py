@@ -104,7 +104,9 @@ def prepare(
             documents = articles(source)
         else:
             options = replace(reading, fmt=reading.fmt or _format(source)).options()
-            corpus = options.read(source)
+            from momus.reading import as_corpus
+
+            corpus = as_corpus(source, reading=options)
             options.check_kept([corpus])
             documents, left_out = titled_documents(corpus), corpus.left_out
         prepared = run(documents, out, filters, overwrite)

@@ -1,6 +1,8 @@
 """A comparison of texts that are scored in parts is that of the texts in memory, row by row."""
 
+import json
 import shutil
+from pathlib import Path
 
 import pytest
 from texts import assert_same, contents, plain, records, same, with_oddities, write_lines
@@ -8,6 +10,8 @@ from typer.testing import CliRunner
 
 import momus
 from momus.cli.app import app
+from momus.cli.options import Reading
+from momus.cli.sources import given_texts
 from momus.engine.large import large_texts
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
@@ -294,3 +298,27 @@ def test_only_files_of_a_size_are_scored_in_parts(written, monkeypatch):
     assert found.size == sum(sizes)
     assert large_texts(["in memory"], texts["generated"], options) is None
     assert large_texts(texts["real"], {"a": momus.read_corpus(texts["generated"]["a"])}, options) is None
+
+
+def test_texts_of_one_file_by_a_column_are_scored_in_parts(tmp_path, in_parts, written):
+    texts = written((80, 60, 50))
+    rows = [
+        {**json.loads(line), "model": name}
+        for name, path in (("human", texts["real"]), ("a", texts["generated"]["a"]))
+        for line in Path(path).read_text().splitlines()
+    ]
+    one = tmp_path / "one.jsonl"
+    one.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def compare(out):
+        split = given_texts(None, [str(one)], None, None, pairs=None, split_by="model", reading=Reading())
+        arguments = {**QUICK, "critics": ["length"], "fit": texts["fit"], "out": tmp_path / out}
+        return split, momus.compare(split.real, split.generated, reading=split.reading, **arguments)
+
+    _, memory = compare("memory")
+    in_parts(17)
+    split, parts = compare("parts")
+    assert (split.real, split.generated) == (str(one), {"a": str(one)})
+    assert split.reading.where == {"a": "model=a", "real": "model=human"}
+    assert (tmp_path / "parts/rows/real/parts").is_dir()
+    assert [v.row() for v in parts.verdicts] == [v.row() for v in memory.verdicts]

@@ -236,6 +236,9 @@ def test_several_models_are_refused_and_split(tmp_path):
         read_corpus(path)
     parts = split_by(path, "model")
     assert {name: texts(c) for name, c in parts.items()} == {"a": ANSWERS, "b": ANSWERS}
+    assert {name: texts(c) for name, c in read_corpus(path, split_by="model", name="x").items()} == {
+        name: texts(c) for name, c in parts.items()
+    }
     assert texts(read_corpus(path, where="model=b")) == ANSWERS
     assert len(read_corpus(path, keep=["model"])) == 4
     assert read_corpus(path, where="model=b").origin.left_out == {"they do not meet where='model=b'": 2}
@@ -343,12 +346,10 @@ def test_a_field_that_is_called_like_a_path_is_that_field(tmp_path):
     assert texts(read_corpus(written(tmp_path, [{"score (raw)": "x", "a[0]": "y"}]), field="score (raw)")) == ["x"]
 
 
-KEYS = st.sampled_from(["a", "b", "c", "role", "content", "text", "choices", "message", "parts", "mapping"])
+KEYS = st.sampled_from([*"abc", "role", "type", "source", "action", "content", "text", "choices", "message", "parts"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc") | st.text(max_size=3), inner, max_size=3)
-    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | st.text(max_size=3), inner, max_size=3),
     max_leaves=10,
 )
 EXPRESSION = st.text("abc.[]()|&*@!?'`\"<>={}0123:,-\\ ", max_size=30) | st.sampled_from(

@@ -10,7 +10,7 @@ from momus import Corpus, compare
 from momus.checks.languages import mixture_note
 from momus.critic.base import notes_of
 from momus.errors import MissingExtraError, UsageError
-from momus.reading import ReadingOptions
+from momus.reading import ReadingOptions, as_corpus
 from momus.text import languages
 from momus.text.languages import with_languages
 from momus.text.sketches import TextSketch
@@ -31,32 +31,32 @@ def records(tmp_path):
 
 
 def test_languages_come_from_the_option_or_a_field(records):
-    assert set(ReadingOptions(language="pt_BR").read(records).languages) == {"pt"}
-    corpus = ReadingOptions(language="field:meta.lang").read(records)
+    assert set(as_corpus(records, "", ReadingOptions(language="pt_BR")).languages) == {"pt"}
+    corpus = as_corpus(records, "", ReadingOptions(language="field:meta.lang"))
     assert corpus.languages == ["de"] * 8 + [None] * 8
-    assert ReadingOptions().read(records).languages == [None] * 16
+    assert as_corpus(records, "", ReadingOptions()).languages == [None] * 16
     assert corpus.sorted().unsorted.languages == corpus.languages
 
 
 @pytest.mark.parametrize("language", ["german!", "field:", ""])
 def test_a_language_that_is_none_is_refused(records, language):
     with pytest.raises(UsageError, match="language is"):
-        ReadingOptions(language=language).read(records)
+        as_corpus(records, reading=ReadingOptions(language=language))
 
 
 def test_a_field_that_no_document_has_is_refused(records):
     options = ReadingOptions(language="field:lnag")
-    corpus = options.read(records)
+    corpus = as_corpus(records, reading=options)
     assert corpus.languages == [None] * 16
     with pytest.raises(UsageError, match="'lnag'"):
         options.check_kept([corpus])
 
 
 def test_mixed_texts_are_told(records):
-    corpus = ReadingOptions(language="field:meta.lang").read(records, "x")
+    corpus = as_corpus(records, "x", ReadingOptions(language="field:meta.lang"))
     assert "'de' 50 %" in mixture_note(TextSketch.of(corpus))
     assert "8 documents without" in mixture_note(TextSketch.of(corpus))
-    assert not mixture_note(TextSketch.of(ReadingOptions(language="de").read(records)))
+    assert not mixture_note(TextSketch.of(as_corpus(records, "", ReadingOptions(language="de"))))
     comparison = compare(records, {"g": GERMAN}, critics=["length"], reading=ReadingOptions(language="field:meta.lang"))
     assert sum("several languages" in w for w in comparison.warnings) >= 1
 
@@ -64,19 +64,19 @@ def test_mixed_texts_are_told(records):
 @pytest.mark.slow
 def test_languages_are_detected(records):
     pytest.importorskip("lingua")
-    assert ReadingOptions(language="detect").read(records).languages == ["de"] * 8 + ["en"] * 8
+    assert as_corpus(records, "", ReadingOptions(language="detect")).languages == ["de"] * 8 + ["en"] * 8
 
 
 def test_detecting_needs_lingua(records, monkeypatch):
     monkeypatch.setitem(sys.modules, "lingua", None)
     languages._detector.cache_clear()
     with pytest.raises(MissingExtraError, match="lingua") as error:
-        ReadingOptions(language="detect").read(records)
+        as_corpus(records, "", ReadingOptions(language="detect"))
     assert "[detect]" in error.value.hint
 
 
 def test_documents_are_read_with_the_stopwords_of_their_language(records):
-    corpus = ReadingOptions(language="field:meta.lang").read(records)
+    corpus = as_corpus(records, "", ReadingOptions(language="field:meta.lang"))
     critic = StopwordShare().fit(corpus)
     assert critic.lists_ == {}
     shares = critic.project(corpus).shares
@@ -88,7 +88,7 @@ def test_documents_are_read_with_the_stopwords_of_their_language(records):
 
 
 def test_without_a_language_documents_are_read_as_english(records):
-    corpus = ReadingOptions().read(records)
+    corpus = as_corpus(records, "", ReadingOptions())
     default, english = StopwordShare().fit(corpus), StopwordShare(language="en").fit(corpus)
     assert (default.alpha_, default.beta_) == (english.alpha_, english.beta_)
 
