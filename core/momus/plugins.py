@@ -176,7 +176,6 @@ MODULES = {
     "torch": "torch",
     "transformers": "torch",
     "tokenizers": "torch",
-    "pyro": "pyro",
     "gensim": "gensim",
     "kenlm": "kenlm",
     "spacy": "coref",
@@ -194,9 +193,9 @@ MODULES = {
 def extra_of(error: ModuleNotFoundError) -> MissingExtraError | None:
     """Word a failed import of a module that an extra of Momus has; None for other modules.
 
-    >>> print(extra_of(ModuleNotFoundError("No module named 'pyro'", name="pyro.infer")))
-    this needs the module 'pyro', which is not installed
-      → pip install -e '.[pyro]'
+    >>> print(extra_of(ModuleNotFoundError("No module named 'gensim'", name="gensim.models")))
+    this needs the module 'gensim', which is not installed
+      → pip install -e '.[gensim]'
     """
     module = (error.name or "").partition(".")[0]
     if module not in MODULES:
