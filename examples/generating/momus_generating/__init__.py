@@ -9,7 +9,7 @@
 """
 
 from momus_generating.decoding import Decoding, Drawn, document_seeds, sample
-from momus_generating.models import DocumentRequest, Generated, Generator, ModelSampler, Prompt, ServerGenerator
+from momus_generating.models import DocumentRequest, Generated, Generator, ModelSampler, Prompt
 from momus_generating.writing import write_documents
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "Generator",
     "ModelSampler",
     "Prompt",
-    "ServerGenerator",
     "document_seeds",
     "sample",
     "write_documents",

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 def generate(
     model: Annotated[
         str,
-        typer.Argument(
-            help="Folder, hub name or .gguf file for transformers; 3-gram or the like (with --fit); or a server, as "
-            "http://host:port/v1#name."
-        ),
+        typer.Argument(help="Folder, hub name or .gguf file for transformers; or 3-gram or the like (with --fit)."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="JSON Lines file to write.")],
     decoding: Annotated[
@@ -47,10 +44,7 @@ def generate(
     ] = 0,
     batch: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Documents per batch, by default as many as memory allows; for a server, concurrent requests, 16.",
-        ),
+        typer.Option(min=1, help="Documents per batch; default: as many as memory allows."),
     ] = None,
     device: Device = "auto",
     precision: Annotated[str, typer.Option(help="auto, float32, bfloat16, float16.")] = "auto",
@@ -61,7 +55,6 @@ def generate(
         Path | None,
         typer.Option("--fit", "-f", help="Text to fit an n-gram model on; a .txt file has one document per line."),
     ] = None,
-    chat: Annotated[bool, typer.Option("--chat", help="Use the server's chat endpoint.")] = False,
     keep_prompt: Annotated[bool, typer.Option("--keep-prompt", help="Let each text begin with its prompt.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file in --out.")] = False,
@@ -71,8 +64,7 @@ def generate(
 
     Each document is stored with its prompt, seed and decoding. The same seed
     gives the same documents, whatever the batch; --resume resumes an interrupted
-    run. The key of a server is read from the environment variable OPENAI_API_KEY
-    and written nowhere.
+    run.
 
     Examples (the second needs no model: it fits a trigram model on text):
 
@@ -99,17 +91,13 @@ def generate(
         longest,
     )
     chosen_prompts = [Prompt("")] if prompts is None else read_prompts(prompts, field)
-    server, ngram = model.startswith(("http://", "https://")), bool(NGRAM.fullmatch(model))
+    ngram = bool(NGRAM.fullmatch(model))
     transformers_only = {"precision": precision != "auto", "window": window, "begin": begin, "end": end}
-    unused = [name for name, value in transformers_only.items() if value and (server or ngram)]
-    if chat and not server:
-        unused.append("chat")
+    unused = [name for name, value in transformers_only.items() if value and ngram]
     if unused:
         raise UsageError(f"{model} does not take --{unused[0]}", hint="leave it out")
     options: dict[str, Any]
-    if server:
-        options = {"concurrency": batch or 16, "chat": chat}
-    elif ngram:
+    if ngram:
         options = {"batch": batch} if batch else {}
     else:
         options = {"device": resolve_device(device), "precision": precision, "batch": batch or 0, "window": window}
@@ -136,11 +124,6 @@ def generate(
         raise
     before = f" ({outcome.before:,} already there)" if outcome.before else ""
     echo(f"{counted(outcome.written, 'document')} written{before}, seed {seed}, {decoder.record()} → {out}")
-    if outcome.failed:
-        for name, reason in list(outcome.failed.items())[:10]:
-            echo(f"not written: {name} ({reason})", err=True)
-        echo(f"{counted(len(outcome.failed), 'document')} missing; ask again with --resume.", err=True)
-        raise typer.Exit(1)
 
 
 NGRAM = re.compile(r"(\d+)-gram")
@@ -152,8 +135,7 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     Parameters
     ----------
     model
-        ``3-gram`` and the like (fitted on ``fit``, with Kneser–Ney smoothing); ``http://host:port/v1#name`` for a
-        server; otherwise a model for ``transformers``.
+        ``3-gram`` and the like (fitted on ``fit``, with Kneser–Ney smoothing); otherwise a model for ``transformers``.
     fit
         Text to fit n-gram models on.
     tokens
@@ -170,7 +152,7 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     >>> open_model("2-gram", fit=Corpus.from_texts(["a b"])).name
     '2-gram'
     """
-    from momus_generating.models import ModelSampler, ServerGenerator
+    from momus_generating.models import ModelSampler
 
     ngram = NGRAM.fullmatch(model)
     if ngram:
@@ -184,11 +166,4 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
         return ModelSampler(fitted)
     if fit is not None:
         raise UsageError("only n-gram models can be fitted", hint="leave out --fit, or name a model such as 3-gram")
-    if model.startswith(("http://", "https://")):
-        address, _, name = model.partition("#")
-        if not name:
-            raise UsageError(
-                f"{model} does not name a model of the server", hint="write http://host:port/v1#model-name"
-            )
-        return ServerGenerator(address, name, **options)
     return ModelSampler(load_plugin(ADAPTERS, "scorer.transformers")(model, **options))

@@ -1,14 +1,12 @@
-"""Models that write documents: any that computes the next token, by sampling, and servers of the OpenAI protocol."""
+"""Models that write documents: any that computes the next token, by sampling."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from momus.errors import UsageError
 from momus.sequences import StepModel
-from momus_adapters.language_models.openai import Failed, OpenAIServer
 from momus_generating.decoding import Decoding, sample
 
 
@@ -38,21 +36,18 @@ class Generated:
     text
         The text without the prompt.
     tokens
-        Number of generated tokens, including the end symbol; None if a server does not report it.
+        Number of generated tokens, including the end symbol.
     finished
         Whether the model ended the document before the length limit.
     log_probability
-        log p of the generated tokens under the model at temperature 1, in nats; None if unknown.
-    problem
-        Why there is no text, or None.
+        log p of the generated tokens under the model at temperature 1, in nats.
     """
 
     request: DocumentRequest
     text: str
-    tokens: int | None
+    tokens: int
     finished: bool
-    log_probability: float | None = None
-    problem: str | None = None
+    log_probability: float
 
 
 @runtime_checkable
@@ -92,63 +87,3 @@ class ModelSampler:
                 finished = bool(drawn.finished[i])
                 tokens = int(drawn.sequences.lengths[i]) + finished
                 yield Generated(request, text, tokens, finished, float(drawn.log_probabilities[i]))
-
-
-class ServerGenerator(OpenAIServer):
-    """A server that writes documents, by completions or chat.
-
-    Parameters
-    ----------
-    chat
-        Use ``/chat/completions``, with the prompt as the user's message, instead of ``/completions``.
-    url, model, options
-        See `momus_adapters.language_models.openai.OpenAIServer`.
-    """
-
-    def __init__(self, url: str, model: str, *, chat: bool = False, **options: Any) -> None:
-        super().__init__(url, model, **options)
-        self.chat = chat
-
-    @property
-    def endpoint(self) -> str:
-        """The last part of the address that is asked."""
-        return "chat" if self.chat else super().endpoint
-
-    def generate(self, requests: Sequence[DocumentRequest], decoding: Decoding) -> Iterator[Generated]:
-        """Generate documents, in order; a failed one carries its problem.
-
-        Raises
-        ------
-        UsageError
-            The decoding is beam sampling, or the server refuses the key or the model.
-        """
-        if decoding.method == "beam-sampling":
-            raise UsageError("servers do not support beam sampling", hint="run the model through transformers")
-        yield from self.concurrently(requests, lambda r: self._generate_one(r, decoding))
-
-    def _generate_one(self, request: DocumentRequest, decoding: Decoding) -> Generated:
-        body: dict[str, Any] = {
-            "model": self.model,
-            "max_tokens": decoding.longest,
-            "temperature": decoding.temperature,
-            "top_p": decoding.top_p,
-            "seed": request.seed & 0x7FFFFFFF,
-        }
-        if self.chat:
-            body["messages"] = [{"role": "user", "content": request.prompt.text}]
-        else:
-            body["prompt"] = request.prompt.text
-        try:
-            answer = self.post("chat/completions" if self.chat else "completions", body)
-            choice = answer["choices"][0]
-            text = choice["message"]["content"] if self.chat else choice["text"]
-            if not isinstance(text, str):
-                raise Failed("the answer contains no text")
-            usage = answer.get("usage") or {}
-            count = usage.get("completion_tokens")
-            tokens = int(count) if isinstance(count, int) else None
-            return Generated(request, text, tokens, choice.get("finish_reason") == "stop")
-        except Failed as error:
-            return Generated(request, "", None, False, problem=str(error))
-        except (KeyError, IndexError, TypeError, AttributeError):
-            return Generated(request, "", None, False, problem="the answer is JSON without choices")

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, TypedDict
 
@@ -40,11 +40,10 @@ class _Line(TypedDict):
 
 @dataclass
 class WritingOutcome:
-    """The result of a run: documents in the file before, documents written, and reasons of failures by document id."""
+    """The result of a run: documents in the file before, and documents written."""
 
     before: int = 0
     written: int = 0
-    failed: dict[str, str] = field(default_factory=dict)
 
 
 def write_documents(
@@ -63,7 +62,7 @@ def write_documents(
     """Write ``per_prompt`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
 
     Each line has ``id``, ``text``, ``prompt_id``, ``model``, ``decoding``, ``seed``, ``tokens``, ``finished`` and
-    ``log_probability`` (nats, at temperature 1; null if unknown). Lines are flushed to disk one by one. A resumed run
+    ``log_probability`` (nats, at temperature 1). Lines are flushed to disk one by one. A resumed run
     removes an incomplete last line and writes its document again, from the same seed.
 
     Parameters
@@ -115,12 +114,9 @@ def write_documents(
             advance(len(done))
             for document in model.generate(todo, decoding):
                 name = names[document.request.number]
-                if document.problem is not None:
-                    outcome.failed[name] = document.problem
-                    continue
                 _append(out, target, _line(name, document, record))
                 outcome.written += 1
-                advance(len(done) + outcome.written + len(outcome.failed))
+                advance(len(done) + outcome.written)
     return outcome
 
 
@@ -179,7 +175,7 @@ def _line(name: str, document: Generated, record: dict[str, Any]) -> dict[str, A
         "seed": request.seed,
         "tokens": document.tokens,
         "finished": document.finished,
-        "log_probability": None if document.log_probability is None else round(document.log_probability, 3),
+        "log_probability": round(document.log_probability, 3),
     }
 
 

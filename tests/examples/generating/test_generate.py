@@ -1,4 +1,4 @@
-"""``momus generate``: files, resuming after a kill, and servers that misbehave."""
+"""``momus generate``: files, and resuming after a kill."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from typer.testing import CliRunner
@@ -17,8 +15,6 @@ from typer.testing import CliRunner
 from momus import read_corpus
 from momus.cli.app import app
 from momus.errors import MomusError
-from momus_generating import Decoding, Prompt, ServerGenerator
-from momus_generating.writing import write_documents
 
 
 def run(*args):
@@ -118,104 +114,3 @@ def test_another_run_is_not_resumed(causal_lm, tmp_path):
     assert out.read_bytes() == edited
     out.write_text(edited.decode("utf-8").removeprefix("no json\n"), encoding="utf-8")
     assert run(causal_lm, "-n", 2, "--longest", 4, "-o", out, "--overwrite").exit_code == 0
-
-
-class Handler(BaseHTTPRequestHandler):
-    """A completion server whose temper is set by the test: what it does at each request, the last one for ever."""
-
-    def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        server = self.server
-        with server.lock:
-            server.seen.append(({k.lower(): v for k, v in self.headers.items()}, asked))
-            temper = server.tempers.pop(0) if len(server.tempers) > 1 else server.tempers[0]
-        if temper == "hang":
-            server.release.wait(10)
-            return
-        answer = {
-            "choices": [{"text": f"{asked['prompt']} went on {asked['seed']}", "finish_reason": "stop"}],
-            "usage": {"completion_tokens": 4},
-        }
-        payload = {"broken": b'{"choices": [', "empty": b"{}", "list": b"[]"}.get(temper, json.dumps(answer).encode())
-        self.send_response(temper if isinstance(temper, int) else 200)
-        self.send_header("content-length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture
-def server():
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.lock, made.seen, made.tempers, made.release = threading.Lock(), [], ["well"], threading.Event()
-    made.url = f"http://127.0.0.1:{made.server_port}/v1"
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
-    thread.start()
-    yield made
-    made.release.set()
-    made.shutdown()
-
-
-def ask(server, tmp_path, n=3, **options):
-    model = ServerGenerator(
-        server.url, "m", **{"wait": 0.01, "timeout": 0.5, "concurrency": 1, "retries": 3, **options}
-    )
-    prompts = [Prompt(f"p{i}", f"text {i}") for i in range(n)]
-    resume = (tmp_path / "out.jsonl").exists()
-    return write_documents(tmp_path / "out.jsonl", model, prompts, Decoding(longest=9), resume=resume)
-
-
-@pytest.mark.parametrize("tempers", [[500, 503, "well"], ["hang", "well"], ["broken", "list", "well"], [429, "well"]])
-def test_a_bad_server_is_asked_again(server, tmp_path, tempers):
-    server.tempers = tempers
-    outcome = ask(server, tmp_path)
-    assert (outcome.written, outcome.failed) == (3, {})
-    assert [f["text"].split(" went")[0] for f in lines(tmp_path / "out.jsonl")] == ["text 0", "text 1", "text 2"]
-
-
-@pytest.mark.parametrize(
-    ("temper", "reason"),
-    [(500, "answered 500, 4 times"), ("hang", "in time"), ("broken", "no JSON"), ("empty", "choices"), (400, "400")],
-)
-def test_what_never_comes_is_named_and_asked_for_again(server, tmp_path, temper, reason):
-    server.tempers = ["well", temper]
-    outcome = ask(server, tmp_path, timeout=0.1)
-    assert outcome.written == 1
-    assert set(outcome.failed) == {"p1/1", "p2/1"}
-    assert all(reason in text for text in outcome.failed.values())
-    server.release.set()
-    server.tempers = ["well"]
-    again = ask(server, tmp_path)
-    assert (again.before, again.written) == (1, 2)
-    assert sorted(f["id"] for f in lines(tmp_path / "out.jsonl")) == ["p0/1", "p1/1", "p2/1"]
-
-
-def test_a_server_that_is_not_there(tmp_path):
-    model = ServerGenerator("http://127.0.0.1:9/v1", "m", wait=0.01, retries=1)
-    outcome = write_documents(tmp_path / "x.jsonl", model, [Prompt("a", "b")], Decoding())
-    assert "no connection" in outcome.failed["a/1"]
-
-
-def test_the_key_is_sent_and_written_nowhere(server, tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    assert run(f"{server.url}#m", "-n", 3, "-o", tmp_path / "out.jsonl").exit_code == 0
-    assert {headers["authorization"] for headers, _ in server.seen} == {"Bearer sk-very-secret"}
-    assert all(b"sk-very-secret" not in f.read_bytes() for f in tmp_path.iterdir())
-    server.tempers = [401]
-    refused = run(f"{server.url}#m", "-n", 1, "-o", tmp_path / "two.jsonl")
-    assert "answered 401" in str(refused.exception)
-    assert "secret" not in str(refused.exception)
-
-
-def test_many_at_once_come_in_order(server, tmp_path):
-    outcome = ask(server, tmp_path, n=40, concurrency=8)
-    assert outcome.written == 40
-    assert [f["id"] for f in lines(tmp_path / "out.jsonl")] == [f"p{i}/1" for i in range(40)]
-
-
-def test_servers_do_not_do_beams(server, tmp_path):
-    model = ServerGenerator(server.url, "m")
-    with pytest.raises(MomusError, match="beam"):
-        write_documents(tmp_path / "x.jsonl", model, [Prompt("a")], Decoding("beam-sampling", beams=2))
