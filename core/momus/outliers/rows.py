@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from momus.critic import Critic
-from momus.critic.hooks import AdvancedMixin
-from momus.critic.powers import defines
 from momus.critic.scores import outlying_values
 from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
@@ -65,11 +62,6 @@ class Measure:
 
     sequence: bool
     has_oddity: bool
-
-    @classmethod
-    def of_class(cls, critic: type[Critic[Any]]) -> Measure:
-        """The measure that a class of critics declares."""
-        return cls(critic.sequence, defines(critic, AdvancedMixin, "oddity"))
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame, verdicts: Iterable[Verdict], critic: str) -> Measure:
