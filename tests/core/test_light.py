@@ -13,7 +13,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("torch", "transformers", "spacy", "gensim", "sklearn", "matplotlib", "pandas", "scipy")
-OPTIONAL = {"torch": "torch", "transformers": "transformers", "spacy": "spacy", "gensim": "gensim"}
+OPTIONAL = {"torch": "torch", "transformers": "transformers", "spacy": "spacy"}
 OPTIONAL |= {"kenlm": "ufal.kenlm"}
 """Modules that the core install has not, and their distributions."""
 HELP = "import sys; sys.argv = ['momus', '--help']\nfrom momus.cli import main\ntry: main()\nexcept SystemExit: pass"
