@@ -84,7 +84,6 @@ def here(made, tmp_path, monkeypatch):
 TEXTS = ("-f", "texts/fit.jsonl", "-r", "texts/real.jsonl", "-g", "m=texts/gen.jsonl")
 ANSWERS = ("rater-1.json", "rater-2.json")
 SCORE = ("score", "critic", "texts/gen.jsonl", "-o")
-GENERATE = ("generate", "2-gram", "--fit", "texts/fit.jsonl", "-n", 2, "--overwrite", "-o")
 NOT_OURS = "as Momus wrote it"
 LOST = {
     "rows over a run": ((*SCORE, "run", "--overwrite"), "holds a run"),
@@ -120,8 +119,6 @@ LOST = {
     "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), NOT_OURS),
     "a report over a run": (("show", "run", "--html", "-o", "run/run.json"), "part of the run"),
     "a report over a table": (("show", "run", "--html", "-o", "thesis.csv"), NOT_OURS),
-    "documents over others": ((*GENERATE, "texts/gen.jsonl"), NOT_OURS),
-    "documents over a table": ((*GENERATE, "thesis.csv"), NOT_OURS),
     "prepared documents over others": (
         ("prepare", "texts/fit.jsonl", "-o", "texts/gen.jsonl", "--overwrite"),
         NOT_OURS,
@@ -228,7 +225,6 @@ def test_a_pipe_or_a_device_is_not_replaced(here):
     for name in nodes:
         mode = os.lstat(name).st_mode
         for words in (
-            (*GENERATE, name),
             (*SCORE, name),
             ("show", "run", "--html", "-o", name),
         ):
@@ -242,7 +238,6 @@ def test_no_output_goes_through_a_link(target, here):
         (here / f"link.{suffix}").symlink_to(target)
     (here / "link").symlink_to("nowhere")
     for words in (
-        (*GENERATE, "link.jsonl"),
         (*SCORE, "link.csv"),
         (*SCORE, "link"),
         ("prepare", "texts/fit.jsonl", "-o", "link.jsonl", "--overwrite"),
@@ -319,7 +314,6 @@ def test_a_repeated_command_is_not_refused(here):
         (*SCORE, "rows.parquet"),
         (*SCORE, "rows.jsonl"),
         (*SCORE, "rows", "--overwrite", *PARTS),
-        (*GENERATE, "a.jsonl"),
         ("prepare", "sections.jsonl", "-o", "p.jsonl", "--overwrite", "--least-sections", 1),
         ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
         ("compare", "-r", "rows-real", "-g", "m=rows-m", "-o", "other", "--overwrite", *FEW[:4]),

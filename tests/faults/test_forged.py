@@ -13,11 +13,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from simulated_raters import Truth, simulated_answers
-from typer.main import get_command
 
 import momus
 from momus.calibration.store import CellFolder
-from momus.cli.app import app
 from momus.comparison import read_comparison
 from momus.critic.base import notes_of
 from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest
@@ -251,7 +249,7 @@ def targets(tmp_path_factory):
 
 
 def other_targets(folder, paths, run):
-    """Saved critics, the record of generated documents, and a folder that ``datasets`` saved."""
+    """Saved critics, and a folder that ``datasets`` saved."""
     critics = folder / "critics"
     shutil.copytree(run / "critics", critics)
     files = sorted(critics.glob(f"*/{JSON_NAME}"))
@@ -271,19 +269,6 @@ def other_targets(folder, paths, run):
             notes_of(critic)
 
     yield "critic", Target(critics, files, refit, read)
-
-    place = folder / "generated"
-    place.mkdir()
-    written = place / "new.jsonl"
-    words = ["generate", "2-gram", "--fit", paths["fit"], "-n", "2", "--longest", "5", "-o", str(written)]
-    resume = [*words, "--resume"]
-    command = get_command(app)
-    assert not command.main(words, prog_name="momus", standalone_mode=False)
-    files = [written, place / "new.jsonl.run.json"]
-    yield (
-        "generated",
-        Target(place, files, lambda: None, lambda i: command.main(resume, prog_name="momus", standalone_mode=False)),
-    )
 
     place = folder / "datasets"
     shutil.copytree(LOGS / "datasets", place)

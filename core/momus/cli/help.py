@@ -13,7 +13,7 @@ from momus.errors import UsageError
 
 COMMANDS = {"history": "momus diff RUN_A RUN_B"}
 """By command of a released version that is gone: what is written instead."""
-PACKAGES = {"generate": "generating", "export": "training", "prepare": "preparing", "study": "people"}
+PACKAGES = {"export": "training", "prepare": "preparing", "study": "people"}
 """Commands of plug-in packages of the checkout, by the folder in ``examples``."""
 OPTIONS = {"gate": {"--save-as": "the folder of the run: momus gate RUN --baseline RUN_BEFORE"}}
 """By command: what is written instead of an option of a released version that is gone."""

@@ -1,89 +1,40 @@
-"""Models that write documents: any that computes the next token, by sampling."""
+"""Texts that a model writes, by any decoding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Sequence
 
 from momus.sequences import StepModel
-from momus_generating.decoding import Decoding, sample
+from momus_generating.decoding import sample
+from momus_generating.methods import Decoding
 
 
-@dataclass(frozen=True)
-class Prompt:
-    """The beginning of a document: an id, and a text that may be empty."""
+def write(model: StepModel, prompts: Sequence[str], decoding: Decoding, seeds: Sequence[int]) -> list[str]:
+    """Write one document per prompt, in batches of the model's size, and return the texts without the prompts.
 
-    id: str
-    text: str = ""
+    Each depends on its prompt and its seed, not on the other documents.
 
-
-@dataclass(frozen=True)
-class DocumentRequest:
-    """A document to write: its number, its prompt, and the seed for sampling it."""
-
-    number: int
-    prompt: Prompt
-    seed: int
-
-
-@dataclass(frozen=True)
-class Generated:
-    """A generated document.
-
-    Attributes
+    Parameters
     ----------
-    text
-        The text without the prompt.
-    tokens
-        Number of generated tokens, including the end symbol.
-    finished
-        Whether the model ended the document before the length limit.
-    log_probability
-        log p of the generated tokens under the model at temperature 1, in nats.
+    prompts
+        Beginnings of the documents, which may be empty.
+    seeds
+        A seed for each document, see `momus_generating.document_seeds`.
+
+    >>> from momus import Corpus
+    >>> from momus.sequences.ngram_text import NGramText
+    >>> from momus.text.tokens import get_tokenizer
+    >>> model = NGramText(2, get_tokenizer("whitespace"), unknown=False).fit_corpus(Corpus.from_texts(["a b", "a b"]))
+    >>> len(write(model, ["", "a"], Decoding(longest=5), [1, 2]))
+    2
     """
-
-    request: DocumentRequest
-    text: str
-    tokens: int
-    finished: bool
-    log_probability: float
-
-
-@runtime_checkable
-class Generator(Protocol):
-    """A model that writes documents."""
-
-    name: str
-
-    def generate(self, requests: Sequence[DocumentRequest], decoding: Decoding) -> Iterator[Generated]:
-        """Write one document per request, in order, yielding each as soon as it is finished."""
-        ...
-
-
-class ModelSampler:
-    """Writes documents with a model that computes the next token, in batches of the model's size."""
-
-    def __init__(self, model: StepModel) -> None:
-        self.model, self.name = model, model.name
-
-    @property
-    def identity(self) -> str:
-        """The state of the model, as far as it knows it."""
-        return str(getattr(self.model, "identity", ""))
-
-    def generate(self, requests: Sequence[DocumentRequest], decoding: Decoding) -> Iterator[Generated]:
-        """Write documents, in order; each depends on its prompt and its seed, not on the other requests."""
-        model = self.model
-        texts = list({r.prompt.text for r in requests} - {""})
-        longest = decoding.longest + (int(model.encode(texts).lengths.max()) if texts else 0)
-        size = model.at_once(longest, decoding.beams)
-        for a in range(0, len(requests), size):
-            batch = requests[a : a + size]
-            prompts = model.encode([r.prompt.text for r in batch]) if any(r.prompt.text for r in batch) else None
-            drawn = sample(model, prompts, decoding, [r.seed for r in batch])
-            texts = model.continuations(prompts, drawn.sequences)
-            for i, (request, text) in enumerate(zip(batch, texts, strict=True)):
-                finished = bool(drawn.finished[i])
-                tokens = int(drawn.sequences.lengths[i]) + finished
-                yield Generated(request, text, tokens, finished, float(drawn.log_probabilities[i]))
+    encoded = list(set(prompts) - {""})
+    longest = decoding.longest + (int(model.encode(encoded).lengths.max()) if encoded else 0)
+    size = model.at_once(longest, decoding.beams)
+    texts: list[str] = []
+    for start in range(0, len(prompts), size):
+        batch = list(prompts[start : start + size])
+        begun = model.encode(batch) if any(batch) else None
+        drawn = sample(model, begun, decoding, seeds[start : start + size])
+        texts += model.continuations(begun, drawn.sequences)
+    return texts

@@ -78,7 +78,8 @@ def new(
 
     Next: send each rater a page; `momus study read STUDY answers/*.json`.
     """
-    from momus.cli.options import comma_separated, named_paths
+    from momus.cli.options import comma_separated
+    from momus.cli.sources import named_paths
     from momus.reading import as_corpus
     from momus_people.build import create
     from momus_people.view import made_view
