@@ -41,7 +41,6 @@ from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers
 from momus_people.build import make_study
-from momus_people.command import _pilot
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
 from momus_people.store import read_study, study_folder
@@ -296,9 +295,6 @@ def study_targets(folder):
     export = folder / "export.json"
     export.write_text(json.dumps([task]), encoding="utf-8")
     key, public = drawn / "key.json", drawn / "study.json"
-    result = analysed(study, read_answers(study, answers))
-    pilot = folder / "pilot.json"
-    pilot.write_text(json.dumps(result.to_json()), encoding="utf-8")
 
     def read(i):
         again = read_study(drawn)
@@ -318,7 +314,6 @@ def study_targets(folder):
     yield "study", Target(drawn, [key, public], refit, read)
     yield "answers", Target(drawn, answers, lambda: None, read)
     yield "export", Target(drawn, [export], lambda: None, lambda i: read_answers(study, [export]))
-    yield "pilot", Target(drawn, [pilot], lambda: None, lambda i: _pilot(pilot))
 
 
 def log_targets(folder):

@@ -60,7 +60,7 @@ CASES = (
 FOLDERS = {"study new --out", "critics new --out"}
 """Options for folders that must be new or empty."""
 READ = {
-    *("config", "rules", "reuse", "against", "trust", "pilot", "fit"),
+    *("config", "rules", "reuse", "against", "trust", "fit"),
 }
 """Options for paths that are read."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from momus.cli import EXIT_CODES
 from momus.cli.options import Json, Reading, Without, expanded
 from momus.cli.printing import echo, print_json, print_view
-from momus.parameters import Range
 
 if TYPE_CHECKING:
     from momus_people.protocol import Protocol
@@ -54,13 +53,6 @@ def new(
     ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Pairs: may both be called alike?")] = None,
     checks: Annotated[int | None, typer.Option(help="Attention checks per rater; default: 2.")] = None,
     repeats: Annotated[int | None, typer.Option(help="Repeated items per rater; default: 3.")] = None,
-    difference: Annotated[
-        float | None,
-        typer.Option("--difference", "-d", help="Preference to detect, as a probability; default: 0.65."),
-    ] = None,
-    pilot: Annotated[
-        Path | None, typer.Option(help="JSON of `momus study read --out`: its variances plan this study.")
-    ] = None,
     preset: Annotated[str | None, typer.Option(help="A protocol that ships with Momus: section-order.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="TOML file with a protocol.")] = None,
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
@@ -101,8 +93,8 @@ def new(
     paths = ({"real": real} if real is not None else {}) | named_paths(generated)
     options = reading.options(paths)
     corpora = {name: as_corpus(path, name, options) for name, path in paths.items()}
-    made = create(run, corpora, protocol, out, difference=difference, pilot=_pilot(pilot))
-    print_view(made_view(made, str(out), difference), 110)
+    made = create(run, corpora, protocol, out)
+    print_view(made_view(made, str(out)), 110)
 
 
 def _protocol(preset: str | None, config: Path | None) -> Protocol:
@@ -116,28 +108,6 @@ def _protocol(preset: str | None, config: Path | None) -> Protocol:
     if preset is not None:
         return preset_of(preset)
     return Protocol() if config is None else read_protocol(config)
-
-
-class PilotRecord(TypedDict):
-    """What is needed of the result of an earlier study: standard deviations of its random effects, in logits."""
-
-    sds: dict[str, Annotated[float, Range(0, 1000)]]
-
-
-def _pilot(path: Path | None) -> dict[str, float] | None:
-    """Standard deviations of the random effects of an earlier study."""
-    from momus.errors import StoreError, UsageError
-    from momus.schema import read_json
-
-    if path is None:
-        return None
-    hint = "write it with `momus study read --out FILE`"
-    try:
-        return read_json(path, PilotRecord, hint)["sds"]
-    except (FileNotFoundError, StoreError) as error:
-        raise UsageError(
-            f"--pilot {path}: not the result of a study ({str(error).splitlines()[0]})", hint=hint
-        ) from error
 
 
 RESULT = "a result of a study"
@@ -165,7 +135,7 @@ def read(
 
       [bold]momus study read study answers/*.json --out study.json[/bold]
 
-    Next: plan a larger study with `momus study new --pilot study.json`.
+    Next: put its sentences into your paper.
     """
     from momus.files import write_json
     from momus.ownership import check_output
