@@ -22,7 +22,6 @@ CHECKED = {
     ("Deng et al", "appendix G"): ("classes, discount", {"coreference/symbols.py", "coreference/process.py"}),
     ("Deng et al", "table 13"): ("log P_c < −7", {"coreference/process.py"}),
     ("Deng et al", "section 6"): ("Critiquing Topic Correlations", {"topics/__init__.py"}),
-    ("Deng et al", "tables 5 and 13"): ("[M]0 [he]0", {"coreference/reader.py"}),
     ("Deng et al", "appendix A"): (
         "Interpretation of Latent NLL: log P(x) = (log P(x, z) / P(z | x)) for all z, and its three terms",
         {"critic/powers.py", "code_mixing/lda.py"},
