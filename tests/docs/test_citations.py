@@ -27,7 +27,7 @@ CHECKED = {
         {"critic/powers.py", "code_mixing/lda.py"},
     ),
     ("Deng et al", "appendix C"): ("Detection of Code-Mixing", {"code_mixing/__init__.py"}),
-    ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/decoding.py"}),
+    ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/methods.py"}),
     ("Meister & Cotterell", "section 5.1"): ("Rank–Frequency", {"rank_frequency.py"}),
     ("Meister & Cotterell", "section 5.2"): ("Type–Token", {"type_token.py"}),
     ("Meister & Cotterell", "equation 11"): ("TVD as a supremum", {"unigram.py"}),
@@ -46,7 +46,7 @@ def cited():
 
 def test_every_citation_of_a_place_was_checked():
     found = list(cited())
-    assert len(found) >= 20
+    assert len(found) >= 19
     for authors, place, path in found:
         assert (authors, place) in CHECKED, f"{path}: compare “{authors}, {place}” with the paper, then list it here"
         modules = CHECKED[authors, place][1]
