@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from momus.cli import EXIT_CODES
 from momus.cli.options import Json, Reading, Without, expanded
 from momus.cli.printing import echo, print_json, print_view
-
-if TYPE_CHECKING:
-    from momus_people.protocol import Protocol
 
 study = typer.Typer(
     name="study",
@@ -53,7 +50,6 @@ def new(
     ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Pairs: may both be called alike?")] = None,
     checks: Annotated[int | None, typer.Option(help="Attention checks per rater; default: 2.")] = None,
     repeats: Annotated[int | None, typer.Option(help="Repeated items per rater; default: 3.")] = None,
-    preset: Annotated[str | None, typer.Option(help="A protocol that ships with Momus: section-order.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="TOML file with a protocol.")] = None,
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
     seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None,
@@ -74,10 +70,11 @@ def new(
     from momus.cli.sources import named_paths
     from momus.reading import as_corpus
     from momus_people.build import create
+    from momus_people.protocol import Protocol, read_protocol
     from momus_people.view import made_view
 
     labels = comma_separated(scale)
-    protocol = _protocol(preset, config).updated(
+    protocol = (Protocol() if config is None else read_protocol(config)).updated(
         question=question,
         kind=kind,
         items=items,
@@ -95,19 +92,6 @@ def new(
     corpora = {name: as_corpus(path, name, options) for name, path in paths.items()}
     made = create(run, corpora, protocol, out)
     print_view(made_view(made, str(out)), 110)
-
-
-def _protocol(preset: str | None, config: Path | None) -> Protocol:
-    """The protocol that the other options change."""
-    from momus.errors import UsageError
-    from momus_people.protocol import Protocol, read_protocol
-    from momus_people.protocol import preset as preset_of
-
-    if preset is not None and config is not None:
-        raise UsageError("--preset and --config exclude each other", hint="copy the preset into the file")
-    if preset is not None:
-        return preset_of(preset)
-    return Protocol() if config is None else read_protocol(config)
 
 
 RESULT = "a result of a study"

@@ -78,10 +78,8 @@ def test_other_texts_than_those_of_the_run_are_refused(momus, run, tmp_path):
     assert "two corpora or more" in said
 
 
-def test_protocols_come_from_files_and_presets(momus, run, working_directory):
+def test_protocols_come_from_files(momus, run, working_directory):
     (working_directory / "protocol.toml").write_text('question = "Would you go on reading?"\nkind = "pair"\n', "utf-8")
     code, said = momus(*arguments(run, "--config", "protocol.toml", "--ties"))
     assert code == 0, said
     assert "Would you go on reading?" in said
-    code, said = momus(*arguments(run, "--config", "protocol.toml", "--preset", "section-order"))
-    assert code == 2

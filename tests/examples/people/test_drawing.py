@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momus.errors import MomusError, UsageError
+from momus.errors import UsageError
 from momus.text.corpus import Corpus
 from momus_people.design import assigned, corpora_of_items
 from momus_people.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
 from momus_people.pages import page_data, rater_page, screens
-from momus_people.protocol import Protocol, preset, protocol_of, read_protocol
+from momus_people.protocol import Protocol, protocol_of, read_protocol
 
 from .studies import HOSTILE, study
+
+PAPER = Path(__file__).parents[3] / "examples" / "people" / "section-order.toml"
 
 
 @pytest.mark.parametrize("settings_", [{}, {"kind": "pair"}], ids=["rating", "pair"])
@@ -142,19 +144,12 @@ def test_what_cannot_be_drawn_is_refused():
             study(**settings_)
     with pytest.raises(UsageError, match="unknown key 'item'"):
         protocol_of({"item": 3}, "here")
-    with pytest.raises(MomusError, match="no preset is called"):
-        preset("../secrets")
 
 
-def test_the_example_is_the_preset_of_the_paper():
-    example = Path(__file__).parents[3] / "examples" / "people" / "section-order.toml"
-    assert read_protocol(example) == preset("section-order")
-
-
-def test_the_preset_of_the_paper_draws_with_training_and_labels():
+def test_the_protocol_of_the_paper_draws_with_training_and_labels():
     made = study(
         80,
-        **{k: v for k, v in preset("section-order").to_json().items() if k in ("labels", "scale", "training")},
+        **{k: v for k, v in read_protocol(PAPER).to_json().items() if k in ("labels", "scale", "training")},
         words=0,
     )
     shown = screens(made, 0)
