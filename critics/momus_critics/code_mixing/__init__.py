@@ -38,7 +38,7 @@ from momus.text.corpus import Corpus
 from momus.text.languages import only_language
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
+from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample, word_counts
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
@@ -154,7 +154,7 @@ class CodeMixing(
         tokens = self.known(real)
         keys = document_keys(tokens.words, tokens.offsets, 0)
         distinct = np.sort(np.unique(keys, return_index=True)[1])  # repeated boilerplate would form its own cluster
-        counts = sparse.csr_array(_counts(tokens, len(self.vocabulary_))[distinct])
+        counts = sparse.csr_array(word_counts(tokens, len(self.vocabulary_))[distinct])
         starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
             model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
@@ -341,11 +341,3 @@ class CodeMixing(
         steps = evidence.steps_of(spans, words, self.topic_words(3))
         prior = self.log_prior(self.project(document))
         return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
-
-
-def _counts(tokens: Tokens, size: int) -> sparse.csr_array:
-    """Word counts of each document, CSR (n, V)."""
-    data = (np.ones(len(tokens.words)), tokens.words, tokens.offsets)
-    counts = sparse.csr_array(data, shape=(len(tokens.offsets) - 1, size), copy=True)
-    counts.sum_duplicates()  # in place
-    return counts
