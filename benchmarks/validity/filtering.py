@@ -1,10 +1,10 @@
-"""Documents that `momus outliers --fdr` lists: how many are real, and which share of the odd ones goes.
+"""Documents that `momus filter` drops: how many are real, and which share of the odd ones goes.
 
 Stories of people (human-vs-lm, some 155 words each) and design proposals (sectioned: EIPs, ERCs, RFCs, Swift) are cut
 into a part to fit critics on, a part whose documents get a planted defect, and a rest. Then, many times: real documents
 and new ones are drawn from the rest, a share of the new ones is replaced by odd ones, and all are judged as `momus
-outliers --fdr` does. Odd ones are planted defects, samples of language models, and greedy continuations of an n-gram
-model, which loop. Printed for each kind: the false-discovery rate reached (the mean share of real documents among those
+filter` does. Odd ones are planted defects, samples of language models, and greedy continuations of an n-gram model,
+which loop. Printed for each kind: the false-discovery rate reached (the mean share of real documents among those
 dropped), and the share of the odd ones that go by all critics; the same if each critic's own p-value is multiplied by
 the number of critics (Bonferroni); and the same with three critics alone.
 
@@ -26,13 +26,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from momus import Corpus, Critic, read_corpus
 from momus.controls import DEFECTS
 from momus.critic.registry import make_critics
 from momus.numeric.types import Floats
-from momus.outliers.conformal import Calibrated
+from momus.outliers.conformal import Calibrated, largest_rank
 from momus.outliers.rows import Measure, rounded
 from momus.text.tokens import get_tokenizer
 
@@ -146,7 +145,7 @@ def draws(
             (judged.ranks, reached.false, reached.found),
             (smallest, reached.false_bonferroni, reached.bonferroni),
         ):
-            goes = false_discovery_control(np.minimum(ranks / (n + 1), 1.0)) <= fdr
+            goes = ranks <= largest_rank(np.bincount(ranks, minlength=n + 2), n, fdr)
             false.append(goes[n_odd:].sum() / max(goes.sum(), 1))
             found.append(goes[:n_odd].mean() if n_odd else float(goes.any()))
     return reached

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 from null_and_power import write_between
-from scipy.stats import false_discovery_control
 
 from momus import Corpus
 from momus.calibration.rates import Rate
@@ -26,7 +25,7 @@ from momus.critic import Critic, LogPrior, Reporting, Statistic, StatisticsMixin
 from momus.critic.scores import Scores
 from momus.critic.statistic import kolmogorov_smirnov, mean
 from momus.numeric.types import Floats
-from momus.outliers.conformal import Calibrated
+from momus.outliers.conformal import Calibrated, largest_rank
 from momus.runs.answer import answer_of
 from momus.verdicts.judge import judge
 from momus.verdicts.table import adjust
@@ -138,7 +137,8 @@ def authors(replications: int, n: int = 300) -> str:
             for kind, groups, by in (("documents", (), rng.permutation(k * each)), ("authors", names, order)):
                 calibrated = Calibrated.of(real, (False,), by, groups)
                 ranks = calibrated.judge(new).ranks
-                chosen = false_discovery_control(ranks / (len(calibrated) + 1)) <= fdr
+                counts = np.bincount(ranks, minlength=len(calibrated) + 2)
+                chosen = ranks <= largest_rank(counts, len(calibrated), fdr)
                 false = float((chosen & ~odd).sum() / max(chosen.sum(), 1))
                 rates[kind].append((false, float(chosen[odd].mean())))
         cells = " | ".join(f"{v:.3f}" for kind in rates for v in np.mean(rates[kind], axis=0))

@@ -67,7 +67,7 @@ def test_every_command_of_momus_is_in_one_panel():
     assert {name for names in PANELS.values() for name in names} == {*OWN} <= {*commands}
 
 
-@pytest.mark.parametrize("command", ["compare", "fit", "score", "calibrate", "prepare"])
+@pytest.mark.parametrize("command", ["compare", "fit", "score", "filter", "calibrate", "prepare"])
 def test_options_for_reading_files_are_shown_on_demand(command):
     short, long = run(command, "--help").stdout, run(command, "--help-all").stdout
     assert READING not in short

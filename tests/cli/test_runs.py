@@ -130,6 +130,6 @@ def test_open_starts_a_browser(texts, monkeypatch):
 
 
 def test_help_fits_80_columns():
-    for command in ("compare", "show", "open", "outliers", "fit"):
+    for command in ("compare", "show", "open", "outliers", "filter", "fit"):
         text = run(command, "--help").stdout
         assert max(len(line.rstrip()) for line in text.splitlines()) <= 80, command

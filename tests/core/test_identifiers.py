@@ -11,11 +11,13 @@ VAGUE = {"found", "made", "given", "own", "part", "each"}
 PART_OF_A_TEXT = (  # texts are read, scored and stored in parts: `momus.reading.parts.Part`, or the number of one
     "core/momus/reading/parts.py",
     "core/momus/reading/location.py",
+    "core/momus/reading/originals.py",
     "core/momus/reading/tables.py",
     "core/momus/engine/fitting.py",
     "core/momus/engine/interface.py",
     "core/momus/engine/scoring.py",
     "core/momus/engine/worker.py",
+    "core/momus/outliers/filtering.py",
     "core/momus/rows/folder.py",
     "core/momus/rows/plan.py",
     "core/momus/rows/store.py",

@@ -18,6 +18,7 @@ from momus.engine.scoring import score_parts
 from momus.errors import MomusError, UsageError
 from momus.history.rules import Limit, Rules
 from momus.joint.planning import plan
+from momus.outliers.filtering import filter_text
 from momus.processes import pool_of
 
 ROOT = Path(__file__).parents[2]
@@ -117,6 +118,14 @@ WRONG = {
     "an address without an engine": (
         lambda f: score_parts(["run"], ["g.jsonl"], "rows", address="h:1"),
         ["score", "run", "g.jsonl", "-o", "rows", "--address", "h:1"],
+    ),
+    "outputs of a filter that are one": (
+        lambda f: filter_text(["g.jsonl"], ["run"], ["real.jsonl"], Path("a.jsonl"), Path("a.jsonl"), Path("s")),
+        ["filter", "run", "g.jsonl", "-r", "real.jsonl", "--kept", "a.jsonl", "--dropped", "a.jsonl"],
+    ),
+    "an output of a filter without a name": (
+        lambda f: filter_text(["g.jsonl"], ["run"], ["real.jsonl"], Path(), Path("a.jsonl"), Path("s")),
+        ["filter", "run", "g.jsonl", "-r", "real.jsonl", "--kept", "", "--dropped", "a.jsonl"],
     ),
     "a power beyond 1": (
         lambda f: plan(read_comparison("run").verdicts, None, difference=0.2, power=2.0),

@@ -28,6 +28,7 @@ PLAIN = {"save_file", "EventFileWriter"}
 """Those of `LIBRARIES` that are called without the name of a module."""
 GIVEN = {
     "core/momus/engine/worker.py": "to a buffer in memory",
+    "core/momus/outliers/records.py": "to the temporary paths that `writers` gives",
     "examples/preparing/momus_preparing/pipeline.py": "to the temporary path that `prepare` gives",
     "examples/training/momus_training/services.py": "a new event file under a name of TensorBoard's own",
     "core/momus/conformance/verdict.py": "to a temporary folder",

@@ -87,6 +87,11 @@ CASES = {
         always=True,
     ),
     "fit in parts": Case(f"{FIT} --jobs 1", f"{FIT} --jobs 1 --overwrite", readers=(SCORED,)),
+    "filter": Case(
+        "filter D/critic T/gen.jsonl -r T/real.jsonl --kept R/keep.jsonl --dropped R/drop.jsonl --fdr 0.5 --jobs 1 "
+        "--overwrite --quiet",
+        "",
+    ),
     "score": Case("score D/critic T/gen.jsonl -o R/rows.parquet", ""),
     "score csv": Case(
         "score D/critic T/gen.jsonl -o R/rows.csv", "", before="score D/critic T/fit.jsonl -o R/rows.csv"

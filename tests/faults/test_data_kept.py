@@ -84,6 +84,7 @@ def here(made, tmp_path, monkeypatch):
 TEXTS = ("-f", "texts/fit.jsonl", "-r", "texts/real.jsonl", "-g", "m=texts/gen.jsonl")
 ANSWERS = ("rater-1.json", "rater-2.json")
 SCORE = ("score", "critic", "texts/gen.jsonl", "-o")
+FILTER = ("filter", "critic", "texts/gen.jsonl", "-r", "texts/real.jsonl", "--fdr", 0.5, "--overwrite", "--quiet")
 NOT_OURS = "as Momus wrote it"
 LOST = {
     "rows over a run": ((*SCORE, "run", "--overwrite"), "holds a run"),
@@ -123,6 +124,31 @@ LOST = {
         ("prepare", "texts/fit.jsonl", "-o", "texts/gen.jsonl", "--overwrite"),
         NOT_OURS,
     ),
+    "kept documents over the text": ((*FILTER, "--kept", "texts/gen.jsonl", "--dropped", "dropped.jsonl"), "own input"),
+    "kept documents over a page": (
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "thesis.jsonl"),
+        NOT_OURS,
+    ),
+    "kept documents in the folder that is read": (
+        ("filter", "critic", "texts", *FILTER[3:], "--kept", "texts/kept.jsonl", "--dropped", "dropped.jsonl"),
+        "a file of its input texts",
+    ),
+    "kept documents among those of a pattern": (
+        ("filter", "critic", "texts/*.jsonl", *FILTER[3:], "--kept", "texts/kept.jsonl", "--dropped", "dropped.jsonl"),
+        "a file of its input texts/*.jsonl",
+    ),
+    "kept documents over records of others": (
+        (*FILTER, "--kept", "theirs.jsonl", "--dropped", "dropped.jsonl"),
+        NOT_OURS,
+    ),
+    "dropped documents over records of others": (
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "theirs.jsonl"),
+        NOT_OURS,
+    ),
+    "scores in the folder of the critic": (
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl", "--scores", "critic/critics"),
+        "",
+    ),
 }
 
 
@@ -130,6 +156,7 @@ LOST = {
 def test_nothing_of_others_is_replaced(name, here):
     words, told = LOST[name]
     (here / "thesis.jsonl").write_text("mine\n", encoding="utf-8")
+    (here / "theirs.jsonl").write_text('{"text": "mine"}\n', encoding="utf-8")
     (here / "work").mkdir()
     (here / "work" / "gate.json").write_text('{"mine": 1}\n', encoding="utf-8")
     before = contents(here)
@@ -226,6 +253,7 @@ def test_a_pipe_or_a_device_is_not_replaced(here):
         mode = os.lstat(name).st_mode
         for words in (
             (*SCORE, name),
+            (*FILTER, "--kept", name, "--dropped", "d.jsonl"),
             ("show", "run", "--html", "-o", name),
         ):
             assert f"{name} is a " in refusal(*words)
@@ -240,6 +268,7 @@ def test_no_output_goes_through_a_link(target, here):
     for words in (
         (*SCORE, "link.csv"),
         (*SCORE, "link"),
+        (*FILTER, "--kept", "link.jsonl", "--dropped", "d.jsonl"),
         ("prepare", "texts/fit.jsonl", "-o", "link.jsonl", "--overwrite"),
         ("show", "run", "--html", "-o", "link.html"),
         ("gate", "run", "--max", 9, "--junit", "link.xml"),
@@ -274,6 +303,7 @@ def test_a_full_disk_leaves_what_was_there(here):
         "rows.csv": (*SCORE, "rows.csv"),
         "page.html": ("show", "run", "--html", "-o", "page.html"),
         "result.json": ("study", "read", "study", *ANSWERS, "-o", "result.json"),
+        "kept.jsonl": (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
         "new": ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new", "--overwrite"),
         "other": ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
     }
@@ -314,6 +344,7 @@ def test_a_repeated_command_is_not_refused(here):
         (*SCORE, "rows.parquet"),
         (*SCORE, "rows.jsonl"),
         (*SCORE, "rows", "--overwrite", *PARTS),
+        (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
         ("prepare", "sections.jsonl", "-o", "p.jsonl", "--overwrite", "--least-sections", 1),
         ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
         ("compare", "-r", "rows-real", "-g", "m=rows-m", "-o", "other", "--overwrite", *FEW[:4]),

@@ -13,6 +13,7 @@ import momus
 from momus.critic.registry import make_critics
 from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import ReadingError, StoreError
+from momus.outliers.filtering import filter_text
 from momus.reading import ReadingOptions
 from momus.reading.parts import cut, list_inputs, read_part
 from momus.rows.store import StoredText
@@ -79,6 +80,20 @@ def test_another_text_of_the_same_size_and_time_is_noticed(suffix, at, critics, 
     replace_text(path, at)
     with pytest.raises(ReadingError, match="changed while it was read"):
         [read_part(file, part, ReadingOptions()) for part in parts]
+
+
+def test_a_repeated_filter_reads_the_text_that_is_there(critics, tmp_path):
+    real, new = write(tmp_path / "real.jsonl", records(60, 2)), write(tmp_path / "new.jsonl", records(30, 3))
+    out = [tmp_path / "keep.jsonl", tmp_path / "drop.jsonl", tmp_path / "scores"]
+    filter_text([new], critics, [real], *out)
+    replace_text(new, 0.5)
+    for path in out[:2]:
+        path.unlink()
+    with pytest.raises(StoreError, match="the content of"):
+        filter_text([new], critics, [real], *out)
+    filter_text([new], critics, [real], *out, overwrite=True)
+    kept = [line for path in out[:2] for line in path.read_text(encoding="utf-8").splitlines()]
+    assert sorted(kept) == sorted(new.read_text(encoding="utf-8").splitlines())
 
 
 def test_parts_that_were_exchanged_with_their_records_are_noticed(critics, tmp_path):

@@ -16,8 +16,10 @@ from momus.calibration.plan import CalibrationPlan
 from momus.cli.app import app
 from momus.errors import MomusError, StoreError, UsageError
 from momus.history.rules import read_rules
+from momus.reading import read_corpus
 from momus.runs.folder import RunFolder
 from momus.schema import SEAL, seal
+from momus_critics.length import Length
 from momus_people.answers import RaterAnswers
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
@@ -128,6 +130,12 @@ def test_folders_that_are_no_runs_or_no_texts_are_named(texts, tmp_path, monkeyp
 def test_an_option_with_one_value_is_given_once(words):
     told = refusal("compare", "-g", "g=c", *words)
     assert "is given 2 times" in told
+
+
+def test_a_filter_names_its_outputs(texts):
+    real, made = texts / "real.jsonl", texts / "gen.jsonl"
+    Length().fit(read_corpus(real)).save(texts / "critic")
+    assert "--kept" in refusal("filter", texts / "critic", made, "-r", real, "--kept", "", "--dropped", "d.jsonl")
 
 
 def finished(process, seconds=120):

@@ -35,6 +35,7 @@ OWN = {
     "gate": ("history:gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."),
     "fit": ("scoring:fit", "Fit critics on real text, and save them."),
     "score": ("scoring:score", "Score new text with a saved critic: one row per document."),
+    "filter": ("filter:filter_", "Remove documents unlike any human text, at a stated error rate."),
     "critics": ("critics:critics", "List the critics, show one, check one, or start a new one."),
     "plan": ("plan:plan", "Plan how many documents and prompts the next comparison needs."),
     "calibrate": ("calibrate:calibrate", "Measure each critic's false-alarm rate and power on your real text."),
@@ -45,7 +46,7 @@ PANELS = {
     "Start": ("demo", "read", "compare"),
     "Read": ("show", "open", "outliers", "figures"),
     "Versions": ("diff", "gate"),
-    "Scale": ("fit", "score"),
+    "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),
     "Research": ("plan", "calibrate"),
 }

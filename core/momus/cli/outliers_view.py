@@ -170,11 +170,12 @@ def _lists(corpora: Sequence[tuple[str, str, Sequence[RenderableType], int]], no
     return Group(*parts, Text(note, style="dim"))
 
 
-def flagged_line(d: Flagged, reference: str = "real") -> Text:
-    """One chosen document: p, which end is odd, and its value beside that of real text."""
+def flagged_line(d: Flagged, named: bool = True, reference: str = "real") -> Text:
+    """One chosen document: p, which end is odd, its value beside that of real text; critic and unit if ``named``."""
     from rich.text import Text
 
+    critic, unit = (f" by {one_line(d.critic)}", f" {one_line(d.unit)}") if named else ("", "")
     end, of = "too likely" if d.small else "odd", one_line(text_of(reference))
     value, typical = rounded(d.value, d.typical), rounded(d.typical, d.value)
-    words = f"  p {d.p:.2g}, {end} by {one_line(d.critic)}: {value} {one_line(d.unit)} ({of}: {typical})"
+    words = f"  p {d.p:.2g}, {end}{critic}: {value}{unit} ({of}: {typical})"
     return Text(f"  {one_line(d.id)}", style="bold").append(words, style="not bold")

@@ -67,7 +67,7 @@ class Share:
             raise UsageError(f"{arg(named[0])} needs a folder for the rows", hint="name one: -o ROWS")
 
 
-def split_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_paths(paths: Sequence[str], command: str = "momus score") -> tuple[list[str], list[str]]:
     """The folders of critics, which come first, and the texts.
 
     Raises
@@ -80,7 +80,7 @@ def split_paths(paths: Sequence[str]) -> tuple[list[str], list[str]]:
     if not critics or not texts:
         raise UsageError(
             "there is no text after the critics" if critics else f"{paths[0]} holds no fitted critic",
-            hint="give critics first, then texts: momus score CRITIC… TEXT…",
+            hint=f"give critics first, then texts: {command} CRITIC… TEXT…",
         )
     return critics, texts
 

@@ -27,7 +27,7 @@ No p is below 1 / (K + 1), however many documents the groups have.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,12 +128,21 @@ class Judged:
         float64: its surprise there, in nats.
     small
         bool: whether its value is odd because it is small.
+    unscored
+        bool: whether it has no value under any critic.
     """
 
     ranks: NDArray[np.int32]
     critic: NDArray[np.int16]
     surprise: Floats
     small: Bools
+    unscored: Bools
+
+    @classmethod
+    def joined(cls, parts: Iterable[Judged]) -> Judged:
+        """The documents of several parts of a text, of which there is at least one."""
+        rows = ((p.ranks, p.critic, p.surprise, p.small, p.unscored) for p in parts)
+        return cls(*map(np.concatenate, zip(*rows, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -229,7 +238,9 @@ class Calibrated:
         rows = np.arange(len(values))
         largest = surprise[rows, worst]
         ranks = self.oddity(largest).astype(np.int32)
-        return Judged(ranks, worst.astype(np.int16), largest, small[rows, worst])
+        return Judged(
+            ranks, worst.astype(np.int16), largest, small[rows, worst], np.asarray(np.isnan(values).all(axis=1))
+        )
 
     def alone(self, values: Floats) -> Ints:
         """`Judged.ranks` under each critic alone: int64 (n, critics)."""
@@ -261,6 +272,37 @@ def order_of(ids: Sequence[str]) -> Ints:
     """
     keys = [hashlib.blake2b(ids[i].encode("utf-8", "surrogatepass"), digest_size=8).digest() for i in range(len(ids))]
     return np.argsort(np.frombuffer(b"".join(keys), dtype=">u8"), kind="stable").astype(np.int64)
+
+
+def largest_rank(counts: Ints, calibrating: int, fdr: float) -> int:
+    """The largest rank of p at which documents are chosen by the procedure of Benjamini & Hochberg; 0 if none is.
+
+    Parameters
+    ----------
+    counts
+        How many documents have p = r / (calibrating + 1), by r from 0: int64 (calibrating + 2,).
+
+    >>> largest_rank(np.array([0, 3, 0, 1] + [0] * 16 + [16]), 19, 0.4)
+    1
+    """
+    chosen = np.cumsum(counts)
+    p = np.arange(len(counts)) / (calibrating + 1)
+    # p · N ≤ fdr · chosen, without a division by the number chosen, which may be 0
+    good = np.flatnonzero((counts > 0) & (p * chosen[-1] <= fdr * chosen))
+    return int(good.max(initial=0))
+
+
+def q_values(counts: Ints, calibrating: int) -> Floats:
+    """The smallest false-discovery rate at which documents with p = r / (calibrating + 1) are chosen, by r.
+
+    >>> q_values(np.array([0, 2, 0, 2]), 2).round(3).tolist()
+    [0.667, 0.667, 1.0, 1.0]
+    """
+    chosen = np.cumsum(counts)
+    p = np.arange(len(counts)) / (calibrating + 1)
+    estimate = np.where(counts > 0, p * chosen[-1] / np.maximum(chosen, 1), np.inf)
+    # a larger p never has a smaller q: the minimum over all ranks from this one on
+    return np.minimum(np.minimum.accumulate(estimate[::-1])[::-1], 1.0)
 
 
 def fewest_chosen(documents: int, calibrating: int, fdr: float) -> int:

@@ -1,23 +1,20 @@
-"""Documents of a run that are odder than real ones, at a stated false-discovery rate."""
+"""Documents that are odder than real ones at a stated false-discovery rate: of a run, or of any text that is scored."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.numeric.types import Floats
-from momus.outliers.conformal import Calibrated, fewest_chosen, order_of
+from momus.numeric.types import Bools, Floats
+from momus.outliers.conformal import Calibrated, Judged, fewest_chosen, largest_rank, order_of, q_values
 from momus.outliers.rows import Measure, OddDocument, median_of, outlier_rows
 from momus.runs.result import Results
-
-ROUNDING = 1e-12
-"""What rounding adds to a q-value at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +29,15 @@ class Flagged(OddDocument):
         Its conformal p-value over all critics, and the smallest false-discovery rate at which it is chosen.
     by_critic
         Its p-value under each critic alone.
+    text
+        The beginning of its text; empty if only its rows are known.
     """
 
     small: bool
     p: float
     q: float
     by_critic: dict[str, float]
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,7 @@ def flagged(
     >>> len(g.documents), g.n, g.calibrating, round(g.documents[0].p, 3)
     (16, 40, 40, 0.024)
     """
-    if not 0 < fdr < 1:
-        raise UsageError(f"the false-discovery rate is {fdr}", hint="give a number between 0 and 1, such as 0.05")
+    check_rate(fdr)
     rows = outlier_rows(run, None if critic is None else [critic], corpus, documents_only=True)
     if not rows.results:
         raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
@@ -113,10 +112,57 @@ def flagged(
     corpora = []
     for name in rows.listed:
         ids, values = rows.table(name)
-        fewest = fewest_chosen(len(ids), calibration.calibrated.units, fdr)
-        documents = tuple(calibration.chosen(ids, values))
-        corpora.append(FlaggedCorpus(name, len(ids), fewest, fdr, len(calibration), documents, rows.real))
+        choice = calibration.choose([values])
+        # by id where surprises are equal, so that the list does not depend on the order of the files
+        numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
+        documents = calibration.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
+        chosen = choice.fewest, fdr, len(calibration), tuple(documents), rows.real
+        corpora.append(FlaggedCorpus(name, len(ids), *chosen))
     return corpora
+
+
+def check_rate(fdr: float) -> None:
+    """Raise `UsageError` unless a false-discovery rate lies between 0 and 1."""
+    if not 0 < fdr < 1:
+        raise UsageError(f"the false-discovery rate is {fdr}", hint="give a number between 0 and 1, such as 0.05")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which documents of a text are chosen, and why.
+
+    Attributes
+    ----------
+    judged
+        All of its documents.
+    largest
+        Rank up to which they are chosen; 0 if none is.
+    q
+        q-values by rank, float64 (calibrating documents + 2,).
+    fewest
+        The smallest number of documents that could have been chosen at all.
+    """
+
+    judged: Judged
+    largest: int
+    q: Floats
+    fewest: int
+
+    @property
+    def goes(self) -> Bools:
+        """Which documents are chosen: bool (n,)."""
+        return self.judged.ranks <= self.largest  # p is a multiple of 1/(n + 1), so ranks compare as p does
+
+    def ends(self, critic: int) -> tuple[int, int]:
+        """How many documents are chosen as too large, and as too small, under a critic."""
+        small = self.judged.small[self.goes & (self.judged.critic == critic)]  # (chosen under it,)
+        return int((~small).sum()), int(small.sum())
+
+    def oddest(self, critic: int, most: int) -> list[int]:
+        """Numbers of the oddest documents that are chosen under a critic, the oddest first, equal ones in order."""
+        numbers = np.flatnonzero(self.goes & (self.judged.critic == critic))
+        order = np.argsort(-self.judged.surprise[numbers], kind="stable")[:most]
+        return [int(number) for number in numbers[order]]
 
 
 @dataclass(frozen=True)
@@ -175,28 +221,35 @@ class RealCalibration:
     def __len__(self) -> int:
         return len(self.calibrated)
 
-    def chosen(self, ids: Sequence[str], values: Floats) -> list[Flagged]:
-        """The documents of a text that are chosen by their values, (n, critics), the oddest first.
+    def choose(self, values: Iterable[Floats]) -> Choice:
+        """Choose documents of a text by their values, (n, critics), which may come in several parts."""
+        none = np.zeros((0, len(self.critics)))
+        # judged part by part: only ranks and surprises of all documents are in memory, not their values
+        judged, n = Judged.joined(map(self.calibrated.judge, chain([none], values))), len(self)
+        counts = np.bincount(judged.ranks, minlength=n + 2)  # documents of each rank, (n + 2,)
+        fewest = fewest_chosen(len(judged.ranks), self.calibrated.units, self.fdr)
+        return Choice(judged, largest_rank(counts, n, self.fdr), q_values(counts, n), fewest)
 
-        The procedure of Benjamini and Hochberg chooses; documents of equal surprise are sorted by id.
-        """
-        judged = self.calibrated.judge(values)
-        p = judged.ranks / (len(self) + 1)
-        q = false_discovery_control(p)
-        # rounding must not leave out a document whose q is the rate itself
-        numbers = sorted(np.flatnonzero(q <= self.fdr + ROUNDING).tolist(), key=lambda i: (-judged.surprise[i], ids[i]))
-        alone = self.calibrated.alone(values) / (len(self) + 1)  # (n, critics)
-        return [
-            Flagged(
-                id=ids[i],
-                critic=self.critics[k],
-                value=float(values[i, k]),
-                typical=self.typical[k],
-                unit=self.units[k],
-                small=bool(judged.small[i]),
-                p=float(p[i]),
-                q=float(q[i]),
-                by_critic=dict(zip(self.critics, alone[i].tolist(), strict=True)),
+    def documents(
+        self, choice: Choice, numbers: Sequence[int], ids: Sequence[str], values: Floats, texts: Sequence[str] = ()
+    ) -> list[Flagged]:
+        """Some documents of a choice, by their numbers; ids, values (numbers, critics) and texts are those of these."""
+        p_alone = self.calibrated.alone(values) / (len(self) + 1)  # (numbers, critics)
+        documents = []
+        for i, number in enumerate(numbers):
+            k, rank = int(choice.judged.critic[number]), int(choice.judged.ranks[number])
+            documents.append(
+                Flagged(
+                    id=ids[i],
+                    critic=self.critics[k],
+                    value=float(values[i, k]),
+                    typical=self.typical[k],
+                    unit=self.units[k],
+                    small=bool(choice.judged.small[number]),
+                    p=rank / (len(self) + 1),
+                    q=float(choice.q[rank]),
+                    by_critic=dict(zip(self.critics, p_alone[i].tolist(), strict=True)),
+                    text=texts[i] if texts else "",
+                )
             )
-            for i, k in ((i, int(judged.critic[i])) for i in numbers)
-        ]
+        return documents

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from momus.critic import Critic
+from momus.critic.hooks import AdvancedMixin
+from momus.critic.powers import defines
 from momus.critic.scores import outlying_values
 from momus.errors import UsageError
 from momus.numeric.types import Bools, Floats
@@ -62,6 +65,11 @@ class Measure:
 
     sequence: bool
     has_oddity: bool
+
+    @classmethod
+    def of_class(cls, critic: type[Critic[Any]]) -> Measure:
+        """The measure that a class of critics declares."""
+        return cls(critic.sequence, defines(critic, AdvancedMixin, "oddity"))
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame, verdicts: Iterable[Verdict], critic: str) -> Measure:

@@ -21,6 +21,7 @@ from momus.critic.statistic import entropy
 from momus.engine.fitting import fit_in_parts
 from momus.engine.scoring import score_parts
 from momus.errors import FittingError, UsageError
+from momus.outliers.filtering import filter_text
 from momus.outliers.rows import outlier_rows
 from momus.rows.store import StoredText
 
@@ -112,6 +113,16 @@ def test_its_headline_is_its_first_statistic_unless_it_names_another():
 
     assert headline_of(Openings()) == "variety"
     assert headline_of(Named()) == "other"
+
+
+def test_documents_are_not_filtered_by_a_critic_of_a_corpus(tmp_path, location):
+    critic = named(location)
+    human = write(tmp_path / "human.jsonl", HUMAN)
+    fitted = momus.critic.registry.critic_class(critic)().fit(HUMAN)
+    fitted.save(tmp_path / "fitted")
+    places = (tmp_path / name for name in ("keep.jsonl", "drop.jsonl", "scores"))
+    with pytest.raises(UsageError, match="compares texts as wholes"):
+        filter_text([human], [tmp_path / "fitted"], [human], *places)
 
 
 def test_the_conformance_checks_see_the_rows_of_a_critic_without_latents():

@@ -21,6 +21,7 @@ from momus.critic.registry import make_critics
 from momus.engine.scoring import score_parts
 from momus.errors import CriticError, FittingError, PluginError, UsageError
 from momus.foreign import contained
+from momus.outliers.filtering import filter_text
 from momus.progress import Silent
 
 SOURCE = '''
@@ -211,6 +212,14 @@ def test_so_where_a_text_is_scored_without_a_folder(fitted):
     assert f"Left out: 'failing' (log_prior failed at mine.py:{LINE}" in " ".join(done.output.split())
     critic = fitted / "run" / "critics" / "failing"
     assert CliRunner().invoke(app, ["score", str(critic), str(fitted / "x.jsonl")]).exit_code != 0
+
+
+def test_so_in_a_filter(fitted):
+    text, out = [fitted / "x.jsonl"], [fitted / name for name in ("kept.jsonl", "dropped.jsonl", "scores")]
+    for options in ({}, {"overwrite": True}):
+        done = filter_text(text, [fitted / "run"], text, *out, fdr=0.2, **options)
+        assert list(done.failed) == ["failing"]
+        assert list(done.by_critic) == ["length"]
 
 
 def test_a_critic_of_a_run_that_is_gone_is_left_out(fitted, monkeypatch):

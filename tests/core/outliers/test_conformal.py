@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import false_discovery_control
 
-from momus.outliers.conformal import Calibrated, Tail, fewest_chosen
+from momus.outliers.conformal import Calibrated, Tail, fewest_chosen, largest_rank, q_values
 
 
 def documents(rng, n):
@@ -20,10 +20,6 @@ def documents(rng, n):
 
 
 SIDES = (True, False, False)
-
-
-def chosen_of(ranks, calibrating, fdr):
-    return false_discovery_control(ranks / (calibrating + 1)) <= fdr + 1e-12
 
 
 def test_p_values_of_real_documents_are_never_too_small():
@@ -49,7 +45,9 @@ def test_of_the_documents_chosen_few_are_real(odd):
         calibrated = Calibrated.of(documents(rng, 900), SIDES, rng.permutation(900))
         test = documents(rng, 200)
         test[:odd, 0] += 15
-        chosen = chosen_of(calibrated.judge(test).ranks, len(calibrated), 0.2)
+        judged = calibrated.judge(test)
+        counts = np.bincount(judged.ranks, minlength=len(calibrated) + 2)
+        chosen = judged.ranks <= largest_rank(counts, len(calibrated), 0.2)
         false.append(chosen[odd:].sum() / max(chosen.sum(), 1))
         found.append(chosen[:odd].mean() if odd else 0)
     error = np.std(false) / np.sqrt(runs)
@@ -58,12 +56,26 @@ def test_of_the_documents_chosen_few_are_real(odd):
         assert np.mean(found) > 0.8
 
 
+def test_the_choice_is_that_of_benjamini_and_hochberg():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        calibrating, n = int(rng.integers(5, 200)), int(rng.integers(1, 300))
+        ranks = rng.integers(1, calibrating + 2, n) ** 2 // (calibrating + 1) + 1
+        p = ranks / (calibrating + 1)
+        counts = np.bincount(ranks, minlength=calibrating + 2)
+        q = q_values(counts, calibrating)[ranks]
+        assert np.allclose(q, false_discovery_control(np.minimum(p, 1)), atol=1e-12)
+        for fdr in (0.05, 0.3, 0.9):
+            assert ((ranks <= largest_rank(counts, calibrating, fdr)) == (q <= fdr + 1e-12)).all()
+
+
 def test_nothing_can_be_chosen_below_the_fewest():
     for n, calibrating, fdr in ((1000, 99, 0.05), (37, 450, 0.1), (10, 5, 0.5)):
         fewest = fewest_chosen(n, calibrating, fdr)
         for odd in (fewest - 1, fewest):
-            ranks = np.where(np.arange(n) < odd, 1, calibrating + 1)
-            assert chosen_of(ranks, calibrating, fdr).any() == (odd == fewest and fewest <= n)
+            counts = np.zeros(calibrating + 2, dtype=np.int64)
+            counts[1], counts[-1] = min(odd, n), n - min(odd, n)
+            assert (largest_rank(counts, calibrating, fdr) >= 1) == (odd == fewest and fewest <= n)
 
 
 @given(

@@ -1,0 +1,334 @@
+"""`filter_text`: remove documents unlike real text, at a stated false-discovery rate.
+
+Real and new text are scored part by part; the real one calibrates (`momus.outliers.conformal`). A first pass over the
+scores of the new text gives each document the rank of its p-value, from whose counts the rank follows up to which
+documents go; a second pass copies the records. Memory grows by some twenty bytes per document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from momus.arguments import arg
+from momus.critic.effects import is_trusted
+from momus.critic.hooks import AdvancedMixin, row_unit
+from momus.critic.powers import defines, has_latents
+from momus.critic.registry import critic_class, load_critic
+from momus.engine.folders import CriticFolders
+from momus.engine.scoring import OtherPlanError, ScoringRun, score_parts
+from momus.errors import FittingError, UsageError
+from momus.numeric.ragged import offsets_of
+from momus.numeric.types import Bools, Floats
+from momus.outliers.flagging import Choice, Flagged, RealCalibration, check_rate
+from momus.outliers.records import RecordWriter, writers
+from momus.outliers.rows import Measure
+from momus.ownership import check_place
+from momus.reading import ReadingOptions
+from momus.reading.originals import read_originals
+from momus.reading.parts import read_part
+from momus.rows.store import StoredText
+from momus.runs.examples import unit_of
+
+EXAMPLES = 10
+"""Documents per critic of which a report shows the beginning."""
+SHOWN = 300
+"""Characters of an example."""
+SEEN = 0.01
+"""Largest share of the real documents that a critic may have been fitted on."""
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """What a filter did.
+
+    Attributes
+    ----------
+    documents, dropped
+        Documents that were read, and that went.
+    fdr
+        The false-discovery rate that was asked for.
+    p
+        The largest p-value of a document that went; None if none did.
+    real, calibrating
+        Real documents that were used, and how many of them calibrate.
+    left_out
+        Real documents that were not used, since a critic was fitted on them.
+    fewest
+        The smallest number of documents that could have gone at all.
+    by_critic
+        How many went for each critic: too unlikely, and too likely.
+    unscored
+        By critic and reason, documents of the new text without a score, which are never odd there.
+    judged_by_none
+        Documents that no critic could score; they stay.
+    seen
+        By critic, how many of the real documents that were used it was fitted on.
+    examples
+        The oddest documents that went, at most ten per critic.
+    failed
+        Why critics are left out that were not named, by name.
+    """
+
+    documents: int
+    dropped: int
+    fdr: float
+    p: float | None
+    real: int
+    calibrating: int
+    left_out: int
+    fewest: int
+    by_critic: Mapping[str, tuple[int, int]]
+    unscored: Mapping[str, Mapping[str, int]]
+    judged_by_none: int
+    seen: Mapping[str, int]
+    examples: Sequence[Flagged]
+    failed: Mapping[str, str]
+
+    @property
+    def kept(self) -> int:
+        """Documents that stay."""
+        return self.documents - self.dropped
+
+    @property
+    def expected(self) -> float:
+        """How many of the documents that went are as real as the real text, on average, at most."""
+        return self.fdr * self.dropped
+
+
+def filter_text(
+    paths: Sequence[str | Path],
+    critics: Sequence[str | Path],
+    real: Sequence[str | Path],
+    keep: Path,
+    drop: Path,
+    scores: Path,
+    *,
+    fdr: float = 0.05,
+    skip_fitted: bool = False,
+    reading: ReadingOptions | None = None,
+    workers: int = 1,
+    part_size: int | None = None,
+    overwrite: bool = False,
+    device: str = "auto",
+    trust: Sequence[Path] = (),
+    progress: Callable[[str, ScoringRun], None] | None = None,
+) -> Filtered:
+    """Copy the records of a text into two files: those that stay, and those that are odder than real documents.
+
+    Parameters
+    ----------
+    paths
+        The new text: files, folders and patterns.
+    critics
+        Folders of fitted critics, or run folders.
+    real
+        Real text that the critics were not fitted on.
+    keep, drop
+        Files to write: JSON Lines (``.jsonl``), or Parquet (``.parquet``) if the new text is Parquet.
+    scores
+        Folder for the scores. What is scored there already is not scored again.
+    fdr
+        The false-discovery rate: of the documents that go, an expected share of at most this are as real as ``real``.
+    skip_fitted
+        Leave out the real documents that a critic was fitted on. Otherwise more than 1 % of them are an error.
+    progress
+        Called with ``real`` or ``new`` and how far its scoring is.
+
+    Raises
+    ------
+    UsageError
+        There is too little real text, or the critics were fitted on it.
+    StoreError
+        An output exists, or a folder of scores holds others.
+    MomusError
+        A critic or a text cannot be read.
+    """
+    check_rate(fdr)
+    reading = reading or ReadingOptions()
+    folders = CriticFolders.of(critics)
+    for name, cls in ((name, critic_class(name)) for name in folders.paths):
+        if (unit := row_unit(cls)) != "document":
+            raise UsageError(f"critic {name!r} judges a {unit}, not a document", hint="filter by other critics")
+        if not (has_latents(cls) or defines(cls, AdvancedMixin, "oddity")):
+            raise UsageError(
+                f"critic {name!r} compares texts as wholes, and ranks no documents", hint="filter by other critics"
+            )
+    inputs = [*paths, *real, *critics]
+    writing = writers(keep, drop, [*inputs, scores], overwrite)
+    check_place(scores, [*inputs, keep, drop], argument="scores")
+    score = partial(
+        score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
+    )
+    scored = partial(_scored, score, scores, overwrite=overwrite, progress=progress)
+    # real text that will not do is refused before the rest is scored
+    stored = scored("real", real)
+    known = ScoredText(stored, [*stored.critics], reading)
+    trusted = {name: is_trusted(folders.paths[name], trust) for name in known.measures}
+    used = known.unseen(trusted) if skip_fitted else known.checked()
+    calibration, n_real = known.calibration(used, fdr)
+    new = scored("new", paths)
+    both = [name for name in known.measures if name in new.critics]
+    if not both:
+        raise FittingError("no critic can score both texts", hint="name the critics, to see why they fail")
+    if len(both) < len(known.measures):  # one fails on the new text alone
+        known = ScoredText(stored, both, reading)
+        calibration, n_real = known.calibration(used, fdr)
+    text = ScoredText(new, both, reading)
+    choice = calibration.choose(map(text.values, range(len(text.sizes))))
+    # outputs are opened after everything that can be refused has been
+    with writing as (kept, dropped):
+        examples = _copy(text, calibration, choice, kept, dropped)
+    return Filtered(
+        documents=len(choice.goes),
+        dropped=int(choice.goes.sum()),
+        fdr=fdr,
+        p=choice.largest / (len(calibration) + 1) if choice.largest else None,
+        real=n_real,
+        calibrating=len(calibration),
+        left_out=len(used) - n_real,
+        fewest=choice.fewest,
+        by_critic={name: choice.ends(k) for k, name in enumerate(both)},
+        unscored=text.unscored,
+        judged_by_none=int(choice.judged.unscored.sum()),
+        seen={name: 0 if skip_fitted else n for name, n in known.fitted_on.items()},
+        examples=examples,
+        failed={**folders.failed, **stored.plan.left_out, **new.plan.left_out},
+    )
+
+
+def _scored(
+    score: Callable[..., ScoringRun],
+    scores: Path,
+    role: str,
+    paths: Sequence[str | Path],
+    overwrite: bool,
+    progress: Callable[[str, ScoringRun], None] | None,
+) -> StoredText:
+    """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
+    score = partial(score, paths, scores / role, progress=None if progress is None else partial(progress, role))
+    try:
+        # the folder may hold the scores of another call: what agrees is kept
+        score(resume=True)
+    except OtherPlanError:
+        if not overwrite:
+            raise
+        score(overwrite=True)
+    return StoredText(scores / role, role)
+
+
+class ScoredText:
+    """A text part by part: its records, and the values of its documents.
+
+    Parameters
+    ----------
+    text
+        Its scores.
+    critics
+        Names of the critics that count, in the order of the values.
+    reading
+        How the text was read.
+    """
+
+    def __init__(self, text: StoredText, critics: Sequence[str], reading: ReadingOptions) -> None:
+        self.text, self.reading, self.sizes = text, reading, text.sizes
+        self.measures = {name: Measure.of_class(critic_class(name)) for name in critics}
+
+    def values(self, part: int) -> Floats:
+        """What ranks the documents of a part as outliers, NaN where unscored: float64 (n, critics)."""
+        return np.column_stack([measure.values(self._frame(part, name)) for name, measure in self.measures.items()])
+
+    def _frame(self, part: int, critic: str) -> Any:
+        names = {f"{critic}.nll": "nll", f"{critic}.states": "steps", f"{critic}.oddity": "oddity"}
+        path, schema = self.text.paths[part], self.text.schemas[part]
+        # only three columns: rows of counts are far larger
+        table = pq.read_table(path, columns=[column for column in names if column in schema.names])
+        if f"{critic}.oddity" not in schema.names:
+            table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
+        return table.rename_columns(list(names.values())).to_pandas()
+
+    def rows(self, used: Bools) -> tuple[list[str], Floats, list[str | None]]:
+        """Ids, values and groups of some documents, by a mask of all; no groups if none of them has one."""
+        values = [np.zeros((0, len(self.measures))), *map(self.values, range(len(self.sizes)))]
+        labels = self.text.labels.filter(pa.array(used))
+        groups = labels["group"].to_pylist()
+        return labels["id"].to_pylist(), np.concatenate(values)[used], groups if any(map(bool, groups)) else []
+
+    def calibration(self, used: Bools, fdr: float) -> tuple[RealCalibration, int]:
+        """What documents are judged by that calibrate, by a mask of all, and how many these are."""
+        ids, values, groups = self.rows(used)
+        units = [unit_of(m.sequence, critic_class(n).reporting.oddity_unit) for n, m in self.measures.items()]
+        measures = list(self.measures.values())
+        return RealCalibration.of([*self.measures], units, measures, ids, values, fdr, groups), len(ids)
+
+    @property
+    def fitted_on(self) -> dict[str, int]:
+        """How many of the documents each critic was fitted on."""
+        return {name: self.text.critics[name].fitted_on for name in self.measures}
+
+    @property
+    def unscored(self) -> dict[str, dict[str, int]]:
+        """How many documents have no score, by critic and reason."""
+        return {name: dict(self.text.critics[name].unscored.most_common()) for name in self.measures}
+
+    def checked(self) -> Bools:
+        """All documents, if no critic was fitted on more than 1 % of them: bool (n,).
+
+        Raises
+        ------
+        UsageError
+            A critic was.
+        """
+        for name, n in self.fitted_on.items():
+            if n > SEEN * len(self.text):
+                raise UsageError(
+                    f"critic {name!r} was fitted on {n:,} of the {len(self.text):,} real documents, which it finds too "
+                    "likely",
+                    hint=f"give real text that the critics have not seen, such as a held-out part, with {arg('real')}, "
+                    f"or leave these documents out with {arg('skip_fitted', True)}",
+                )
+        return np.ones(len(self.text), dtype=bool)
+
+    def unseen(self, trusted: Mapping[str, bool]) -> Bools:
+        """The documents that no critic was fitted on, by their text: bool (n,)."""
+        seen = [load_critic(self.text.folder.critic(n), trust=t).fitted_hashes_ for n, t in trusted.items()]
+        hashes = [np.zeros(0, np.uint64)]
+        for part in range(len(self.sizes)):
+            planned, place = self.text.plan.part(part)
+            hashes.append(read_part(planned.file, place, self.reading).hashes)
+        return ~np.isin(np.concatenate(hashes), np.concatenate(seen))
+
+
+def _copy(
+    text: ScoredText, calibration: RealCalibration, choice: Choice, kept: RecordWriter, dropped: RecordWriter
+) -> list[Flagged]:
+    """Copy the records, part by part; give the oddest documents that go, critic by critic."""
+    oddest = [number for k in range(len(calibration.critics)) for number in choice.oddest(k, EXAMPLES)]
+    examples: dict[int, Flagged] = {}
+    for part, (start, stop) in enumerate(pairwise(offsets_of(text.sizes).tolist())):
+        planned, place = text.text.plan.part(part)
+        originals = read_originals(planned.file, place, text.reading)
+        # a choice is by row number: in a file that was changed since, other documents would go
+        if len(originals.corpus) != stop - start:
+            raise UsageError(
+                f"{planned.file.path}: {len(originals.corpus):,} documents where {stop - start:,} were scored",
+                hint=f"the file or an option was changed: score again with {arg('overwrite', True)}",
+            )
+        goes = choice.goes[start:stop]
+        kept.add(originals, np.flatnonzero(~goes))
+        dropped.add(originals, np.flatnonzero(goes))
+        shown = [number for number in oddest if start <= number < stop]
+        if shown:
+            rows = [originals.corpus[number - start] for number in shown]
+            ids, texts = [d.id for d in rows], [d.text[:SHOWN] for d in rows]
+            values = text.values(part)[np.array(shown) - start]
+            examples |= zip(shown, calibration.documents(choice, shown, ids, values, texts), strict=True)
+    return [examples[number] for number in oddest]

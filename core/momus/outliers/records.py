@@ -1,0 +1,125 @@
+"""Files of records that appear when they are whole: JSON Lines, or Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from momus.arguments import arg
+from momus.errors import StoreError, UsageError
+from momus.numeric.types import Ints
+from momus.outputs import make_folder, open_temporary, replacing_own, writing
+from momus.ownership import check_own, check_place
+from momus.reading.originals import Originals
+from momus.rows.folder import ROOM
+
+SUFFIXES = (".jsonl", ".parquet")
+RECORDS = "a file of `momus filter`"
+
+
+class LineWriter:
+    """Writes JSON Lines."""
+
+    def __init__(self, path: Path) -> None:
+        self.file: IO[bytes] = open_temporary(path)
+
+    def add(self, originals: Originals, rows: Ints) -> None:
+        """Write some of the records of a part, one per line."""
+        self.file.writelines(line + b"\n" for line in originals.lines(rows))
+
+    def close(self) -> None:
+        """Finish the file."""
+        self.file.close()
+
+
+class RowsOfParquet:
+    """Writes Parquet; all records come from Parquet files with the same columns."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.writer: pq.ParquetWriter | None = None
+        self.schema: pa.Schema | None = None
+
+    def add(self, originals: Originals, rows: Ints) -> None:
+        """Write some of the records of a part, as a row group.
+
+        Raises
+        ------
+        UsageError
+            They are no rows of Parquet, or have other columns than those before.
+        """
+        if not isinstance(originals.records, pa.Table):
+            raise UsageError(
+                "only rows of Parquet files are written as Parquet", hint="name outputs that end in .jsonl"
+            )
+        table = originals.table(rows)
+        if self.writer is None or self.schema is None:
+            self.schema = table.schema
+            self.writer = pq.ParquetWriter(self.path, self.schema, compression="zstd")
+        # Arrow would cast or fill columns in silence; a filter must not change records
+        if not table.schema.equals(self.schema):
+            raise UsageError(
+                "the Parquet files have different columns, and cannot be written as one",
+                hint="name outputs that end in .jsonl, or filter the files one by one",
+            )
+        # a part none of whose records come here adds no row group
+        if len(table):
+            self.writer.write_table(table)
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self.writer is not None:
+            self.writer.close()
+        else:
+            pq.ParquetWriter(self.path, pa.schema([])).close()
+
+
+RecordWriter = LineWriter | RowsOfParquet
+
+
+def writers(
+    keep: Path, drop: Path, inputs: Sequence[str | Path], overwrite: bool
+) -> AbstractContextManager[tuple[RecordWriter, RecordWriter]]:
+    """Check two outputs, and give what writes them; they appear when both are whole.
+
+    Raises
+    ------
+    UsageError
+        The outputs are one file or inputs, or have another ending.
+    StoreError
+        An output exists and is not to be replaced, was not written by Momus, or was changed since.
+    """
+    for name, path in (("keep", keep), ("drop", drop)):
+        if path.suffix not in SUFFIXES:
+            raise UsageError(
+                f"{arg(name, str(path))}: unknown ending {path.suffix!r}", hint=f"use {' or '.join(SUFFIXES)}"
+            )
+        check_place(path, inputs)
+        if path.exists() and not overwrite:
+            raise StoreError(f"{path} exists", hint=f"name another file, or replace it with {arg('overwrite', True)}")
+        check_own(path, RECORDS)
+    # two names may be links to one file
+    if os.path.realpath(keep) == os.path.realpath(drop):
+        raise UsageError(f"{keep} is named twice", hint=f"name one file for each of {arg('keep')} and {arg('drop')}")
+    return _opened(keep, drop)
+
+
+@contextmanager
+def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter]]:
+    for path in (keep, drop):
+        make_folder(path.parent)
+    # the inner one appears first: where the kept records are, the dropped ones are too
+    with writing(keep.parent, ROOM), replacing_own(keep, RECORDS) as kept, replacing_own(drop, RECORDS) as dropped:
+        both = [(LineWriter if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
+        try:
+            yield both[0], both[1]
+        finally:
+            # before `replacing_own` ends, which puts the files in their places
+            for writer in both:
+                writer.close()
