@@ -1,7 +1,8 @@
-"""Limits of memory and time, in one value: sizes of documents, decompression, resamples.
+"""Limits of memory and time, in one value: sizes of documents, decompression, answers of servers, resamples.
 
-Texts are not trusted: a few kilobytes can hold gigabytes of zeros. Every limit has a default, a name in the error that
-it causes, and a way to raise it: ``--max-document``, the environment variable ``MOMUS_LIMITS``, or `Limits` in Python.
+Texts and servers are not trusted: a few kilobytes can hold gigabytes of zeros, and a server can send for ever. Every
+limit has a default, a name in the error that it causes, and a way to raise it: ``--max-document``, the environment
+variable ``MOMUS_LIMITS``, or `Limits` in Python.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MOST_SEED = 2**63 - 1
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on what is read from files.
+    """Limits on what is read from files and servers.
 
     Attributes
     ----------
@@ -38,6 +39,12 @@ class Limits:
         Bytes after decompression per byte before, once ``free`` bytes have been read.
     free
         Bytes of a compressed file that are read before ``ratio`` is checked.
+    answer
+        Bytes of one answer of a server.
+    answer_seconds
+        Seconds that one answer of a server may take as a whole, however slowly it arrives.
+    retry_seconds
+        Seconds that one request may take with all its repetitions.
 
     >>> Limits(document=1000).document
     1000
@@ -47,6 +54,9 @@ class Limits:
     file: int = 200 * 10**9
     ratio: int = 200
     free: int = 64 * 10**6
+    answer: int = 64 * 10**6
+    answer_seconds: int = 600
+    retry_seconds: int = 1800
 
     @property
     def value(self) -> int:

@@ -160,8 +160,8 @@ def adapter_of(parameter: str, value: str, names: Iterable[str] | None = None) -
 
     ``names`` are those of all adapters, if they are known already.
 
-    >>> adapter_of("scorer", "kenlm", ["posterior.kenlm", "scorer.kenlm"])
-    'scorer.kenlm'
+    >>> adapter_of("scorer", "openai", ["posterior.openai", "scorer.openai"])
+    'scorer.openai'
     """
     matches = [name for name in (registered(ADAPTERS) if names is None else names) if name.partition(".")[2] == value]
     return next((name for name in matches if name.startswith(f"{parameter}.")), matches[0] if matches else None)
@@ -178,6 +178,7 @@ MODULES = {
     "tokenizers": "torch",
     "kenlm": "kenlm",
     "spacy": "coref",
+    "httpx": "http",
     "mwparserfromhell": "markup",
     "gguf": "gguf",
     "ray": "ray",

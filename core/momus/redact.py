@@ -106,6 +106,15 @@ def redacted_value(value: Any, name: str = "") -> Any:
     return HIDDEN if certain and isinstance(value, int | float) else value
 
 
+def has_secret(text: str) -> bool:
+    """Whether `redacted` would change this text.
+
+    >>> has_secret("http://user:secret@host/v1"), has_secret("http://host/v1")
+    (True, False)
+    """
+    return redacted(text) != text
+
+
 @lru_cache
 def names_secret(name: str) -> bool | None:
     """Whether what has this name is a secret; None if that depends on its value.

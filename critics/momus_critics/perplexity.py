@@ -61,7 +61,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Devic
     Parameters
     ----------
     scorer
-        ``ngram``, or an adapter: ``transformers``, ``kenlm``.
+        ``ngram``, or an adapter: ``transformers``, ``kenlm``, ``openai``.
     order
         n of the n-gram model.
     options
@@ -139,7 +139,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Devic
         return ScoredTexts(scores, words if self.per == "words" else scores.lengths)
 
     def log_prior(self, latents: ScoredTexts) -> LogPrior:
-        """log p of each text, in nats; a text without any scored token has no steps."""
+        """log p of each text, in nats; a text without any scored token (one token, on some servers) has no steps."""
         steps = np.where(latents.scores.lengths > 0, latents.units, 0)
         return LogPrior(latents.scores.totals, steps)
 

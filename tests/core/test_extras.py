@@ -127,7 +127,7 @@ def test_extras_of_entry_points_exist():
     groups = (CRITICS, ADAPTERS, TRACKERS, COMMANDS)
     shipped = [p[0] for group in groups for p in registered(group).values() if p[0].distribution == DISTRIBUTION]
     named = {e for plugin in shipped for e in plugin.extras}
-    assert {"torch", "coref", "kenlm"} <= named <= extras
+    assert {"torch", "coref", "http", "kenlm"} <= named <= extras
     assert set(MODULES.values()) <= extras
 
 

@@ -13,8 +13,8 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("torch", "transformers", "spacy", "gensim", "sklearn", "matplotlib", "pandas", "scipy")
-OPTIONAL = {"torch": "torch", "transformers": "transformers", "spacy": "spacy"}
-OPTIONAL |= {"kenlm": "ufal.kenlm"}
+OPTIONAL = {"torch": "torch", "transformers": "transformers", "spacy": "spacy", "gensim": "gensim"}
+OPTIONAL |= {"kenlm": "ufal.kenlm", "httpx": "httpx"}
 """Modules that the core install has not, and their distributions."""
 HELP = "import sys; sys.argv = ['momus', '--help']\nfrom momus.cli import main\ntry: main()\nexcept SystemExit: pass"
 MOST = {"import momus": 40, HELP: 260}

@@ -6,6 +6,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +30,8 @@ from momus.reading.records import Row
 from momus.report.figures.svg import figure_csv
 from momus.report.page import write_report
 from momus.report.safe import csv_text
+from momus_adapters.language_models.openai import check_route
+from momus_generating import Decoding, DocumentRequest, Prompt, ServerGenerator
 
 TEXTS = [f"the {a} {b} sat on the {c}." for a in ("cat", "dog", "ape") for b in ("old", "big") for c in ("mat", "hat")]
 
@@ -48,6 +53,40 @@ def text(tmp_path):
     path = tmp_path / "text.jsonl"
     path.write_text("".join(json.dumps({"text": t}) + "\n" for t in TEXTS), encoding="utf-8")
     return path
+
+
+class Server:
+    """A completion server that keeps the headers of all requests."""
+
+    def __init__(self):
+        seen = self.seen = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                seen.append((self.path, dict(self.headers), asked))
+                words = str(asked["prompt"]).split()
+                starts = [sum(len(w) + 1 for w in words[:i]) for i in range(len(words))]
+                logprobs = {"token_logprobs": [None, *[-1.0] * (len(words) - 1)], "text_offset": starts}
+                payload = json.dumps({"choices": [{"text": "x", "logprobs": logprobs}]}).encode()
+                self.send_response(200)
+                self.send_header("content-length", str(len(payload)))
+                self.end_headers()
+                self.wfile.write(payload)
+
+            def log_message(self, *args):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def server():
+    made = Server()
+    yield made
+    made.server.shutdown()
 
 
 def hostile(fitted, folder, **params):
@@ -73,6 +112,23 @@ def hostile(fitted, folder, **params):
 # Hostile folders
 
 
+def test_a_hostile_critic_sends_nothing_until_it_is_trusted(fitted, tmp_path, server, text, monkeypatch):
+    monkeypatch.setenv("OTHER_SECRET", "hunter2-hunter2")
+    options = {"url": server.url, "model": "m", "key": "OTHER_SECRET", "concurrency": 1}
+    folder = hostile(fitted, tmp_path / "evil", scorer="openai", options=options)
+    with pytest.raises(StoreError) as error:
+        momus.load_critic(folder)
+    for told in ("scorer.openai", server.url, "OTHER_SECRET", "trust="):
+        assert told in str(error.value)
+    assert isinstance(run("score", folder, text).exception, StoreError)
+    elsewhere = run("score", folder, text, "--trust", tmp_path / "other")
+    assert isinstance(elsewhere.exception, StoreError)
+    assert server.seen == []
+    done = run("score", folder, text, "--trust", folder)
+    assert done.exit_code == 0, done.exception
+    assert len(server.seen) == len(TEXTS)
+
+
 @pytest.mark.parametrize(
     ("params", "told"),
     [
@@ -95,7 +151,7 @@ def test_no_connection_while_a_folder_is_loaded_or_shown(fitted, tmp_path, monke
         raise AssertionError("a connection was opened")
 
     options = {"url": "http://u:pw@10.0.0.1/v1", "model": "m", "key": "AWS_SECRET"}
-    folder = hostile(fitted, tmp_path / "evil", scorer="kenlm", options=options)
+    folder = hostile(fitted, tmp_path / "evil", scorer="openai", options=options)
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     with pytest.raises(StoreError):
@@ -104,20 +160,20 @@ def test_no_connection_while_a_folder_is_loaded_or_shown(fitted, tmp_path, monke
     shown = run("critics", folder)
     assert shown.exit_code == 0, shown.exception
     flat = " ".join(shown.output.split())
-    for told in ("scorer.kenlm", "http://***@10.0.0.1/v1", "AWS_SECRET", "options.key", "Perplexity"):
+    for told in ("scorer.openai", "http://***@10.0.0.1/v1", "AWS_SECRET", "options.key", "Perplexity"):
         assert told in flat
     assert "pw@" not in shown.output
     assert "computes only" in run("critics", fitted).output
 
 
-def test_the_same_parameters_on_the_command_line_need_no_trust(fitted, tmp_path):
-    options = {"path": "m.arpa"}
+def test_the_same_parameters_on_the_command_line_need_no_trust(fitted, tmp_path, server):
+    options = {"url": server.url, "model": "m"}
     cls = critic_class("perplexity")
-    folder = hostile(fitted, tmp_path / "own", scorer="kenlm", options=options)
-    configured = cls(scorer="kenlm", options=options).get_params()
+    folder = hostile(fitted, tmp_path / "own", scorer="openai", options=options)
+    configured = cls(scorer="openai", options=options).get_params()
     assert cls.load(folder, configured=configured).opened_ == "m"
     with pytest.raises(StoreError):
-        cls.load(folder, configured=cls(scorer="kenlm", options={"path": "other.arpa"}).get_params())
+        cls.load(folder, configured=cls(scorer="openai", options={**options, "model": "other"}).get_params())
 
 
 # Code in the working folder
@@ -152,13 +208,57 @@ def test_credentials_are_stored_and_told_nowhere(tmp_path, text, monkeypatch):
 
     assert "s3cret" not in command_line()
     assert "s4cret" not in command_line()
-    critic = critic_class("perplexity")(scorer="kenlm", options={"url": "https://ann:s3cret@h/v1", "api_key": "s4cret"})
+    critic = critic_class("perplexity")(
+        scorer="openai", options={"url": "https://ann:s3cret@h/v1", "api_key": "s4cret"}
+    )
     assert "s3cret" not in json.dumps(json_params(critic))
     assert "s4cret" not in json.dumps(json_params(critic))
     plain = critic_class("perplexity")(options={"url": "https://ann:s3cret@h/v1"}).fit(Corpus.from_texts(TEXTS))
     plain.save(tmp_path / "critic")
     assert b"s3cret" not in (tmp_path / "critic" / JSON_NAME).read_bytes()
     assert "s3cret" not in str(UsageError("no answer from https://ann:s3cret@h/v1"))
+
+
+def test_servers_with_credentials_in_the_address_are_asked_and_told_without(server):
+    url = server.url.replace("http://", "http://ann:s3cret@") + "?api_key=s4cret"
+    model = ServerGenerator(url, "m", concurrency=1)
+    assert "s3cret" not in model.identity
+    assert "s4cret" not in model.identity
+    (made,) = model.generate([DocumentRequest("a", Prompt("p", "text"), 1)], Decoding(longest=3))
+    assert made.text == "x"
+    path, headers, _ = server.seen[0]
+    assert path == "/v1/completions?api_key=s4cret"
+    assert headers["Authorization"].startswith("Basic")
+
+
+def test_a_key_does_not_go_over_plain_http(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "s3cret-s3cret")
+    monkeypatch.delenv("MOMUS_ALLOW_PLAIN_HTTP", raising=False)
+    for name in ("http_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UsageError, match="unencrypted"):
+        ServerGenerator("http://example.org/v1", "m")
+    ServerGenerator("http://127.0.0.1:1/v1", "m")
+    ServerGenerator("https://example.org/v1", "m")
+    ServerGenerator("http://example.org/v1", "m", allow_plain_http=True)
+    monkeypatch.setenv("MOMUS_ALLOW_PLAIN_HTTP", "1")
+    ServerGenerator("http://example.org/v1", "m")
+    monkeypatch.setenv("http_proxy", "http://proxy.example.org:3128")
+    with pytest.warns(UserWarning, match=r"proxy\.example\.org"):
+        check_route("http://example.org/v1", has_key=True)
+    with pytest.raises(UsageError, match="not stored"):
+        check_route("https://***@example.org/v1", has_key=False)
+
+
+@pytest.mark.parametrize(("limit", "told"), [("answer=100", "larger than 100"), ("retry_seconds=1", "for 1 second")])
+def test_answers_and_repetitions_are_limited(server, monkeypatch, limit, told):
+    monkeypatch.setenv("MOMUS_LIMITS", limit)
+    url = server.url if "answer" in limit else "http://127.0.0.1:9/v1"
+    model = ServerGenerator(url, "m" * 200, concurrency=1, retries=50, wait=0.6)
+    started = time.monotonic()
+    (made,) = model.generate([DocumentRequest("a", Prompt("p", "text " * 40), 1)], Decoding(longest=3))
+    assert told in made.problem
+    assert time.monotonic() - started < 20
 
 
 # Files

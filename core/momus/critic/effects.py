@@ -23,6 +23,8 @@ ADDRESSES = {"url", "base_url", "endpoint", "address", "host", "server", "api_ba
 PATHS = {"path", "file", "folder", "directory", "checkpoint", "treebank", "root", "cache"}
 VARIABLES = {"key", "env", "environment", "variable"}
 MODELS = {"model", "name", "repo", "repository"}
+ALLOWED_VARIABLES = {"OPENAI_API_KEY"}
+"""Environment variables that need no mention: the default of the adapter for servers."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _OBJECT = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 _PATH = re.compile(r"(?:[/~\\]|\.{1,2}[/\\]|[A-Za-z]:\\)")
@@ -71,9 +73,9 @@ def effects_of(
         Names of all adapters, if they are known already.
 
     >>> options = {"url": "http://10.0.0.1/v1", "model": "m", "key": "AWS_SECRET"}
-    >>> for effect in effects_of({"scorer": "transformers", "options": options, "order": 3}):
+    >>> for effect in effects_of({"scorer": "openai", "options": options, "order": 3}):
     ...     print(effect)
-    use the adapter 'scorer.transformers'
+    use the adapter 'scorer.openai'
     connect to 'http://10.0.0.1/v1'
     open the model 'm', or download it
     read the environment variable 'AWS_SECRET'
@@ -108,7 +110,7 @@ def _kind(key: str, value: str) -> Kind | None:
     if _URL.match(value) or key in ADDRESSES:
         return "address"
     if key in VARIABLES or key.endswith(("_env", "_key", "_variable")):
-        return "environment"
+        return None if value in ALLOWED_VARIABLES else "environment"
     if _OBJECT.fullmatch(value):
         return "object"
     if key in PATHS or _PATH.match(value):

@@ -1,0 +1,266 @@
+"""Servers with the OpenAI protocol (vLLM, llama.cpp and others): log p of texts.
+
+If a server fails, hangs or sends invalid JSON, the request is repeated with growing pauses. The key is read from the
+environment and written nowhere.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import random
+import time
+import urllib.request
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from momus.arguments import arg
+from momus.errors import UsageError
+from momus.limits import Limits, size_text
+from momus.numeric.ragged import offsets_of
+from momus.redact import HIDDEN, has_secret, redacted
+from momus.sequences import SequenceScores
+from momus.text.counting import counted
+from momus_adapters.language_models.connections import Answer, Connections, TooLarge, TooLate
+
+RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
+
+
+class Failed(Exception):
+    """A request failed for good; the message gives the reason."""
+
+
+class OpenAIServer:
+    """A completion server as scorer.
+
+    Parameters
+    ----------
+    url
+        Address of the server, up to and including ``/v1``.
+    model
+        The model's name on the server.
+    key
+        Environment variable that holds the key; it may be unset.
+    concurrency
+        Number of concurrent requests.
+    retries
+        How often a failed request is repeated.
+    timeout
+        Seconds without an answer after which a request counts as failed.
+    wait
+        Seconds before the first repetition; they double each time, up to a minute.
+    allow_plain_http
+        Whether the key may go unencrypted, over ``http://``, to a server other than this machine.
+
+    Raises
+    ------
+    UsageError
+        The address is invalid, a key would be sent unencrypted, or the server refuses the key or the model.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        key: str = "OPENAI_API_KEY",
+        concurrency: int = 8,
+        retries: int = 5,
+        timeout: float = 120.0,
+        wait: float = 1.0,
+        allow_plain_http: bool = False,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise UsageError(f"{url!r} is no server address", hint="write http://host:port/v1")
+        if concurrency < 1 or retries < 0 or timeout <= 0:
+            raise UsageError("concurrency must be at least 1, retries at least 0, and timeout above 0 seconds")
+        self.name, self.url, self.model = model, url.rstrip("/"), model
+        self.concurrency, self.retries, self.wait = concurrency, retries, wait
+        token = os.environ.get(key, "")
+        check_route(url, bool(token), allow_plain_http)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._connections = Connections(headers, timeout)
+        self._limits = Limits.current()
+
+    @property
+    def identity(self) -> str:
+        """The endpoint; which weights it serves cannot be known."""
+        return f"{redacted(self.url)} {self.endpoint}"
+
+    @property
+    def endpoint(self) -> str:
+        """The last part of the address that is asked."""
+        return "completions"
+
+    def concurrently(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
+        """Process items concurrently; yield results in order, with at most 2 · concurrency items in flight."""
+        pool = ThreadPoolExecutor(self.concurrency)
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) >= 2 * self.concurrency:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The JSON object that the server answers; failures that may pass are repeated, for a limited time."""
+        import httpx
+
+        reason, end = "", time.monotonic() + self._limits.retry_seconds
+        for attempt in range(self.retries + 1):
+            pause = min(60.0, self.wait * 2**attempt) * (0.5 + random.random())
+            try:
+                answer = self._send(path, body)
+                status = answer.status
+                if status == 200:
+                    content = json.loads(answer.content)
+                    if isinstance(content, dict):
+                        return content
+                    reason = "the answer is no JSON object"
+                elif status in (401, 403, 404):
+                    raise UsageError(
+                        f"{self.url} answered {status} for model {self.model!r}",
+                        hint="check the address, the model's name, and the key in the environment",
+                    )
+                elif status not in RETRIED:
+                    raise Failed(f"the server answered {status}")
+                else:
+                    reason = f"the server answered {status}"
+                    after = answer.headers.get("retry-after", "")
+                    pause = min(60.0, float(after)) if after.isdecimal() and len(after) < 9 else pause
+            except httpx.TimeoutException:
+                reason = "the server did not answer in time"
+            except httpx.HTTPError as error:
+                reason = f"no connection ({type(error).__name__})"
+            except (ValueError, RecursionError):
+                reason = "the answer is no JSON"
+            if time.monotonic() + pause > end:
+                raise Failed(f"{reason}, for {counted(self._limits.retry_seconds, 'second')}")
+            if attempt < self.retries:
+                time.sleep(pause)
+        raise Failed(f"{reason}, {counted(self.retries + 1, 'time')}")
+
+    def _send(self, path: str, body: dict[str, Any]) -> Answer:
+        """One answer, which must end in time and be of limited size."""
+        parts, limits = urlsplit(self.url), self._limits
+        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
+        try:
+            return self._connections.post(address, body, limits.answer_seconds, limits.answer)
+        except TooLarge:
+            raise Failed(f"the answer is larger than {size_text(limits.answer)}") from None
+        except TooLate:
+            raise Failed(f"the answer took longer than {counted(limits.answer_seconds, 'second')}") from None
+
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
+        """log p of each of the server's tokens except the first of each text, in nats.
+
+        Uses ``echo`` with ``logprobs``, which vLLM and llama.cpp support but many public servers do not.
+
+        Raises
+        ------
+        UsageError
+            The server does not send log-probabilities of prompts.
+        """
+        rows: list[np.ndarray] = [*self.concurrently(texts, self._score_one)]
+        values = np.concatenate(rows) if rows else np.zeros(0)
+        return SequenceScores(values, offsets_of([len(r) for r in rows]))
+
+    def _score_one(self, text: str) -> np.ndarray:
+        body = {"model": self.model, "prompt": text, "max_tokens": 1, "echo": True, "logprobs": 1, "temperature": 0}
+        if not text:
+            return np.zeros(0)
+        try:
+            logprobs = self.post("completions", body)["choices"][0]["logprobs"]
+            values, starts = logprobs["token_logprobs"], logprobs["text_offset"]
+            inside = [v for v, start in zip(values, starts, strict=True) if start < len(text)]  # not the new token
+            return np.array([float(v) for v in inside[1:]])
+        except Failed as error:
+            raise UsageError(f"{self.url}: {error}", hint="run it again when the server is available") from error
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise UsageError(
+                f"{self.url} sends no log-probabilities of prompts",
+                hint="serve the model with vLLM, or load it with transformers",
+            ) from error
+
+
+ALLOWED = "MOMUS_ALLOW_PLAIN_HTTP"
+"""Environment variable that allows keys over ``http://`` if it is 1."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("localhost.example.org")
+    (True, True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() in ("localhost", "localhost.localdomain")
+
+
+def proxy_of(url: str) -> str:
+    """The proxy that requests to this address take, by the environment; empty without one."""
+    parts = urlsplit(url)
+    if not parts.hostname or urllib.request.proxy_bypass(parts.hostname):
+        return ""
+    proxies = urllib.request.getproxies()
+    return str(proxies.get(parts.scheme) or proxies.get("all") or "")
+
+
+def check_route(url: str, has_key: bool, allow_plain_http: bool = False) -> None:
+    """Refuse to send a key unencrypted, and warn if a proxy would see it.
+
+    Parameters
+    ----------
+    url
+        Address of the server; credentials in it count as a key.
+    has_key
+        Whether requests carry a key.
+    allow_plain_http
+        Whether a key may be sent over ``http://``; the environment variable ``MOMUS_ALLOW_PLAIN_HTTP`` allows it, too.
+
+    Raises
+    ------
+    UsageError
+        The address is malformed, was stored without its password, or is ``http://`` on another machine and there is a
+        key.
+
+    >>> check_route("http://localhost:8000/v1", has_key=True)
+    >>> check_route("http://10.0.0.5/v1", has_key=False)
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise UsageError(f"{url!r} is no server address ({error})", hint="write http://host:port/v1") from None
+    if HIDDEN in url:
+        raise UsageError(
+            f"{url}: its password or key was not stored", hint=f"give the address again, with {arg('config')}"
+        )
+    has_key = has_key or has_secret(url)
+    if not has_key or parts.scheme != "http":
+        return
+    if not is_loopback(host) and not allow_plain_http and os.environ.get(ALLOWED) != "1":
+        raise UsageError(
+            f"the key would be sent unencrypted to {url}",
+            hint=f"use https://, unset the key, or allow it: allow_plain_http = true, or {ALLOWED}=1",
+        )
+    proxy = proxy_of(url)
+    if proxy:
+        warnings.warn(
+            f"the key goes unencrypted through the proxy {redacted(proxy)}, which can read it; use https://, or set "
+            "NO_PROXY for this server",
+            stacklevel=3,
+        )

@@ -1,0 +1,110 @@
+"""Servers that never finish: the deadline of an answer holds in its headers and in its content."""
+
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+
+from momus_adapters.language_models.connections import Connections, TooLarge, TooLate
+from momus_generating import Decoding, DocumentRequest, Prompt, ServerGenerator
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+BODY = b'{"choices": [{"text": "x", "finish_reason": "stop"}]}'
+WHOLE = HEAD + b"content-length: %d\r\n\r\n" % len(BODY) + BODY
+ANSWERS = {
+    "nothing": (b"", b""),
+    "status line": (b"", b"HTTP/1.1 200 OK" + b" " * 10_000),
+    "one header": (HEAD + b"x: ", b"y" * 10_000),
+    "many headers": (HEAD, b"a: b\r\n" * 10_000),
+    "content": (HEAD + b"content-length: 10000\r\n\r\n", b" " * 10_000),
+    "chunks": (HEAD + b"transfer-encoding: chunked\r\n\r\n", b"1\r\n \r\n" * 10_000),
+}
+"""What a server sends at once, and what it then sends byte by byte."""
+
+
+@pytest.fixture
+def serve():
+    """Start a server on a socket of its own: its answers to successive requests, and the seconds between two bytes."""
+    servers = []
+    accepted = []
+
+    def start(*answers, pause=0.02):
+        server = socket.create_server(("127.0.0.1", 0))
+        servers.append(server)
+        left = list(answers)
+
+        def answer(connection):
+            with connection:
+                try:
+                    while request := connection.recv(65536):
+                        if not request.endswith(b"}"):  # the headers alone
+                            continue
+                        at_once, slowly = left.pop(0) if len(left) > 1 else left[0]
+                        connection.sendall(at_once)
+                        for i in range(len(slowly)):
+                            connection.sendall(slowly[i : i + 1])
+                            time.sleep(pause)
+                except OSError:  # the client has left
+                    pass
+
+        def accept():
+            try:
+                while True:
+                    connection, _ = server.accept()
+                    accepted.append(connection)
+                    threading.Thread(target=answer, args=(connection,), daemon=True).start()
+            except OSError:  # the test is over
+                pass
+
+        threading.Thread(target=accept, daemon=True).start()
+        return f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+
+    start.accepted = accepted
+    yield start
+    for server in servers:
+        server.close()
+
+
+def asked(model, count=1):
+    requests = [DocumentRequest(str(i), Prompt(f"p{i}", "text"), 1) for i in range(count)]
+    return list(model.generate(requests, Decoding(longest=3)))
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_an_answer_that_drips_ends_at_the_deadline(kind, serve):
+    """Bytes come every 20 ms, so no timeout between two bytes ends the answer (but that of a server that is silent)."""
+    started = time.monotonic()
+    with pytest.raises((TooLate, httpx.ReadTimeout)):
+        Connections({}, timeout=5).post(serve(ANSWERS[kind]), {}, 0.3, 1000)
+    assert 0.25 < time.monotonic() - started < 3
+
+
+def test_after_a_deadline_the_next_request_is_answered(serve, monkeypatch):
+    monkeypatch.setenv("MOMUS_LIMITS", "answer_seconds=1")
+    model = ServerGenerator(serve(ANSWERS["many headers"], (WHOLE, b"")), "m", concurrency=1, retries=0)
+    first, second, third = asked(model, 3)
+    assert "longer than 1 second" in first.problem
+    assert (second.text, third.text) == ("x", "x")
+
+
+def test_connections_are_kept_and_end_with_a_failure(serve):
+    connections = Connections({}, timeout=5)
+    url = serve((WHOLE, b""))
+    for _ in range(3):
+        assert connections.post(url, {}, 5, 1000).content == BODY
+    assert len(serve.accepted) == 1
+    with pytest.raises(TooLarge):
+        connections.post(url, {}, 5, 10)
+    assert connections.post(url, {}, 5, 1000).status == 200
+    assert len(serve.accepted) == 2
+
+
+def test_answers_arrive_side_by_side(serve):
+    """Eight answers of 0.4 s each, four at a time."""
+    slow = (WHOLE[:-20], WHOLE[-20:])
+    model = ServerGenerator(serve(slow), "m", concurrency=4, retries=0)
+    started = time.monotonic()
+    assert [made.text for made in asked(model, 8)] == ["x"] * 8
+    assert time.monotonic() - started < 3.2
