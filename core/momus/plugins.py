@@ -156,7 +156,7 @@ def load_plugin(group: str, name: str) -> Any:
 
 
 def adapter_of(parameter: str, value: str, names: Iterable[str] | None = None) -> str | None:
-    """The registered adapter that a critic's parameter names, such as ``scorer = "kenlm"``; None if there is none.
+    """The registered adapter that a critic's parameter names, such as ``posterior = "sklearn"``; None if there is none.
 
     ``names`` are those of all adapters, if they are known already.
 
@@ -176,6 +176,7 @@ MODULES = {
     "torch": "torch",
     "transformers": "torch",
     "tokenizers": "torch",
+    "gensim": "gensim",
     "kenlm": "kenlm",
     "spacy": "coref",
     "httpx": "http",
@@ -192,9 +193,9 @@ MODULES = {
 def extra_of(error: ModuleNotFoundError) -> MissingExtraError | None:
     """Word a failed import of a module that an extra of Momus has; None for other modules.
 
-    >>> print(extra_of(ModuleNotFoundError("No module named 'kenlm'", name="kenlm")))
-    this needs the module 'kenlm', which is not installed
-      → pip install -e '.[kenlm]'
+    >>> print(extra_of(ModuleNotFoundError("No module named 'gensim'", name="gensim.models")))
+    this needs the module 'gensim', which is not installed
+      → pip install -e '.[gensim]'
     """
     module = (error.name or "").partition(".")[0]
     if module not in MODULES:

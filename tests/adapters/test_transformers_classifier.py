@@ -8,7 +8,7 @@ from momus import Corpus
 from momus.conformance import check_critic
 from momus.conformance.corpora import documents
 from momus.errors import UsageError
-from momus_adapters.classes import DocumentClasses
+from momus_adapters.chains.classes import DocumentClasses, SectionClasses
 from momus_adapters.transformers.classifier import TransformersClassifier
 
 TEXTS = ["ape bear cat", "red blue", "one two six ten ape", "dog"]
@@ -47,7 +47,7 @@ def test_probabilities_are_those_of_the_network(of_texts):
     assert found.std(axis=0).max() > 1e-3
 
 
-def test_a_network_is_the_posterior_of_documents(of_texts, tmp_path):
+def test_a_network_is_the_posterior_of_documents_and_sections(of_texts, tmp_path):
     network = TransformersClassifier(model=of_texts, precision="float64")
     critic = DocumentClasses(classifier=network).fit(Corpus.from_texts(TEXTS))
     p = network.predict_proba(TEXTS)
@@ -56,6 +56,8 @@ def test_a_network_is_the_posterior_of_documents(of_texts, tmp_path):
     assert -scores.nll == pytest.approx(p @ np.log((p.sum(axis=0) + 1) / 7))
     critic.save(tmp_path)
     assert DocumentClasses.load(tmp_path, trust=True).score(Corpus.from_texts(TEXTS)).nll == pytest.approx(scores.nll)
+    sections = SectionClasses(classifier=network).fit(Corpus.from_sections([[(None, t) for t in TEXTS]] * 3))
+    assert sections.score(Corpus.from_sections([[(None, t) for t in TEXTS]])).steps.tolist() == [4]
 
 
 SOME = ("batch_size_changes_nothing", "posterior_is_proper", "saved_critics_score_alike", "refitting_forgets")

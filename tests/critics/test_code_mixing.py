@@ -11,6 +11,7 @@ from momus import Corpus
 from momus.engine.judging import nothing_seen
 from momus.errors import FittingError, UsageError
 from momus.runs.texts import Texts
+from momus_adapters.gensim_lda import critic_of
 from momus_critics.code_mixing import CodeMixing
 from momus_critics.code_mixing.lda import Sampling, Tokens, decode, effective_sizes, minka, sample
 from momus_critics.length import Length
@@ -208,6 +209,28 @@ def test_wrong_parameters_are_errors():
         CodeMixing().adopt(ALPHA, PHI, ["one"], "a test")
     with pytest.raises(FittingError, match="α of shape"):
         CodeMixing().adopt(-ALPHA, PHI, ["a", "b", "c", "d"], "a test")
+
+
+@pytest.mark.slow
+def test_gensim_models_become_critics(tmp_path):
+    from gensim.corpora import Dictionary
+    from gensim.models import LdaModel
+
+    corpus, _ = languages(120, 5)
+    texts = [d.text.split() for d in corpus]
+    dictionary = Dictionary(texts)
+    bags = [dictionary.doc2bow(t) for t in texts]
+    model = LdaModel(bags, 3, dictionary, alpha="auto", passes=30, random_state=1)
+    critic = critic_of(model, draws=20)
+    scores = critic.score(corpus)
+    ours = scores.rows["aggregated_posterior"]
+    order = np.argsort(-np.asarray(model.alpha), kind="stable")
+    theirs = np.array([[dict(model.get_document_topics(b, 0.0)).get(k, 0.0) for k in order] for b in bags])
+    assert np.abs(ours - theirs).max() < 0.05
+    critic.save(tmp_path / "c")
+    assert CodeMixing.load(tmp_path / "c").score(corpus).nll == pytest.approx(scores.nll)
+    with pytest.raises(UsageError, match="no gensim LDA model"):
+        critic_of(object())
 
 
 ENGLISH = "The rain had stopped by the time they reached the house on the hill, and nobody spoke of it again. " * 5

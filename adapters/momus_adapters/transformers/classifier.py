@@ -26,7 +26,7 @@ def class_names(network: Any) -> list[str]:
 
 @parametrized
 class TransformersClassifier(Estimator):
-    """P(class | text) of a sequence classifier, for the critic `momus_adapters.classes.DocumentClasses`.
+    """P(class | text) of a sequence classifier, for the critics `DocumentClasses` and `SectionClasses`.
 
     Parameters
     ----------

@@ -1,0 +1,1 @@
+"""Critics and posteriors from scikit-learn models."""

@@ -1,0 +1,139 @@
+"""Saved critics of adapters that were damaged or forged: refused with the name of the attribute, never a traceback."""
+
+import importlib.util
+import json
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from momus import Corpus
+from momus.critic.base import notes_of
+from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
+from momus.errors import MomusError, StoreError
+from momus.files import file_digest
+from momus_adapters.chains.classes import DocumentClasses
+
+_spec = importlib.util.spec_from_file_location("faults_mutations", Path(__file__).with_name("mutations.py"))
+assert _spec is not None
+assert _spec.loader is not None
+mutations = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(mutations)
+
+WORDS = ["cat", "dog", "mat", "rain", "day", "hill", "town"]
+QUICK, FULL = 20, 600
+
+
+def corpus(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    return Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(n)], name="words")
+
+
+def classes():
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    texts = [d.text for d in corpus(12, 5)]
+    return make_pipeline(CountVectorizer(analyzer="char"), MultinomialNB()).fit(texts, ["x", "y", "z"] * 4)
+
+
+MAKERS = {
+    "classes": lambda: DocumentClasses(classifier=classes()),
+}
+CLASSES = {"classes": DocumentClasses}
+
+
+def load(kind, folder):
+    """These classes are not registered: a user loads them by their class."""
+    return CLASSES[kind].load(folder, trust=True)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """One saved critic of each kind, by name of the kind."""
+    folder = tmp_path_factory.mktemp("saved")
+    for kind, make in MAKERS.items():
+        make().fit(corpus()).save(folder / kind)
+        load(kind, folder / kind).score(corpus(4, 1))
+    return folder
+
+
+def forged(source, folder, json_change=None, **arrays):
+    """A copy with other values, whose digests fit; each array has a function that changes it."""
+    shutil.copytree(source, folder)
+    content = json.loads((folder / JSON_NAME).read_text(encoding="utf-8"))
+    stored = load_file(folder / ARRAYS_NAME)
+    for name, change in arrays.items():
+        stored[name] = np.ascontiguousarray(change(stored[name]))
+    if json_change is not None:
+        json_change(content["state"])
+    save_file(stored, folder / ARRAYS_NAME)
+    content[DIGESTS]["arrays"] = file_digest(folder / ARRAYS_NAME)
+    content[DIGESTS]["content"] = _content_digest(content)
+    (folder / JSON_NAME).write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+def with_nan(values):
+    return np.where(np.arange(values.size).reshape(values.shape) == 0, np.nan, values)
+
+
+def part(state, name):
+    return state[name]["@part"]
+
+
+CASES = [
+    ("classes", {"json_change": lambda s: s.update(estimator_=3)}, "estimator_"),
+    ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].update({"class": "os:x"})}, "os:x"),
+    ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].pop("params")}, "params"),
+    ("classes", {"json_change": lambda s: s.update(classes_=["x"])}, "start_"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "word"), CASES)
+def test_states_that_no_fit_leaves_are_refused_with_the_attribute(saved, tmp_path, kind, change, word):
+    folder = forged(saved / kind, tmp_path / "forged", **change)
+    with pytest.raises(StoreError, match=word) as caught:
+        load(kind, folder)
+    assert "damaged" in caught.value.hint or "fit" in caught.value.hint
+
+
+def test_an_estimator_that_fails_is_a_damaged_folder(saved, tmp_path):
+    def no_number(state):
+        steps = part(state, "estimator_")["content_"]["params"]["steps"]["list"]
+        steps[0]["list"][1]["state"]["vocabulary_"]["dict"][0][1] = None
+
+    critic = load("classes", forged(saved / "classes", tmp_path / "forged", no_number))
+    with pytest.raises(StoreError, match=r"saved Pipeline cannot be used \(TypeError") as caught:
+        critic.score(corpus(4, 1))
+    assert "damaged" in caught.value.hint
+
+
+def outcome(source, folder, change, seed):
+    """Mutate a copy of a saved critic: refused when it is loaded, when it scores, or scored."""
+    shutil.copytree(source, folder)
+    what = change(folder, random.Random(seed))
+    try:
+        critic = load(source.name, folder)
+        critic.score(corpus(4, 1))
+        notes_of(critic)
+    except MomusError:
+        return "refused"
+    except Exception as error:
+        raise AssertionError(f"{source.name}, seed {seed}: {what}: {type(error).__name__}: {error}") from error
+    finally:
+        shutil.rmtree(folder)
+    return "scored"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("number", [QUICK, pytest.param(FULL, marks=pytest.mark.slow)])
+def test_mutations_end_in_words_or_in_scores(saved, tmp_path, number):
+    for change in (mutations.damage, mutations.forge):
+        kinds = list(MAKERS)
+        found = [outcome(saved / kinds[i % len(kinds)], tmp_path / "copy", change, i) for i in range(number)]
+        assert found.count("refused") > number // 2
