@@ -28,6 +28,7 @@ FIRST = (
     "test_forged",
     "test_new",
     "test_examples",
+    "test_pyro",
     "test_generate",
     "test_conformance_wrong",
     "test_validity_yardsticks",

@@ -22,8 +22,9 @@ from scipy import sparse
 
 from momus.critic import Critic
 from momus.critic.fitted import Fitted
+from momus.critic.hooks import check_fitted
 from momus.errors import StoreError, UsageError
-from momus.estimator import Estimator
+from momus.estimator import Estimator, fitted_state
 from momus.numeric.types import Floats
 
 
@@ -93,18 +94,25 @@ def name_of(named: str | Callable[..., Any], role: str) -> str:
     )
 
 
-def save_named(critic: Critic[Any], folder: str | Path, state: Mapping[str, Any], params: Mapping[str, Any]) -> None:
-    """Save a fitted critic with other fitted attributes and parameters than it has in this process.
+def save_named(
+    critic: Critic[Any], folder: str | Path, *roles: str, state: Mapping[str, Any] | None = None, **params: Any
+) -> None:
+    """Save a fitted critic whose parameters are objects: ``roles`` by their names, others as given.
 
     Parameters
     ----------
     state
-        The fitted attributes.
-    params
-        The parameters that differ.
+        The fitted attributes, if not those of the critic.
+
+    Raises
+    ------
+    StoreError
+        An object cannot be imported by name: a lambda, or a function defined inside a function.
     """
-    named = type(critic)(**{**critic.get_params(deep=False), **params})
-    vars(named).update(state)
+    check_fitted(critic)
+    names = {role: name_of(getattr(critic, role), role) for role in roles}
+    named = type(critic)(**{**critic.get_params(deep=False), **names, **params})
+    vars(named).update(fitted_state(critic) if state is None else state)
     Critic.save(named, folder)
 
 
@@ -137,6 +145,18 @@ class Tensors(Estimator):
             arrays[name] = self.flat_[start : start + size].reshape(shape).astype(kind)
             start += size
         return arrays
+
+    def check_values(self, state: Fitted, name: str, *, infinite: bool = False) -> None:
+        """Refuse arrays with NaN, and with infinite values unless ``infinite``.
+
+        Parameters
+        ----------
+        state, name
+            The state that holds these arrays, and the attribute, for the message.
+        """
+        for key, value in self.arrays().items():
+            good = not np.isnan(value).any() if infinite else np.isfinite(value).all()
+            state.require(bool(good), name, f"{'numbers' if infinite else 'finite numbers'} in {key!r}")
 
     def check_state(self) -> None:
         """Check a state read from a folder."""

@@ -176,6 +176,7 @@ MODULES = {
     "torch": "torch",
     "transformers": "torch",
     "tokenizers": "torch",
+    "pyro": "pyro",
     "gensim": "gensim",
     "kenlm": "kenlm",
     "spacy": "coref",
@@ -193,9 +194,9 @@ MODULES = {
 def extra_of(error: ModuleNotFoundError) -> MissingExtraError | None:
     """Word a failed import of a module that an extra of Momus has; None for other modules.
 
-    >>> print(extra_of(ModuleNotFoundError("No module named 'gensim'", name="gensim.models")))
-    this needs the module 'gensim', which is not installed
-      → pip install -e '.[gensim]'
+    >>> print(extra_of(ModuleNotFoundError("No module named 'pyro'", name="pyro.infer")))
+    this needs the module 'pyro', which is not installed
+      → pip install -e '.[pyro]'
     """
     module = (error.name or "").partition(".")[0]
     if module not in MODULES:

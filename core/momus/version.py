@@ -19,8 +19,8 @@ CRITIC_FORMAT: Literal[2] = 2
 def extra(*names: str) -> str:
     """The requirement that brings extras of Momus.
 
-    >>> extra("torch", "gensim")
-    'momus-criticism[torch,gensim]'
+    >>> extra("torch", "pyro")
+    'momus-criticism[torch,pyro]'
     """
     return f"{DISTRIBUTION}[{','.join(names)}]"
 

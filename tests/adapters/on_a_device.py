@@ -5,6 +5,7 @@
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from momus.numeric.draws import hashed, log_gammas, uniforms
 from momus.sequences import Sequences, StepModel
 from momus.sequences.ngram import NGramModel
 from momus_adapters.language_models.transformers import TransformersLM
+from momus_adapters.pyro import PyroCritic
 from momus_adapters.transformers.classifier import TransformersClassifier
 from momus_adapters.transformers.encoder import TransformersEmbedder
 from momus_adapters.transformers.posterior import TransformersPosterior
@@ -38,6 +40,7 @@ spec = importlib.util.spec_from_file_location("elsewhere", ROOT / "tests" / "els
 elsewhere = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(elsewhere)
 
+sys.path.insert(0, str(Path(__file__).parent))  # programs are found by name
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PLACES = ["cpu", "meta"]
 WORDS = ["ape", "bear", "cat", "dog", "red", "blue", "pink", "green", "one", "two", "six", "ten"]
@@ -57,6 +60,9 @@ PATHS = {
     "critics/momus_critics/code_mixing/lda.py": "test_gibbs_sampling",
     "critics/momus_critics/pcfg/grammar.py": "test_grammars",
     "adapters/momus_adapters/language_models/transformers.py": "test_language_models",
+    "adapters/momus_adapters/pyro/critic.py": "test_pyro_programs",
+    "adapters/momus_adapters/pyro/sampling.py": "test_pyro_programs",
+    "adapters/momus_adapters/pyro/programs.py": "test_pyro_programs",
     "adapters/momus_adapters/transformers/encoder.py": "test_embedders",
     "adapters/momus_adapters/transformers/posterior.py": "test_fine_tuning",
 }
@@ -316,3 +322,13 @@ def test_classifiers(classifier, precision):
         tool.device = place
         found.append(tool.predict_proba(["ape cat", "one two six ten", "red"]))
     np.testing.assert_allclose(found[0], found[1], atol=0.02 if precision == "bfloat16" else 1e-6)
+
+
+@pytest.mark.parametrize("prefix", ["normal", "mixture", "nested"])
+def test_pyro_programs(prefix):
+    rng = np.random.default_rng(0)
+    rows = Corpus.from_texts(
+        [" ".join(f"{v:.6g}" for v in row) for row in rng.normal(size=(40, 4 if prefix == "nested" else 1))]
+    )
+    names = {role: f"pyro_programs:{prefix}_{role}" for role in ("model", "guide")}
+    agree(PyroCritic(**names, features="pyro_programs:numbers", steps=5, draws=8), rows, rows.slice(0, 10))

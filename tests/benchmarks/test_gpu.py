@@ -12,7 +12,7 @@ SITE = """
 import os, sys
 from importlib.machinery import PathFinder
 
-HIDDEN = {"zstandard", "py3langid", "gensim", "kenlm", "spacy", "plotly", "httpx", "ray", "lingua", "icu4py"}
+HIDDEN = {"zstandard", "py3langid", "pyro", "gensim", "kenlm", "spacy", "plotly", "httpx", "ray", "lingua", "icu4py"}
 GIVEN = [os.path.abspath(place) for place in os.environ["PYTHONPATH"].split(os.pathsep) if place]
 
 
@@ -55,7 +55,7 @@ def run(environment, *arguments):
 def test_the_environment_lacks_what_it_should(environment):
     code = """if True:
         import importlib.metadata, importlib.util, numpy
-        hidden = ("zstandard", "momus", "momus_generating")
+        hidden = ("zstandard", "pyro", "momus", "momus_generating")
         assert not any(map(importlib.util.find_spec, hidden))
         assert not any(d.metadata["Name"].startswith("momus") for d in importlib.metadata.distributions())
     """

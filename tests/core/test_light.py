@@ -12,8 +12,8 @@ import pytest
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("torch", "transformers", "spacy", "gensim", "sklearn", "matplotlib", "pandas", "scipy")
-OPTIONAL = {"torch": "torch", "transformers": "transformers", "spacy": "spacy", "gensim": "gensim"}
+HEAVY = ("torch", "transformers", "spacy", "pyro", "gensim", "sklearn", "matplotlib", "pandas", "scipy")
+OPTIONAL = {"torch": "torch", "transformers": "transformers", "spacy": "spacy", "pyro": "pyro-ppl", "gensim": "gensim"}
 OPTIONAL |= {"kenlm": "ufal.kenlm", "httpx": "httpx"}
 """Modules that the core install has not, and their distributions."""
 HELP = "import sys; sys.argv = ['momus', '--help']\nfrom momus.cli import main\ntry: main()\nexcept SystemExit: pass"
@@ -104,7 +104,7 @@ def test_nothing_heavy_is_loaded(code):
 
 def test_reading_and_contract_need_no_framework():
     found = loaded("import momus\nmomus.Critic, momus.Corpus, momus.read_corpus, momus.Values, momus.compare")
-    assert not found & {"torch", "transformers", "spacy", "gensim"}
+    assert not found & {"torch", "transformers", "spacy", "pyro", "gensim"}
 
 
 def write_texts(folder):

@@ -99,6 +99,18 @@ def test_effective_sizes_count_what_repeats():
     assert effective_sizes(noise[:, :, :1]).tolist() == [4, 4], "chains of one draw are independent"
 
 
+@pytest.mark.parametrize(("chains", "sweeps"), [(4, 400), (2, 51), (1, 60), (3, 2), (2, 3)])
+def test_effective_sizes_are_those_of_pyro(chains, sweeps):
+    import torch
+
+    stats = pytest.importorskip("pyro.ops.stats")
+    rng = np.random.default_rng(4)
+    walks = rng.normal(size=(30, chains, sweeps)).cumsum(axis=2) * rng.random((30, 1, 1))
+    x = walks + 3 * rng.normal(size=walks.shape)
+    theirs = stats.effective_sample_size(torch.from_numpy(x), chain_dim=1, sample_dim=2).numpy()
+    assert effective_sizes(x) == pytest.approx(np.clip(theirs, 1, chains * sweeps), rel=1e-9)
+
+
 def test_minka_finds_alpha():
     rng = np.random.default_rng(3)
     truth = np.array([0.2, 1.0, 3.0])

@@ -52,4 +52,4 @@ def test_hints_know_a_checkout_from_a_wheel(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert install_command(extra("torch")) == f"pip install -e '{ROOT}[torch]'"
     monkeypatch.setattr("momus.version.__file__", str(tmp_path / "site-packages" / "momus" / "version.py"))
-    assert install_command(extra("torch", "gensim")) == "pip install 'momus-criticism[torch,gensim]'"
+    assert install_command(extra("torch", "pyro")) == "pip install 'momus-criticism[torch,pyro]'"

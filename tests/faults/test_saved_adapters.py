@@ -4,6 +4,7 @@ import importlib.util
 import json
 import random
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,11 @@ from momus.critic.saved import ARRAYS_NAME, DIGESTS, JSON_NAME, _content_digest
 from momus.errors import MomusError, StoreError
 from momus.files import file_digest
 from momus_adapters.chains.classes import DocumentClasses
+from momus_adapters.features import BagOfWords
+from momus_adapters.pyro import PyroCritic
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "adapters"))  # programs are saved by name, and found again by it
+from pyro_programs import __name__ as PROGRAMS
 
 _spec = importlib.util.spec_from_file_location("faults_mutations", Path(__file__).with_name("mutations.py"))
 assert _spec is not None
@@ -23,6 +29,7 @@ assert _spec.loader is not None
 mutations = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(mutations)
 
+BAG = {"features": "momus_adapters.features:BagOfWords", "feature_options": {"min_count": 1, "max_share": 1.0}}
 WORDS = ["cat", "dog", "mat", "rain", "day", "hill", "town"]
 QUICK, FULL = 20, 600
 
@@ -30,6 +37,16 @@ QUICK, FULL = 20, 600
 def corpus(n=30, seed=0):
     rng = np.random.default_rng(seed)
     return Corpus.from_texts([" ".join(rng.choice(WORDS, 12)) for _ in range(n)], name="words")
+
+
+def pyro_critic():
+    return PyroCritic(
+        model=f"{PROGRAMS}:normal_model",
+        guide=f"{PROGRAMS}:normal_guide",
+        features=f"{PROGRAMS}:log_characters",
+        steps=2,
+        draws=2,
+    )
 
 
 def classes():
@@ -41,10 +58,19 @@ def classes():
     return make_pipeline(CountVectorizer(analyzer="char"), MultinomialNB()).fit(texts, ["x", "y", "z"] * 4)
 
 
+def classes_of_counts():
+    from sklearn.naive_bayes import MultinomialNB
+
+    counts = BagOfWords(**BAG["feature_options"]).fit(corpus())(corpus(12, 5))
+    return MultinomialNB().fit(counts, ["x", "y", "z"] * 4)
+
+
 MAKERS = {
+    "counts": lambda: DocumentClasses(classifier=classes_of_counts(), **BAG),
     "classes": lambda: DocumentClasses(classifier=classes()),
+    "pyro": pyro_critic,
 }
-CLASSES = {"classes": DocumentClasses}
+CLASSES = {"counts": DocumentClasses, "classes": DocumentClasses, "pyro": PyroCritic}
 
 
 def load(kind, folder):
@@ -87,10 +113,23 @@ def part(state, name):
 
 
 CASES = [
+    ("counts", {"json_change": lambda s: part(s, "features_")["words_"].append("cat")}, "words_"),
+    ("counts", {"json_change": lambda s: part(s, "features_").update(words_=[])}, "words_"),
+    ("counts", {"json_change": lambda s: part(s, "features_").update(words_=[1])}, "words_"),
+    ("counts", {"json_change": lambda s: s.update(features_={"words_": ["a"]})}, "features_"),
     ("classes", {"json_change": lambda s: s.update(estimator_=3)}, "estimator_"),
     ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].update({"class": "os:x"})}, "os:x"),
     ("classes", {"json_change": lambda s: part(s, "estimator_")["content_"].pop("params")}, "params"),
     ("classes", {"json_change": lambda s: s.update(classes_=["x"])}, "start_"),
+    ("pyro", {"parameters_.flat_": with_nan}, "flat_"),
+    ("pyro", {"parameters_.flat_": lambda v: v + np.inf}, "parameters_"),
+    ("pyro", {"parameters_.flat_": lambda v: v[1:]}, "flat_"),
+    ("pyro", {"curve_": with_nan}, "curve_"),
+    ("pyro", {"json_change": lambda s: s.update(shape_=[-1])}, "shape_"),
+    ("pyro", {"json_change": lambda s: s.update(plates_="x")}, "plates_"),
+    ("pyro", {"json_change": lambda s: s.update(exact_=1)}, "exact_"),
+    ("pyro", {"json_change": lambda s: s.update(sites_=[])}, "sites_"),
+    ("pyro", {"json_change": lambda s: s.update(globals_={})}, "globals_"),
 ]
 
 

@@ -25,6 +25,7 @@ from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus_adapters.chains.paired import PairedStates, smoothed_chain
+from momus_adapters.features import FeatureReader, Features, check_features, rows_of
 from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, name_of, resolve, save_named
 
 SHOWN = 30
@@ -105,18 +106,20 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
 
 
 @parametrized
-class DocumentClasses(ClassChain, DeviceMixin):
+class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
     """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
     Parameters
     ----------
     classifier
-        A fitted object with ``predict_proba`` (of texts: begin a pipeline with a vectorizer) and ``classes_``, or the
-        name ``"package.module:name"`` of a callable that returns one. A scikit-learn estimator whose state is arrays
-        and numbers is saved with the critic, without pickle; a `momus.estimator.Estimator` is saved by its class and
-        parameters; others cannot be saved.
-    classifier_options
-        Plain keyword arguments, for a classifier that is given by name.
+        A fitted object with ``predict_proba`` and ``classes_``, or the name ``"package.module:name"`` of a callable
+        that returns one. A scikit-learn estimator whose state is arrays and numbers is saved with the critic, without
+        pickle; a `momus.estimator.Estimator` is saved by its class and parameters; others cannot be saved.
+    features
+        Input of the classifier: empty for the texts themselves (a pipeline with a vectorizer), or features as in
+        `momus_adapters.features`.
+    classifier_options, feature_options
+        Plain keyword arguments, for a classifier or features that are given by name.
     smoothing
         Additive constant for the counts of classes and transitions.
 
@@ -142,7 +145,9 @@ class DocumentClasses(ClassChain, DeviceMixin):
     )
 
     classifier: Any
+    features: Features = ""
     classifier_options: dict[str, Any] | None = None
+    feature_options: dict[str, Any] | None = None
     smoothing: float = 1.0
 
     def fit(self, real: Corpus) -> Self:
@@ -153,6 +158,8 @@ class DocumentClasses(ClassChain, DeviceMixin):
         UsageError
             The classifier has no ``predict_proba`` or ``classes_``.
         """
+        if self.features:
+            self.fit_reader(real)
         live = self._live()
         if isinstance(live, Estimator):
             self.classifier_: Any = live
@@ -193,6 +200,7 @@ class DocumentClasses(ClassChain, DeviceMixin):
         """Check a state read from a folder."""
         super().check_state()
         state = Fitted(self)
+        check_features(state)
         for name, kind in (("classifier_", None), ("estimator_", SavedEstimator)):
             if name in vars(self):
                 state.component(name, kind)
@@ -215,7 +223,10 @@ class DocumentClasses(ClassChain, DeviceMixin):
     def marginals(self, batch: Corpus) -> tuple[Floats, Ints]:
         """Classify each piece of each document by its own text: float array (N, K), offsets (n + 1,)."""
         texts, offsets = self._pieces(batch)
-        p = np.asarray(self._live().predict_proba(texts), dtype=np.float64)
+        inputs: Any = texts
+        if self.features:
+            inputs = rows_of(self.reader(), Corpus.from_texts(texts))
+        p = np.asarray(self._live().predict_proba(inputs), dtype=np.float64)
         if p.shape != (len(texts), len(self.classes_)):
             raise UsageError(
                 f"the classifier returns an array of shape {p.shape} for {len(texts)} texts and "
@@ -244,7 +255,7 @@ class DocumentClasses(ClassChain, DeviceMixin):
         elif not isinstance(self.classifier, str) or self.classifier_options or _is_sklearn(live):
             params = {"classifier": self.classifier if isinstance(self.classifier, str) else ""}
             state["estimator_"] = SavedEstimator.of(live)
-        save_named(self, folder, state, params)
+        save_named(self, folder, *(["features"] if self.features else []), state=state, **params)
 
 
 def _called(name: str, options: Mapping[str, Any]) -> Any:

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     """What the critic of a package begins as."""
 
     COUNTS = "counts"
+    PYRO = "pyro"
     ENCODER = "encoder"
     STATISTIC = "statistic"
     PAIRED = "paired"
@@ -28,6 +29,7 @@ class Kind(StrEnum):
 
 KINDS = {
     Kind.COUNTS: ("the length of sentences", (DISTRIBUTION, "numpy", "scipy")),
+    Kind.PYRO: ("the length of sentences", (extra("torch", "pyro"), "numpy")),
     Kind.ENCODER: ("the order of sentences", (extra("torch"), "numpy", "scipy")),
     Kind.STATISTIC: ("the openings of documents", (DISTRIBUTION, "numpy")),
     Kind.PAIRED: ("repeated questions", (DISTRIBUTION, "numpy")),
@@ -43,8 +45,9 @@ def new(
     kind: Annotated[
         Kind,
         typer.Option(
-            help="counts: what is counted in the text; encoder: sentences as an encoder of transformers sees them; "
-            "statistic: numbers of a whole corpus; paired: a document beside its prompt."
+            help="counts: what is counted in the text; pyro: latents of a Pyro program; encoder: sentences as an "
+            "encoder of transformers sees them; statistic: numbers of a whole corpus; paired: a document beside its "
+            "prompt."
         ),
     ] = Kind.COUNTS,
 ) -> None:

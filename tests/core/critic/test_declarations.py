@@ -66,6 +66,7 @@ def test_a_single_name_is_one_critic_and_a_class_is_none():
 def test_a_shown_critic_gives_parameters_as_toml(capsys):
     import tomllib
 
+    pytest.importorskip("pyro")
     from momus.cli.critics import critic_view
     from momus.plugins import critic_names
 

@@ -1,0 +1,331 @@
+"""Any Pyro program with per-document latents, as a critic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from momus.critic import (
+    Critic,
+    Draws,
+    EvidenceMixin,
+    LogPrior,
+    Note,
+    Pooled,
+    Reporting,
+    Rows,
+    Statistic,
+    StatisticsMixin,
+)
+from momus.critic.fitted import Fitted
+from momus.critic.hooks import DeviceMixin, ReadingMixin, is_fitted
+from momus.errors import UsageError
+from momus.estimator import parametrized
+from momus.evidence import Evidence, Table
+from momus.numeric.types import Floats
+from momus.text.corpus import Corpus
+from momus.text.tokens import Tokenizer
+from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
+from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
+from momus_adapters.pyro.sampling import Draw, Sampler
+from momus_adapters.saved import Tensors, save_named
+
+Program = str | Callable[..., Any]
+LARGEST = 2**31
+"""Bound on sizes and on numbers of plates in a saved critic."""
+
+
+@dataclass(frozen=True)
+class PyroDraws(Draws):
+    """Draws from the guide, flattened to (n, S, d), with expectations under the model for each document.
+
+    Attributes
+    ----------
+    sites
+        float array (n, L): E log P_c of each latent site, in nats; their sum is E log P_c(z).
+    errors
+        float array (n,): Monte-Carlo standard errors of the sum (0 where the expectation is exact).
+    """
+
+    sites: Floats
+    errors: Floats
+
+
+@parametrized
+class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReader, DeviceMixin, ReadingMixin):
+    """z is the latents that a Pyro model samples per document; P_c is their prior, the guide their posterior.
+
+    The contract: ``model(x, size)`` and ``guide(x, size)`` take the rows of a batch of documents, a float tensor
+    (B, …), and the number ``size`` of documents that the batch represents. Both open one plate over documents with
+    ``momus_adapters.pyro.documents(x, size)``. Latents sampled inside the plate belong to a document (numbers, vectors,
+    discrete values, further plates within the document), and the guide has a site for each of them. The guide computes
+    its posterior from ``x`` (amortised or exact), and thus works for any document. Sites with
+    ``infer={"enumerate": "parallel"}`` in the guide are summed out exactly; the others are drawn S times.
+
+    Latents outside of the plate are not part of z: scoring fixes them at their posterior means (taken on the
+    unconstrained scale). A class (a torch.nn.Module or PyroModule) is instantiated for each fit as ``cls(**options)``,
+    with ``shape`` (of a row) and ``rows`` (of the real text, for initialisation; none when loading) if its constructor
+    takes them. Construct networks in such classes, never at module level, where two critics would share them.
+    Parameters of both programs live in a separate parameter store.
+
+    Draws are keyed by a hash of a document's text: a score depends on neither the batch nor the order. There are rules
+    for the normal family, gamma, beta, Dirichlet, categorical, Bernoulli, and all distributions with an inverse
+    distribution function (see `momus_adapters.pyro.keyed`). For other families, the guide runs on one document at a
+    time, with a generator seeded by the document's hash: correct, but with B times the calls.
+
+    Parameters
+    ----------
+    model, guide
+        ``"package.module:name"``, or the function or class itself. Only objects that can be imported by name can be
+        saved, and loading a critic imports the modules that it names.
+    features
+        A callable from a `Corpus` to an array (n, …), its name, or an `Estimator` class with ``fit(corpus)``; default:
+        word counts, see `momus_adapters.features.BagOfWords`.
+    model_options, guide_options, feature_options
+        Plain keyword arguments of these.
+    plate
+        Name of the plate over documents.
+    expectation
+        ``guide``: expectations under the guide; ``importance``: under P_c(z | x) itself, by self-normalised importance
+        sampling with the guide as proposal (for guides that draw all sites).
+    draws
+        S, draws per document.
+    steps, batch, rate, decay, particles
+        SVI: steps, documents per step, learning rate of ADAM, its total decay, draws per step.
+    precision
+        ``float64`` or ``float32``: the default tensor type while the programs run.
+    seed
+        Seeds the order of documents, SVI, and the draws.
+
+    Examples
+    --------
+    Subclass to give your critic a name:
+
+    >>> import numpy as np, pyro, pyro.distributions as dist, torch
+    >>> from momus import Corpus
+    >>> from momus_adapters.pyro import documents
+    >>> def lengths(corpus):
+    ...     return np.log(corpus.characters)[:, None]
+    >>> def model(x, size):
+    ...     mu = pyro.param("mu", torch.tensor(0.0))
+    ...     with documents(x, size):
+    ...         z = pyro.sample("z", dist.Normal(mu, 1.0))
+    ...         pyro.sample("x", dist.Normal(z, 0.5), obs=x[:, 0])
+    >>> def guide(x, size):
+    ...     mean = 0.2 * pyro.param("mu", torch.tensor(0.0)) + 0.8 * x[:, 0]  # the exact posterior
+    ...     with documents(x, size):
+    ...         pyro.sample("z", dist.Normal(mean, 0.2 ** 0.5))
+    >>> class LogLength(PyroCritic):
+    ...     name, axis = "log-length", "length of documents"
+    >>> critic = LogLength(model=model, guide=guide, features=lengths, steps=300, rate=0.1)
+    >>> critic = critic.fit(Corpus.from_texts(["a" * 100, "b" * 400] * 20))
+    >>> bool(abs(critic.parameters_.arrays()["mu"] - np.log(200)) < 0.1)
+    True
+    """
+
+    name = "pyro"
+    axis = "latents of a Pyro program"
+    question = "Are the latents of a Pyro program as likely under its prior as those of real text?"
+    reporting = Reporting(
+        limits="It cannot see what its program and its features leave out.",
+    )
+
+    model: Program
+    guide: Program
+    features: Features = BAG
+    model_options: dict[str, Any] | None = None
+    guide_options: dict[str, Any] | None = None
+    feature_options: dict[str, Any] | None = None
+    plate: str = "documents"
+    expectation: str = "guide"
+    draws: int = 32
+    steps: int = 2000
+    batch: int = 64
+    rate: float = 0.01
+    decay: float = 0.1
+    particles: int = 1
+    precision: str = "float64"
+    seed: int = 0
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The tokenizer of the features, once fitted."""
+        return getattr(self.reader(), "tokenizer", None) if is_fitted(self) else None
+
+    def _new_tensors(self) -> Tensors:
+        """What saved arrays are read into."""
+        return Tensors()
+
+    new_parameters = new_weights = new_globals = _new_tensors
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        state = Fitted(self)
+        check_features(state)
+        shape = state.value("shape_")
+        whole = isinstance(shape, list) and all(type(n) is int and 0 <= n < LARGEST for n in shape)
+        state.require(whole, "shape_", "a list of sizes")
+        state.integer("plates_", high=LARGEST)
+        state.array("curve_", (None,))
+        state.texts("sites_", least=1)
+        state.flag("exact_")
+        for name in ("parameters_", "globals_", "weights_"):
+            # buffers of networks may hold −∞, as masks do
+            state.component(name, Tensors).check_values(state, name, infinite=name == "weights_")
+
+    def _check(self) -> None:
+        if self.expectation not in ("guide", "importance"):
+            raise UsageError(f"expectation is {self.expectation!r}", hint="choose one of guide, importance")
+        for name in ("draws", "steps", "batch", "particles"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}", hint="give at least 1")
+
+    def fit(self, real: Corpus) -> Self:
+        """Fit the features, then the model and the guide by SVI.
+
+        Raises
+        ------
+        UsageError
+            A program cannot be imported or run, or violates the contract.
+        FittingError
+            Fewer than two documents have features, or the ELBO is no longer finite.
+        """
+        self._check()
+        features = self.fit_reader(real)
+        rows = rows_of(features, usable_of(features, real, 2))
+        self.shape_ = list(rows.shape[1:])
+        with numerics(self.precision, self.device):
+            torch.manual_seed(self.seed)
+            programs = self._programs(rows)
+            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            self.plates_ = nesting_of(programs, x)
+            settings = (self.steps, self.batch, self.rate, self.decay, self.particles, self.seed)
+            self.curve_ = train(programs, x, *settings)
+            self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))
+            self._store(programs)
+        with numerics(self.precision, self.device):
+            sampler = self._sampler()
+            self.sites_ = list(sampler.draw(x[:2], torch.arange(2, device=self.device), 1).sites)
+            self.exact_ = sampler.nothing_drawn(x)
+        if self.expectation == "importance" and self.exact_:
+            raise UsageError("expectation is 'importance', but the guide draws no site", hint="use 'guide'")
+        return self
+
+    def _programs(self, rows: Floats | None = None) -> Programs:
+        options = (self.model_options, self.guide_options)
+        return Programs.of(self.model, self.guide, options, np.zeros((0, *self.shape_)) if rows is None else rows)
+
+    def _store(self, programs: Programs) -> None:
+        import pyro
+
+        store = pyro.get_param_store()
+        programs.check_networks(list(store))
+        self.parameters_ = Tensors.of(arrays_of(dict(store.items())))
+        self.weights_ = Tensors.of(programs.weights())
+
+    def _sampler(self) -> Sampler:
+        programs = self._programs()
+        programs.restore(self.weights_.arrays())
+        parameters, fixed = (tensors_of(p.arrays(), self.device) for p in (self.parameters_, self.globals_))
+        return Sampler(programs, parameters, fixed, self.plate, self.seed, self.plates_)
+
+    def unscored(self, batch: Corpus) -> list[str | None]:
+        """Return the reason for each document that has no features."""
+        return unscored_of(self.reader(), batch)
+
+    def project(self, batch: Corpus) -> PyroDraws:
+        """Draw from the guide, S times for each document, and score the draws under the model."""
+        rows = rows_of(self.reader(), batch)
+        keys = torch.from_numpy(batch.hashes.astype(np.uint64).view(np.int64).copy())
+        count = 1 if self.exact_ else self.draws
+        with torch.no_grad(), numerics(self.precision, self.device):
+            sampler = self._sampler()
+            x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
+            draws = sampler.draw(x, keys.to(self.device), count)
+            return _averaged(draws, count, self.sites_, self.expectation == "importance")
+
+    def log_prior(self, latents: PyroDraws) -> LogPrior:
+        """E log P_c(z), with its Monte-Carlo standard error."""
+        total = latents.sites.sum(axis=1)
+        errors = None if self.exact_ else latents.errors
+        return LogPrior(total, np.ones(len(total), dtype=np.int64), errors)
+
+    def sufficient_statistics(self, latents: PyroDraws) -> Mapping[str, Rows]:
+        """Contribution of each latent site to Latent NLL, with a column of ones: (n, 2) per site."""
+        ones = np.ones(len(latents))
+        return {f"site_{n}": np.column_stack([-latents.sites[:, i], ones]) for i, n in enumerate(self.sites_)}
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Latent NLL of each site, if there are several."""
+        several = self.sites_ if len(self.sites_) > 1 else []
+        return tuple(
+            Statistic.ratio(
+                f"nll_{n}",
+                f"site_{n}",
+                f"Latent NLL of {n}",
+                ("more predictable", "less predictable"),
+                unit="nats per document",
+            )
+            for n in several
+        )
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Table of the Latent NLL of each site in real and in generated text."""
+        means = [{k: float(a[0] / a[1]) if a[1] else 0.0 for k, a in s.arrays.items()} for s in (real, generated)]
+        rows = [(n, a := means[0][f"site_{n}"], b := means[1][f"site_{n}"], b - a) for n in self.sites_]
+        rows.sort(key=lambda row: -abs(row[3]))
+        title = "Latent NLL of each sample site, in nats per document"
+        note = f"{real.documents:,} real and {generated.documents:,} generated documents; sites ordered by difference."
+        return [Table("pyro-sites", title, ("site", "real", "generated", "difference"), rows, note=note)]
+
+    def notes(self) -> list[Note]:
+        """The final ELBO, and how expectations are computed."""
+        last = self.curve_[-max(1, len(self.curve_) // 10) :]
+        spread = last.std(ddof=1) / np.sqrt(len(last)) if len(last) > 1 else float("nan")
+        how = "exact" if self.exact_ else f"by {self.draws} draws per document ({self.expectation})"
+        return [
+            Note(
+                f"ELBO {last.mean():.4g} ± {spread:.2g} nats per document, over the last {len(last):,} of "
+                f"{len(self.curve_):,} steps; {sum(v.size for v in self.parameters_.arrays().values()):,} parameters; "
+                f"expectations {how}."
+            )
+        ]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the critic; programs and features are stored by name.
+
+        Raises
+        ------
+        StoreError
+            One of them cannot be imported by name: a lambda, or a function defined inside a function.
+        """
+        save_named(self, folder, "model", "guide", "features")
+
+
+def _averaged(draws: Draw, count: int, names: list[str], weighted: bool) -> PyroDraws:
+    """Average the draws of each document, with equal weights or with those of importance sampling."""
+
+    def host(value: torch.Tensor) -> Floats:
+        """Rows (n · S, …) as an array (n, S, …)."""
+        rows = np.asarray(value.double().cpu().numpy())
+        return rows.reshape(len(rows) // count, count, *rows.shape[1:])
+
+    sites = np.stack([host(draws.sites[n]) for n in names], axis=2)  # (n, S, L)
+    guide, data = host(draws.guide), host(draws.data)
+    total = sites.sum(axis=2)
+    log_weight = total + data - guide if weighted else np.zeros_like(total)
+    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    # self-normalised weights (n, S) sum to 1 per document; delta-method variance of the weighted mean
+    mean_total = (weight * total).sum(axis=1)
+    variance = (weight**2 * (total - mean_total[:, None]) ** 2).sum(axis=1)
+    return PyroDraws(
+        host(draws.values),
+        sites=np.asarray((weight[:, :, None] * sites).sum(axis=1), dtype=np.float64),
+        errors=np.sqrt(variance * count / max(count - 1, 1)),
+    )

@@ -1,0 +1,303 @@
+"""Model and guide as callables for Pyro: resolved from names, with learned or given parameters.
+
+They are trained by stochastic variational inference with mini-batches (Hoffman et al. 2013; Kingma & Welling 2014).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyro
+import torch
+from numpy.typing import NDArray
+from pyro import infer, optim, poutine
+from pyro.distributions.transforms import biject_to
+from pyro.poutine.messenger import Messenger
+from pyro.poutine.util import site_is_subsample
+from torch import Tensor
+
+from momus.errors import FittingError, MomusError, StoreError, UsageError
+from momus.numeric.types import Floats
+from momus.progress import stage
+from momus_adapters.saved import resolve
+
+Arrays = dict[str, NDArray[Any]]
+TYPES = {"float64": torch.float64, "float32": torch.float32}
+
+
+def documents(x: Tensor, size: int, dim: int = -1, name: str = "documents") -> Any:
+    """The plate over documents that a model and its guide share.
+
+    Parameters
+    ----------
+    x
+        Rows of the batch, (B, …).
+    size
+        Number of documents that the batch represents: the second argument of the model and the guide.
+    dim
+        Batch dimension of the plate; further left if there are plates within a document.
+    """
+    return pyro.plate(name, size, subsample=torch.arange(len(x), device=x.device), dim=dim)
+
+
+@contextmanager
+def numerics(precision: str, device: str) -> Iterator[None]:
+    """Run programs with a separate parameter store, on a device, in a precision; restore torch's generators.
+
+    Raises
+    ------
+    UsageError
+        The precision is unknown.
+    """
+    if precision not in TYPES:
+        raise UsageError(f"precision is {precision!r}", hint=f"choose one of {', '.join(TYPES)}")
+    before = torch.get_default_dtype()
+    cuda = [torch.device(device).index or 0] if device.startswith("cuda") else []
+    torch.set_default_dtype(TYPES[precision])
+    try:
+        with torch.random.fork_rng(devices=cuda), torch.device(device), pyro.get_param_store().scope():
+            yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+class Unkeyed(Exception):
+    """A distribution has no rule for drawing by keys."""
+
+
+@contextmanager
+def foreign(place: str) -> Iterator[None]:
+    """Turn any exception of a user's program into an error that says where it occurred.
+
+    Raises
+    ------
+    UsageError
+        The program raised an exception.
+    """
+    try:
+        yield
+    except (MomusError, Unkeyed):
+        raise
+    except Exception as error:  # a user's program may raise anything
+        raise UsageError(
+            f"the model or the guide fails {place}: {type(error).__name__}: {error}",
+            hint="both take (x, size): the rows of any number of documents, and the number of documents that these "
+            "represent. Parameters must not depend on the number of rows: compute the posterior from x",
+        ) from error
+
+
+class Given(Messenger):  # type: ignore[misc]
+    """Set parameters to their learned values."""
+
+    def __init__(self, values: Mapping[str, Tensor]) -> None:
+        super().__init__()
+        self.values = values
+
+    def _pyro_param(self, msg: Any) -> None:
+        if msg["name"] in self.values:
+            msg["value"] = self.values[msg["name"]]
+
+
+@dataclass
+class Programs:
+    """A model and a guide, each taking ``(x, size)``."""
+
+    model: Callable[[Tensor, int], Any]
+    guide: Callable[[Tensor, int], Any]
+
+    @classmethod
+    def of(
+        cls,
+        model: str | Callable[..., Any],
+        guide: str | Callable[..., Any],
+        options: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None],
+        rows: Floats,
+    ) -> Programs:
+        """Resolve both; instantiate classes, and bind the options of functions.
+
+        Raises
+        ------
+        UsageError
+            One cannot be imported, or does not accept its options.
+        """
+        roles = zip(("model", "guide"), (model, guide), options, strict=True)
+        return cls(*(_callable(resolve(program, role), role, dict(kw or {}), rows) for role, program, kw in roles))
+
+    def weights(self) -> Arrays:
+        """Parameters and buffers of the programs that are torch modules."""
+        weights: Arrays = {}
+        for role, program in (("model", self.model), ("guide", self.guide)):
+            if isinstance(program, torch.nn.Module):
+                weights |= {f"{role}/{k}": v.detach().cpu().numpy().copy() for k, v in program.state_dict().items()}
+        return weights
+
+    def restore(self, weights: Mapping[str, NDArray[Any]]) -> None:
+        """Load the result of `weights`, and switch to evaluation mode.
+
+        Raises
+        ------
+        StoreError
+            The weights are those of another network.
+        """
+        for role, program in (("model", self.model), ("guide", self.guide)):
+            if isinstance(program, torch.nn.Module):
+                state = {k.split("/", 1)[1]: torch.as_tensor(v) for k, v in weights.items() if k.startswith(role + "/")}
+                try:
+                    program.load_state_dict(state)
+                except RuntimeError as error:  # names or shapes of another network
+                    raise StoreError(
+                        f"the saved weights are not those of the {role}: {str(error).strip().splitlines()[-1].strip()}",
+                        hint="the saved critic is damaged, or its program has changed: fit and save it again",
+                    ) from error
+                program.eval()
+
+    def check_networks(self, names: list[str]) -> None:
+        """Refuse networks outside of the programs, since two critics would share their weights.
+
+        Raises
+        ------
+        UsageError
+            A function registers a network with ``pyro.module``.
+        """
+        networks = sorted({n.split("$$$")[0] for n in names if "$$$" in n})
+        if networks and not any(isinstance(p, torch.nn.Module) for p in (self.model, self.guide)):
+            raise UsageError(
+                f"network {networks[0]!r} is registered by a function: every fit would continue from the one before",
+                hint="write the program as a class of torch.nn.Module or PyroModule that constructs its networks",
+            )
+
+
+def _callable(
+    program: Callable[..., Any], role: str, options: dict[str, Any], rows: Floats
+) -> Callable[[Tensor, int], Any]:
+    try:
+        if not isinstance(program, type):
+            return functools.partial(program, **options) if options else program
+        if not issubclass(program, torch.nn.Module):
+            raise UsageError(
+                f"{role} is {program.__name__}, no torch.nn.Module", hint="give such a class or a function"
+            )
+        accepted = inspect.signature(program).parameters
+        offered = {"shape": rows.shape[1:], "rows": rows}
+        module: Any = program(**{**{k: v for k, v in offered.items() if k in accepted}, **options})
+        if isinstance(module, torch.nn.Module):
+            for parameter in module.parameters():  # otherwise Pyro's store trains a copy, and the network never changes
+                parameter.data = parameter.data.contiguous()
+        return module  # type: ignore[no-any-return]
+    except TypeError as error:
+        raise UsageError(f"{role} {program!r} cannot be constructed: {error}", hint=f"see {role}_options") from error
+
+
+def arrays_of(values: Mapping[str, Tensor]) -> Arrays:
+    """Tensors as arrays on the host."""
+    return {k: np.asarray(v.detach().cpu().numpy()).copy() for k, v in values.items()}
+
+
+def tensors_of(values: Mapping[str, NDArray[Any]], device: str) -> dict[str, Tensor]:
+    """Arrays as tensors on a device; floats get the current default type."""
+    kind = torch.get_default_dtype()
+    tensors = {k: torch.as_tensor(v, device=device) for k, v in values.items()}
+    return {k: v.to(kind) if v.is_floating_point() else v for k, v in tensors.items()}
+
+
+GLOBAL_DRAWS = 200
+
+
+def nesting_of(programs: Programs, x: Tensor) -> int:
+    """Number of batch dimensions that the plates of both programs take.
+
+    Raises
+    ------
+    UsageError
+        A program fails on one document.
+    """
+    store = pyro.get_param_store()
+    with foreign("on one document"), store.scope(), torch.random.fork_rng(devices=[]):  # leaves no parameter behind
+        guide = poutine.trace(programs.guide).get_trace(x[:1], 1)
+        model = poutine.trace(poutine.replay(programs.model, trace=guide)).get_trace(x[:1], 1)
+    sites = [s for t in (guide, model) for s in t.nodes.values() if s["type"] == "sample"]
+    return max((-f.dim for s in sites for f in s["cond_indep_stack"] if f.dim is not None), default=0)
+
+
+def train(
+    programs: Programs, x: Tensor, steps: int, batch: int, rate: float, decay: float, particles: int, seed: int
+) -> Floats:
+    """Maximise the ELBO with ADAM; the parameters stay in Pyro's store.
+
+    Returns
+    -------
+    An unbiased estimate of the ELBO at each step, in nats per document.
+
+    Raises
+    ------
+    FittingError
+        The ELBO is no longer finite.
+    UsageError
+        A program fails on a batch.
+    """
+    size = len(x)
+    rng = np.random.default_rng(seed)
+    elbo = infer.TraceEnum_ELBO if _enumerates(programs, x) else infer.Trace_ELBO
+    loss = elbo(num_particles=particles, max_plate_nesting=nesting_of(programs, x), vectorize_particles=False)
+    scaled = [poutine.scale(p, 1 / size) for p in (programs.model, programs.guide)]
+    schedule = optim.ClippedAdam({"lr": rate, "lrd": decay ** (1 / max(steps, 1))})
+    svi: Any = infer.SVI(*scaled, schedule, loss)
+    curve, order = [], np.zeros(0, dtype=np.int64)  # order: rows of this epoch that are still to be used
+    with stage("SVI", steps) as advance:
+        for step in range(steps):
+            if len(order) < min(batch, size):
+                order = rng.permutation(size)
+            rows, order = order[:batch], order[batch:]
+            with foreign(f"at step {step + 1} of SVI"):
+                value = -float(svi.step(x[torch.as_tensor(rows)], size))
+            if not np.isfinite(value):
+                raise FittingError(f"the ELBO is {value} at step {step + 1} of SVI", hint="lower rate")
+            curve.append(value)
+            advance(step + 1)
+    return np.array(curve)
+
+
+def _enumerates(programs: Programs, x: Tensor) -> bool:
+    with pyro.get_param_store().scope(), torch.random.fork_rng(devices=[]):
+        guide = poutine.trace(programs.guide).get_trace(x[:1], 1)
+    return any(s["infer"].get("enumerate") == "parallel" for s in guide.nodes.values() if s["type"] == "sample")
+
+
+def global_values(programs: Programs, x: Tensor, plate: str) -> dict[str, Tensor]:
+    """Posterior means of the guide's latent sites outside of the plate, taken on the unconstrained scale.
+
+    Raises
+    ------
+    UsageError
+        One of these sites is discrete.
+    """
+    sums: dict[str, Tensor] = {}
+    sites: dict[str, Any] = {}
+    with torch.no_grad(), foreign("on one document"):
+        for number in range(GLOBAL_DRAWS):
+            trace = poutine.trace(programs.guide).get_trace(x[:1], 1)
+            sites = {
+                n: s
+                for n, s in trace.nodes.items()
+                if s["type"] == "sample"
+                and not s["is_observed"]
+                and not site_is_subsample(s)
+                and all(f.name != plate for f in s["cond_indep_stack"])
+            }
+            if not sites:
+                break
+            for name, site in sites.items():
+                if site["fn"].support.is_discrete:
+                    raise UsageError(
+                        f"latent site {name!r} is discrete and outside of the plate {plate!r}",
+                        hint="sum it out, or make it a parameter",
+                    )
+                unconstrained = biject_to(site["fn"].support).inv(site["value"])
+                sums[name] = unconstrained if number == 0 else sums[name] + unconstrained
+    return {n: biject_to(s["fn"].support)(sums[n] / GLOBAL_DRAWS) for n, s in sites.items()}
