@@ -7,9 +7,8 @@
    mentions or more): MUC, B³, CEAF-e, third-person pronouns with a correct nearest antecedent, words per second;
    compared with ``xrenner`` by --xrenner (pip install --no-deps xrenner six xmltodict).
 3. Eight-chapter stories by language models, resolved offline, under the critic of LitBank's novels.
-4. LitBank's gold chains written as chains of symbols, and read again: Latent NLL and PPL must not change.
 
-Run:  python benchmarks/reproduce/coreference.py [--parts 1234] [--xrenner]
+Run:  python benchmarks/reproduce/coreference.py [--parts 123] [--xrenner]
 Data: ``litbank`` and ``long-stories`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -29,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from chain_files import write_chains, write_symbols
+from chain_files import write_chains
 from conll import read_conll
 from damaged_mentions import drop_introductions, reassign_mentions, swap_pronouns
 from scipy import stats
@@ -274,39 +273,10 @@ def _shown(estimate: float, low: float, high: float) -> str:
     return f"Latent PPL {estimate:.2f} [{low:.2f}, {high:.2f}]"
 
 
-# 4. Chains of symbols
-
-
-def symbols(corpus: Corpus, found: Found) -> None:
-    """Score 20 documents by their mentions and by their symbols, and print both."""
-    with tempfile.TemporaryDirectory() as folder:
-        mentions, chains = Path(folder) / "mentions.jsonl", Path(folder) / "chains.jsonl"
-        write_chains(found, mentions)
-        by_mentions = Coreference(resolver="given", model=str(mentions))
-        write_symbols(corpus, by_mentions.symbols(corpus), chains)
-        print(
-            f"   {len(corpus)} documents: mentions {mentions.stat().st_size:,} bytes, symbols {chains.stat().st_size:,}"
-        )
-        scores = []
-        for critic, texts in (
-            (by_mentions, corpus),
-            (Coreference(resolver="symbols"), read_corpus(f"symbols:{chains}")),
-        ):
-            fit, held = texts.split(0.8, 0, ("fit", "held-out"))
-            scores.append(critic.fit(fit).score(held))
-            print(
-                f"   {critic.resolver}: Latent NLL {scores[-1].latent_nll:.6f}, {_shown(*latent_ppl(scores[-1]))}, "
-                f"n = {scores[-1].n_scored}"
-            )
-        rows = [dict(zip(s.ids, s.nll.tolist(), strict=True)) for s in scores]
-        same = sum(rows[1].get(id) == value for id, value in rows[0].items())
-        print(f"   the same Latent NLL, to the last bit: {same} of {len(rows[0])} documents")
-
-
 def main() -> None:
     """Run the parts asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default="1234")
+    parser.add_argument("--parts", default="123")
     parser.add_argument("--xrenner", action="store_true", help="also measure xrenner")
     a = parser.parse_args()
     corpus, gold = litbank()
@@ -328,8 +298,6 @@ def main() -> None:
             quality(both, gold, resolver.resolve, "offline resolver, on these")
     if "3" in a.parts:
         stories(corpus, resolver)
-    if "4" in a.parts:
-        symbols(corpus, gold)
 
 
 if __name__ == "__main__":

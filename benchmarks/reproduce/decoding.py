@@ -34,8 +34,7 @@ from momus.progress import default_reporter, reporting
 from momus.sequences import Sequences
 from momus.sequences.interfaces import StepModel
 from momus.sequences.ngram import NGramModel
-from momus_generating import Decoding, ModelSampler, Prompt
-from momus_generating.writing import write_documents
+from momus_generating import Decoding, document_seeds, write
 
 METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
 Model = Literal["trigram", "lstm", "transformer"]
@@ -125,11 +124,15 @@ def written(
         )
         path, begun = options.out / f"{kind}-{way}.jsonl", time.process_time()
         each = options.beam if way == "beam" and kind != "trigram" and options.beam else options.documents
-        done = write_documents(
-            path, ModelSampler(model), [Prompt("")], how, per_prompt=each, seed=options.seed, resume=True
-        )
+        before = len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+        with path.open("a", encoding="utf-8") as file:
+            for start in range(before, each, options.batch):  # whole batches, so that a killed run can be continued
+                seeds = document_seeds(options.seed, min(start + options.batch, each), start)
+                texts = write(model, [""] * len(seeds), how, seeds)
+                file.writelines(json.dumps({"id": str(start + i + 1), "text": t}) + "\n" for i, t in enumerate(texts))
+                file.flush()
         seconds = time.process_time() - begun
-        print(f"{kind}, {way}: {done.before} documents before, {done.written} now, {seconds:.0f} CPU s", flush=True)
+        print(f"{kind}, {way}: {before} documents before, {each - before} now, {seconds:.0f} CPU s", flush=True)
 
 
 def main() -> None:

@@ -28,9 +28,9 @@ from momus.cli.options import (
     command_line,
     config_tables,
     expanded,
-    named_paths,
 )
 from momus.cli.printing import echo, print_json, print_narrow
+from momus.cli.sources import named_paths
 
 UNREAD = ("encoding", "skip_bad_lines", "keep", "max_document", "include", "turns", "language")
 """Options of reading that the command does not have."""

@@ -1,15 +1,14 @@
-"""Simulated studies with people: are known preferences recovered, power reached, and lazy raters found?
+"""Simulated studies with people: are known preferences recovered, and lazy raters found?
 
 1. Simulated raters with known preferences, noise and bias answer whole studies (`simulated_raters.py`),
    which are read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the
    truth, each by itself and all at once, and how often a critic without any bearing on the answers gets p ≤ 0.05.
-2. The power that `momus study new` predicts, and the one reached.
-3. One rater of each study answers at random, attention checks included. Reported: how often `momus study read` leaves
+2. One rater of each study answers at random, attention checks included. Reported: how often `momus study read` leaves
    this rater out, how often it flags this rater, and how often it does either to the others.
 
 Answers of real people: `human_answers.py`.
 
-Run:  python benchmarks/validity/studies_of_people.py [--studies 500] [--part coverage|power|lazy] [--kind pairs]
+Run:  python benchmarks/validity/studies_of_people.py [--studies 500] [--part coverage|lazy] [--kind pairs]
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from momus_people.design import drawn
 from momus_people.excerpts import YARDSTICKS, Excerpt
 from momus_people.judged import counted_answers, judgements_of, scores_of
 from momus_people.models import estimate
-from momus_people.power import logits_of, needs
 from momus_people.protocol import Protocol
 from momus_people.raters import rater_rows
 from momus_people.result import MOST_FAILED
@@ -132,29 +130,6 @@ def coverage(name: str, studies: int, first: int, folder: Path, minutes: float) 
     print(f"| {name} | {len(rows)} | {' | '.join(shares)} | {sds} | {(p <= 0.05).mean():.1%} of {len(p)} |", flush=True)
 
 
-def power(studies: int) -> None:
-    """Print the power that is predicted and the one that is reached."""
-    print("| kind | corpora | items | difference | predicted | reached | n |")
-    print("|---|---|---|---|---|---|---|")
-    for kind, corpora in (("rating", 2), ("pair", 2), ("pair", 3)):
-        protocol = Protocol(kind=kind, items=60, raters=6)
-        truth = Truth({}, 0.8, 0.3, 0.5)
-        sds = {"passage": truth.passage, "taste": truth.taste}
-        (need, *_) = needs(protocol, corpora, 0.65, sds)
-        delta = logits_of(0.65, sds, protocol.width)
-        hits = 0
-        for s in range(studies):
-            rng = np.random.default_rng([s, 2])
-            study = simulated_study(replace(protocol, seed=s), corpora, rng)
-            effects = {n: delta * (k == 1) for k, n in enumerate(study.corpora)}
-            answers = counted_answers(answered(study, replace(truth, effects=effects), s), range(protocol.raters))
-            fitted = estimate(judgements_of(study, answers))
-            matrix = np.array([np.eye(corpora)[k] - np.eye(corpora)[0] for k in range(1, corpora)])
-            _, low, high = fitted.contrasts(matrix)
-            hits += bool(low[0] > 0 or high[0] < 0)
-        print(f"| {kind} | {corpora} | 60 | 65 % | {need.power:.2f} | {hits / studies:.2f} | {studies} |", flush=True)
-
-
 def lazy(studies: int) -> None:
     """Print how often a rater who answers at random is left out and flagged, and how often the others are."""
     print("| study | checks | studies | lazy: left out | lazy: flagged | honest: left out | honest: flagged |")
@@ -186,13 +161,13 @@ def main() -> None:
     """Run the parts that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=500)
-    parser.add_argument("--part", choices=("coverage", "power", "lazy"), action="append")
+    parser.add_argument("--part", choices=("coverage", "lazy"), action="append")
     parser.add_argument("--kind", choices=tuple(SETTINGS), action="append")
     parser.add_argument("--out", type=Path, default=Path("validity-studies-of-people"))
     parser.add_argument("--first", type=int, default=1000, help="seed of the first study")
     parser.add_argument("--minutes", type=float, default=60, help="stop each kind of simulated study after this time")
     options = parser.parse_args()
-    parts = options.part or ["coverage", "power", "lazy"]
+    parts = options.part or ["coverage", "lazy"]
     if "coverage" in parts:
         print(
             "| study | n | each interval | all intervals | bias | sd of z | estimated sds | p ≤ 0.05 without effect |"
@@ -200,8 +175,6 @@ def main() -> None:
         print("|---|---|---|---|---|---|---|---|", flush=True)
         for name in options.kind or SETTINGS:
             coverage(name, options.studies, options.first, options.out, options.minutes)
-    if "power" in parts:
-        power(min(options.studies, 300))
     if "lazy" in parts:
         lazy(min(options.studies, 300))
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     )
     from momus.critic.registry import load_critic
     from momus.critic.scores import Scores
-    from momus.engine.score_dataset import score_dataset
     from momus.errors import MomusError
     from momus.reading import ReadingOptions, read_corpus
     from momus.text.corpus import Corpus, Document, Section
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "momus.comparison": ("Comparison", "compare", "read_comparison"),
     "momus.verdicts.settings": ("Settings",),
-    "momus.engine.score_dataset": ("score_dataset",),
     "momus.critic": (
         "Critic",
         "Draws",
@@ -82,7 +80,6 @@ __all__ = [
     "load_critic",
     "read_comparison",
     "read_corpus",
-    "score_dataset",
 ]
 
 

@@ -94,8 +94,7 @@ class Comparison(Results):
         ----------
         kind
             ``overview``: distance of each corpus on each axis in human bands. ``axis``: the human and the generated
-            texts on one axis. ``ranks``: mean distance of each corpus, with bootstrap share. ``power``: the smallest
-            difference that each axis would have detected.
+            texts on one axis. ``ranks``: mean distance of each corpus, with bootstrap share.
         critic
             Name of a critic, for ``axis`` (default: the one with the largest gap) and ``ranks`` (default: all axes).
         ax

@@ -103,11 +103,6 @@ def replacing_own(path: Path, kind: str) -> Iterator[Path]:
     write_bytes(record_of(path), line)
 
 
-def record_own(path: Path, kind: str) -> None:
-    """Record a file that Momus wrote line by line: all of it is of its making."""
-    write_bytes(record_of(path), record_line(path, kind))
-
-
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}{PART}")
 
@@ -193,12 +188,10 @@ def write_own(path: Path, content: str | bytes, kind: str, hint: str = "name ano
 
 
 @contextmanager
-def appending(path: Path, keep: int | None = None) -> Iterator[IO[bytes]]:
-    """Open a regular file to add to it, after its first ``keep`` bytes; None: after all of them."""
+def appending(path: Path) -> Iterator[IO[bytes]]:
+    """Open a regular file to add to it."""
     refuse_irregular(path)
     with path.open("ab") as file:
-        if keep is not None:
-            file.truncate(keep)
         yield file
 
 

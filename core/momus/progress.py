@@ -1,7 +1,7 @@
 """Progress: the library reports stages to a reporter; on a terminal they are shown as bars, elsewhere as lines.
 
 A computation of several like parts, such as the critics of a comparison, reports those parts too: then one bar shows
-them all, with the time left if each takes as long as the finished ones.
+them all.
 """
 
 from __future__ import annotations
@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, TextIO
 from momus.visible import safe_console, visible
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, Task
+    from rich.progress import Progress, Task, TaskID
 
 Advance = Callable[[int], None]
 """Called with the number of units of a stage that are done."""
 
 
 class Overall:
-    """How far a computation of several like parts is, and how long it may still take.
-
-    A part is expected to take as long as the finished ones on average.
+    """How far a computation of several like parts is.
 
     Parameters
     ----------
@@ -33,8 +31,6 @@ class Overall:
         What a part is called, such as ``critic``.
     total
         Number of parts.
-    clock
-        Seconds, as by `time.perf_counter`.
 
     Attributes
     ----------
@@ -43,80 +39,37 @@ class Overall:
     last, seconds
         The part that ended last, and its time.
 
-    >>> now = 0.0
-    >>> overall = Overall("critic", 3, clock=lambda: now)
+    >>> overall = Overall("critic", 3)
     >>> with overall.item("length"):
     ...     overall.begin("scoring opt")
-    ...     now = 4.0
-    >>> with overall.item("unigram"):
-    ...     overall.begin("fitting")
-    ...     now = 5.0
-    ...     overall.remaining(), overall.where()
-    (7.0, 'critic 2 of 3: unigram, fitting')
+    ...     overall.where()
+    'critic 1 of 3: length, scoring opt'
     """
 
-    def __init__(self, unit: str, total: int, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.unit, self.total, self._clock = unit, total, clock
+    def __init__(self, unit: str, total: int) -> None:
+        self.unit, self.total = unit, total
         self.number, self.name, self.what = 0, "", ""
         self.last, self.seconds = "", 0.0
-        self._finished: list[float] = []
-        self._start, self._works = 0.0, False
 
     @contextmanager
     def item(self, name: str) -> Iterator[None]:
         """Begin the next part."""
-        self._start, self._works = self._clock(), False
+        start = time.perf_counter()
         self.number, self.name, self.what = self.number + 1, name, ""
         try:
             yield
         finally:
-            self.last, self.seconds = name, self._clock() - self._start
-            if self._works:  # a part that an earlier run has finished says nothing about the others
-                self._finished.append(self.seconds)
+            self.last, self.seconds = name, time.perf_counter() - start
             self.name, self.what = "", ""
 
     def begin(self, what: str) -> None:
         """Begin a stage of the current part."""
-        self.what, self._works = what, True
+        self.what = what
 
     def where(self) -> str:
         """The current part and stage, such as ``critic 3 of 17: topics, scoring opt``."""
         current = f"{self.unit} {self.number} of {self.total}: {self.name}" if self.name else ""
         return ", ".join(s for s in (current, self.what) if s)
-
-    def share(self) -> float:
-        """Share of the parts that is done, the current one by its time."""
-        typical, spent = self._times()
-        inside = min(spent / typical, 0.9) if typical else 0.0
-        return (self.number - bool(self.name) + inside) / max(self.total, 1)
-
-    def remaining(self) -> float | None:
-        """Seconds that the parts may still take; None as long as no part has ended, and once all have."""
-        typical, spent = self._times()
-        waiting = self.total - self.number
-        if not typical or not (self.name or waiting):
-            return None
-        return typical * waiting + (max(typical - spent, 0.0) if self.name else 0.0)
-
-    def _times(self) -> tuple[float, float]:
-        """Mean seconds of a finished part (0 without one), and those of the current part so far."""
-        typical = sum(self._finished) / len(self._finished) if self._finished else 0.0
-        return typical, self._clock() - self._start if self.name else 0.0
-
-
-def duration(seconds: float) -> str:
-    """A time that is left, rounded as a guess deserves.
-
-    >>> duration(7.2), duration(100), duration(4000), duration(8000)
-    ('7 s', '1 min 40 s', '67 min', '2 h 13 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes = round(whole / 60)
-    if minutes < 10:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 class Reporter:
@@ -146,24 +99,30 @@ class Bars(Reporter):
 
     def __init__(self) -> None:
         self._progress = _bars()
-        self._depth, self._parts = 0, False
+        self._depth = 0
+        self._parts: TaskID | None = None
 
     @contextmanager
     def overall(self, overall: Overall) -> Iterator[None]:
         """Show one bar over all parts while the context lasts."""
         with self._live():
-            task, self._parts = self._progress.add_task("", total=1.0, overall=overall), True
+            self._parts = self._progress.add_task("", total=overall.total, overall=overall)
             try:
                 yield
             finally:
-                self._parts = False
-                self._progress.remove_task(task)
+                self._progress.remove_task(self._parts)
+                self._parts = None
+
+    def finished(self, overall: Overall) -> None:
+        """Let the bar over all parts grow."""
+        if self._parts is not None:
+            self._progress.update(self._parts, completed=overall.number)
 
     @contextmanager
     def stage(self, label: str, total: int | None = None) -> Iterator[Advance]:
         """Show a bar while the stage lasts, unless the bar over all parts says as much."""
         with self._live():
-            shown = total is not None or not self._parts or self._depth > 0
+            shown = total is not None or self._parts is None or self._depth > 0
             task = self._progress.add_task(label, total=total, visible=shown, overall=None)
             self._depth += 1
             try:
@@ -186,9 +145,8 @@ class Bars(Reporter):
 
 
 def _bars() -> Progress:
-    """The display of `Bars`: a spinner, what is done, a bar, and counts or times."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn
-    from rich.progress_bar import ProgressBar
+    """The display of `Bars`: a spinner, what is done, a bar, counts, and times."""
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.table import Column
     from rich.text import Text
 
@@ -197,29 +155,14 @@ def _bars() -> Progress:
             overall = task.fields["overall"]
             return Text(task.description) if overall is None else Text(overall.where())
 
-    class Share(BarColumn):
-        def render(self, task: Task) -> ProgressBar:
-            if task.fields["overall"] is not None:
-                task.completed = task.fields["overall"].share()
-            return super().render(task)
-
     class Numbers(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(_numbers(task), style="progress.remaining")
+            return Text(f"{task.completed:,.0f}/{task.total:,.0f}" if task.total else "", style="progress.remaining")
 
     wide = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    columns = (SpinnerColumn(), What(wide), Share(bar_width=16), Numbers(Column(no_wrap=True, justify="right")))
-    return Progress(*columns, console=safe_console(stderr=True), transient=True, expand=True)
-
-
-def _numbers(task: Task) -> str:
-    """Units done of a stage, with its time; of all parts, the time and what is left of it."""
-    elapsed = duration(task.elapsed or 0.0)
-    overall = task.fields["overall"]
-    if overall is None:
-        return f"{task.completed:,.0f}/{task.total:,.0f} {elapsed}" if task.total else elapsed
-    left = overall.remaining()
-    return elapsed if left is None else f"{elapsed}, about {duration(left)} left"
+    columns = (SpinnerColumn(), What(wide), BarColumn(bar_width=16), Numbers(Column(no_wrap=True, justify="right")))
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*columns, *times, console=safe_console(stderr=True), transient=True, expand=True)
 
 
 class Lines(Reporter):

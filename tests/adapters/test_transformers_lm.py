@@ -14,7 +14,7 @@ from momus.errors import MomusError
 from momus.sequences import Sequences, StepModel, TextScorer
 from momus_adapters.language_models.transformers import TransformersLM, key_value_size
 from momus_adapters.language_models.windows import batches, pieces
-from momus_generating import Decoding, DocumentRequest, Generator, ModelSampler, Prompt, sample
+from momus_generating import Decoding, sample, write
 
 TEXTS = ["the cat sat on the mat", "a dog", "", "rain fell on the town all day and all night and then it stopped", "x"]
 
@@ -31,9 +31,8 @@ def whole(lm, ids):
         return -float(lm.network(input_ids=row, labels=row).loss) * (row.shape[1] - 1)
 
 
-def test_it_is_scorer_and_generator(lm):
+def test_it_is_a_scorer(lm):
     assert isinstance(lm, TextScorer)
-    assert isinstance(ModelSampler(lm), Generator)
 
 
 def test_scores_equal_the_loss_of_transformers(lm):
@@ -116,12 +115,11 @@ def test_first_tokens_follow_the_model(lm):
 def test_drawn_texts_do_not_depend_on_the_batch(causal_lm, decoding):
     """Documents of prompts of several lengths, some of which slide through the window."""
     lm = TransformersLM(causal_lm, window=16)
-    prompts = [Prompt(f"p{i}", t) for i, t in enumerate(TEXTS)]
-    requests = [DocumentRequest(i, prompts[i % 5], 77 + i) for i in range(10)]
+    prompts = [TEXTS[i % 5] for i in range(10)]
     found = []
     for size in (1, 4, 10):
         lm.batch = size
-        found.append([g.text for g in ModelSampler(lm).generate(requests, decoding)])
+        found.append(write(lm, prompts, decoding, range(77, 87)))
     assert found[0] == found[1] == found[2]
 
 
@@ -159,8 +157,7 @@ def test_batches_are_cut_by_tokens_and_free_memory(causal_lm, monkeypatch):
 def test_the_sampler_counts_the_tokens_of_prompts(lm, monkeypatch):
     asked, prompt = [], "the cat sat on the mat"
     monkeypatch.setattr(lm, "at_once", lambda *sizes: asked.append(sizes) or 2)
-    requests = [DocumentRequest(i, Prompt(f"p{i}", text), i) for i, text in enumerate(["", prompt, "a dog"])]
-    assert len(list(ModelSampler(lm).generate(requests, Decoding("beam-sampling", beams=3, longest=5)))) == 3
+    assert len(write(lm, ["", prompt, "a dog"], Decoding("beam-sampling", beams=3, longest=5), range(3))) == 3
     assert asked == [(5 + int(lm.encode([prompt]).lengths[0]), 3)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from momus.cli.app import app
-from momus.errors import MomusError, StoreError, UsageError
+from momus.errors import StoreError, UsageError
 
 
 def run(*args):
@@ -86,37 +86,3 @@ def test_damaged_runs(texts, damage):
     else:
         (texts / "run" / "run.json").write_text("{}", encoding="utf-8")
     assert isinstance(run("outliers", texts / "run", "-c", "length").exception, StoreError)
-
-
-def generate(texts, *options, model="2-gram"):
-    return run("generate", model, "--fit", texts / "fit.jsonl", "-n", 3, "-o", texts / "out.jsonl", *options)
-
-
-def test_a_run_is_not_resumed_with_another_model(texts):
-    assert generate(texts).exit_code == 0
-    other = run("generate", "2-gram", "--fit", texts / "made.jsonl", "-n", 3, "-o", texts / "out.jsonl", "--resume")
-    assert "another state of the model" in str(other.exception)
-    assert generate(texts, "--resume").exit_code == 0
-
-
-@pytest.mark.parametrize("option", [("--window", 9), ("--precision", "float32"), ("--end", "."), ("--chat",)])
-def test_options_that_a_model_does_not_take(texts, option):
-    assert option[0] in str(generate(texts, *option).exception)
-
-
-def test_an_output_that_is_no_file(texts):
-    (texts / "folder").mkdir()
-    (texts / "file").write_text("x", encoding="utf-8")
-    for out in (texts / "folder", texts / "file" / "x.jsonl"):
-        result = run("generate", "2-gram", "--fit", texts / "fit.jsonl", "-o", out, "--overwrite")
-        assert isinstance(result.exception, MomusError)
-
-
-def test_prompts_keep_their_ids_and_lines_are_documents(texts):
-    (texts / "p.jsonl").write_text('{"prompt_id": "x", "text": "the"}\n', encoding="utf-8")
-    (texts / "fit.txt").write_text("the sun\nthe moon\n" * 20, encoding="utf-8")
-    out = texts / "o.jsonl"
-    assert run("generate", "2-gram", "--fit", texts / "fit.txt", "-p", texts / "p.jsonl", "-o", out).exit_code == 0
-    row = json.loads(out.read_text(encoding="utf-8"))
-    assert row["prompt_id"] == "x"
-    assert row["text"] in ("sun", "moon")

@@ -440,7 +440,7 @@ def test_the_summary_is_small_escaped_html_without_scripts(run, monkeypatch):
     assert "without verdicts" in momus.Comparison()._repr_html_()
 
 
-@pytest.mark.parametrize("kind", ["overview", "axis", "ranks", "power"])
+@pytest.mark.parametrize("kind", ["overview", "axis", "ranks"])
 def test_plots_are_drawn_into_given_and_into_new_axes(run, kind):
     import matplotlib.pyplot as plt
     from matplotlib.figure import Figure
@@ -466,7 +466,7 @@ def test_the_plot_of_an_axis_is_that_of_the_critic(run):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "pie"}, r"no plot 'pie'(.|\n)*overview, axis, ranks, power"),
+        ({"kind": "pie"}, r"no plot 'pie'(.|\n)*overview, axis, ranks"),
         ({"kind": "axis", "critic": "x"}, "no critic 'x'"),
         ({"kind": "overview", "critic": "length"}, "shows all critics"),
     ],

@@ -22,13 +22,12 @@ CHECKED = {
     ("Deng et al", "appendix G"): ("classes, discount", {"coreference/symbols.py", "coreference/process.py"}),
     ("Deng et al", "table 13"): ("log P_c < −7", {"coreference/process.py"}),
     ("Deng et al", "section 6"): ("Critiquing Topic Correlations", {"topics/__init__.py"}),
-    ("Deng et al", "tables 5 and 13"): ("[M]0 [he]0", {"coreference/reader.py"}),
     ("Deng et al", "appendix A"): (
         "Interpretation of Latent NLL: log P(x) = (log P(x, z) / P(z | x)) for all z, and its three terms",
         {"critic/powers.py", "code_mixing/lda.py"},
     ),
     ("Deng et al", "appendix C"): ("Detection of Code-Mixing", {"code_mixing/__init__.py"}),
-    ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/decoding.py"}),
+    ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/methods.py"}),
     ("Meister & Cotterell", "section 5.1"): ("Rank–Frequency", {"rank_frequency.py"}),
     ("Meister & Cotterell", "section 5.2"): ("Type–Token", {"type_token.py"}),
     ("Meister & Cotterell", "equation 11"): ("TVD as a supremum", {"unigram.py"}),
@@ -47,7 +46,7 @@ def cited():
 
 def test_every_citation_of_a_place_was_checked():
     found = list(cited())
-    assert len(found) >= 20
+    assert len(found) >= 19
     for authors, place, path in found:
         assert (authors, place) in CHECKED, f"{path}: compare “{authors}, {place}” with the paper, then list it here"
         modules = CHECKED[authors, place][1]

@@ -63,7 +63,6 @@ def commands(texts, fitted, run, out):
         "fit": ("fit", "length", "--fit", texts / "fit.jsonl", "--out", out / "critic"),
         "score": ("score", fitted, texts / "gen.jsonl", "--out", out / "rows.parquet"),
         "score to csv": ("score", fitted, texts / "gen.jsonl", "--out", out / "rows.csv"),
-        "generate": ("generate", "2-gram", "--fit", texts / "fit.jsonl", "-n", 5, "-o", out / "made.jsonl"),
         "calibrate": ("calibrate", *corpora, "-c", "length", "--defects", "none", "--splits", 20, "-o", out / "c"),
         "compare": (
             "compare",

@@ -101,10 +101,6 @@ CASES = {
         "",
         readers=("fit length -f R/a.jsonl -o D/scratch",),
     ),
-    "generate": Case(
-        "generate 2-gram --fit T/fit.jsonl -n 5 -o R/a.jsonl",
-        "generate 2-gram --fit T/fit.jsonl -n 5 -o R/a.jsonl --resume",
-    ),
     "calibrate": Case(CALIBRATE, ""),
     "calibrate more": Case(CALIBRATE.replace("splits 20", "splits 30"), "", before=CALIBRATE),
     "compare": Case(COMPARE, f"{COMPARE} --resume", readers=RUN_READERS, rewritten=False),
@@ -142,7 +138,6 @@ QUICK = (
     "fit over another",
     "fit over another critic",
     "score csv",
-    "generate",
     "calibrate more",
     "compare over another",
 )

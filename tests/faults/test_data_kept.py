@@ -85,7 +85,6 @@ TEXTS = ("-f", "texts/fit.jsonl", "-r", "texts/real.jsonl", "-g", "m=texts/gen.j
 ANSWERS = ("rater-1.json", "rater-2.json")
 SCORE = ("score", "critic", "texts/gen.jsonl", "-o")
 FILTER = ("filter", "critic", "texts/gen.jsonl", "-r", "texts/real.jsonl", "--fdr", 0.5, "--overwrite", "--quiet")
-GENERATE = ("generate", "2-gram", "--fit", "texts/fit.jsonl", "-n", 2, "--overwrite", "-o")
 NOT_OURS = "as Momus wrote it"
 LOST = {
     "rows over a run": ((*SCORE, "run", "--overwrite"), "holds a run"),
@@ -121,8 +120,6 @@ LOST = {
     "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), NOT_OURS),
     "a report over a run": (("show", "run", "--html", "-o", "run/run.json"), "part of the run"),
     "a report over a table": (("show", "run", "--html", "-o", "thesis.csv"), NOT_OURS),
-    "documents over others": ((*GENERATE, "texts/gen.jsonl"), NOT_OURS),
-    "documents over a table": ((*GENERATE, "thesis.csv"), NOT_OURS),
     "prepared documents over others": (
         ("prepare", "texts/fit.jsonl", "-o", "texts/gen.jsonl", "--overwrite"),
         NOT_OURS,
@@ -255,7 +252,6 @@ def test_a_pipe_or_a_device_is_not_replaced(here):
     for name in nodes:
         mode = os.lstat(name).st_mode
         for words in (
-            (*GENERATE, name),
             (*SCORE, name),
             (*FILTER, "--kept", name, "--dropped", "d.jsonl"),
             ("show", "run", "--html", "-o", name),
@@ -270,7 +266,6 @@ def test_no_output_goes_through_a_link(target, here):
         (here / f"link.{suffix}").symlink_to(target)
     (here / "link").symlink_to("nowhere")
     for words in (
-        (*GENERATE, "link.jsonl"),
         (*SCORE, "link.csv"),
         (*SCORE, "link"),
         (*FILTER, "--kept", "link.jsonl", "--dropped", "d.jsonl"),
@@ -350,7 +345,6 @@ def test_a_repeated_command_is_not_refused(here):
         (*SCORE, "rows.jsonl"),
         (*SCORE, "rows", "--overwrite", *PARTS),
         (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
-        (*GENERATE, "a.jsonl"),
         ("prepare", "sections.jsonl", "-o", "p.jsonl", "--overwrite", "--least-sections", 1),
         ("compare", *TEXTS, *FEW, "-o", "other", "--overwrite"),
         ("compare", "-r", "rows-real", "-g", "m=rows-m", "-o", "other", "--overwrite", *FEW[:4]),

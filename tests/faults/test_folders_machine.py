@@ -366,23 +366,9 @@ class Folders(RuleBasedStateMachine):
             for name in kinds
         )
 
-    @rule(text=TEXT, out=LINES, mode=MODE)
-    def generate(self, text, out, mode):
-        self.step(
-            f"generate 2-gram --fit {text} -n 2 --longest 5 -o {out} {mode}",
-            "documents",
-            out,
-            beside=[f"{out}.run.json"],
-        )
-
     @rule(text=st.one_of(st.just("sections.jsonl"), TEXT), out=LINES, mode=st.sampled_from(("", "--overwrite")))
     def prepare(self, text, out, mode):
         self.step(f"prepare {text} -o {out} {mode} --least-sections 1", "prepared", out)
-
-    @rule(text=TEXT, real=TEXT, critic=CRITIC, keep=LINES, drop=LINES, mode=st.sampled_from(("", "--overwrite")))
-    def filter(self, text, real, critic, keep, drop, mode):
-        line = f"filter {critic} {text} -r {real} --kept {keep} --dropped {drop} --fdr 0.5 --jobs 1 --quiet {mode}"
-        self.step(line, "records", keep, drop, beside=[f"{keep}.scores"])
 
     @rule(text=TEXT, out=FOLDER)
     def calibrate(self, text, out):

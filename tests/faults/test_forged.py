@@ -13,11 +13,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from simulated_raters import Truth, simulated_answers
-from typer.main import get_command
 
 import momus
 from momus.calibration.store import CellFolder
-from momus.cli.app import app
 from momus.comparison import read_comparison
 from momus.critic.base import notes_of
 from momus.critic.saved import DIGESTS, JSON_NAME, _content_digest
@@ -43,7 +41,6 @@ from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers
 from momus_people.build import make_study
-from momus_people.command import _pilot
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
 from momus_people.store import read_study, study_folder
@@ -251,7 +248,7 @@ def targets(tmp_path_factory):
 
 
 def other_targets(folder, paths, run):
-    """Saved critics, the record of generated documents, and a folder that ``datasets`` saved."""
+    """Saved critics, and a folder that ``datasets`` saved."""
     critics = folder / "critics"
     shutil.copytree(run / "critics", critics)
     files = sorted(critics.glob(f"*/{JSON_NAME}"))
@@ -271,19 +268,6 @@ def other_targets(folder, paths, run):
             notes_of(critic)
 
     yield "critic", Target(critics, files, refit, read)
-
-    place = folder / "generated"
-    place.mkdir()
-    written = place / "new.jsonl"
-    words = ["generate", "2-gram", "--fit", paths["fit"], "-n", "2", "--longest", "5", "-o", str(written)]
-    resume = [*words, "--resume"]
-    command = get_command(app)
-    assert not command.main(words, prog_name="momus", standalone_mode=False)
-    files = [written, place / "new.jsonl.run.json"]
-    yield (
-        "generated",
-        Target(place, files, lambda: None, lambda i: command.main(resume, prog_name="momus", standalone_mode=False)),
-    )
 
     place = folder / "datasets"
     shutil.copytree(LOGS / "datasets", place)
@@ -311,9 +295,6 @@ def study_targets(folder):
     export = folder / "export.json"
     export.write_text(json.dumps([task]), encoding="utf-8")
     key, public = drawn / "key.json", drawn / "study.json"
-    result = analysed(study, read_answers(study, answers))
-    pilot = folder / "pilot.json"
-    pilot.write_text(json.dumps(result.to_json()), encoding="utf-8")
 
     def read(i):
         again = read_study(drawn)
@@ -333,7 +314,6 @@ def study_targets(folder):
     yield "study", Target(drawn, [key, public], refit, read)
     yield "answers", Target(drawn, answers, lambda: None, read)
     yield "export", Target(drawn, [export], lambda: None, lambda i: read_answers(study, [export]))
-    yield "pilot", Target(drawn, [pilot], lambda: None, lambda i: _pilot(pilot))
 
 
 def log_targets(folder):

@@ -143,7 +143,6 @@ COMMANDS = {
     "score": ["--out", "--field", "--format", "--encoding"],
     "show": ["--all", "--json", "--html", "--out"],
     "outliers": ["--critic", "--top", "--corpus"],
-    "generate": ["--fit", "--each", "--temperature", "--top-p", "--prompts", "--seed", "--decoding", "--longest"],
     "prepare": ["--least-sections", "--language", "--field"],
     "calibrate": ["--real", "--sizes", "--strengths", "--defects", "--by", "--seed", "--jobs", "--alpha"],
     "diff": ["--json", "--critics"],

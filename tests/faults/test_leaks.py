@@ -203,7 +203,7 @@ def test_modules_in_the_working_folder_are_not_run(tmp_path, text):
 
 
 def test_credentials_are_stored_and_told_nowhere(tmp_path, text, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["momus", "generate", "http://ann:s3cret@h/v1?api_key=s4cret#m"])
+    monkeypatch.setattr(sys, "argv", ["momus", "score", "http://ann:s3cret@h/v1?api_key=s4cret#m"])
     from momus.cli.options import command_line
 
     assert "s3cret" not in command_line()

@@ -14,8 +14,6 @@ from momus.critic.saved import reserved
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
 from momus.reading import read_corpus
 from momus.runs.folder import VERDICTS
-from momus_generating import Decoding, Generated, Prompt
-from momus_generating.writing import locked, write_documents
 
 QUICK = {"critics": ["length"], "permutations": 99, "resamples": 99}
 
@@ -66,7 +64,6 @@ def test_outputs_are_not_inputs(texts, critic, tmp_path):
     for out in (data, tmp_path / "link.jsonl", tmp_path / "critic" / ".." / "data.jsonl"):
         assert "own input" in str(refusal("score", critic, data, "--out", out))
         assert "own input" in str(refusal("prepare", data, "--out", out, "--overwrite"))
-        assert "own input" in str(refusal("generate", "2-gram", "--fit", data, "--out", out, "--overwrite"))
     assert "own input" in str(refusal("score", critic, f"{data}#text", "--out", data))
     assert "a part of the fitted critic" in str(refusal("score", critic, data, "--out", critic / "critic.json"))
     assert data.read_bytes() == before
@@ -153,46 +150,6 @@ def test_a_report_replaces_reports_only(finished, tmp_path):
     page.unlink()
     for _ in range(2):
         assert run("show", finished, "--html", "--out", page).exit_code == 0
-
-
-class Writer:
-    """A model that writes the prompt again, and calls ``between`` before each document."""
-
-    name, identity = "writer", ""
-
-    def __init__(self, between=lambda: None):
-        self.between = between
-
-    def generate(self, requests, decoding):
-        for request in requests:
-            self.between()
-            yield Generated(request, request.prompt.text, 1, True)
-
-
-PROMPTS = [Prompt(f"p{i}", f"text {i}") for i in range(4)]
-
-
-def test_two_runs_do_not_write_one_file(tmp_path):
-    out = tmp_path / "out.jsonl"
-    with locked(out), pytest.raises(StoreError, match="in use by process"):
-        write_documents(out, Writer(), PROMPTS, Decoding())
-    assert write_documents(out, Writer(), PROMPTS, Decoding()).written == 4
-    names = [".out.jsonl.momus", ".out.jsonl.run.json.momus", "out.jsonl", "out.jsonl.run.json"]
-    assert sorted(p.name for p in tmp_path.iterdir()) == names
-
-
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_file_deleted_midway_is_an_error(tmp_path, replaced):
-    out = tmp_path / "out.jsonl"
-
-    def between():
-        if out.stat().st_size > 200:
-            out.unlink()
-            if replaced:
-                out.write_text("other\n", encoding="utf-8")
-
-    with pytest.raises(StoreError, match="deleted or replaced"):
-        write_documents(out, Writer(between), PROMPTS, Decoding())
 
 
 @pytest.mark.parametrize(

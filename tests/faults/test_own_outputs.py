@@ -23,10 +23,6 @@ COMMAND = get_command(app)
 FEW = "--permutations 99 --resamples 99 --quiet -c length"
 COMPARE = f"compare -f texts/fit.jsonl -r texts/real.jsonl -g m=texts/gen.jsonl {FEW} -o run"
 STUDY = "study new run -r texts/real.jsonl -g m=texts/gen.jsonl --items 6 --raters 2 --judgements 1 --words 5 -o study"
-FILTER = (
-    "filter critic texts/gen.jsonl -r texts/real.jsonl --kept keep.jsonl --dropped drop.jsonl --fdr 0.5 --jobs 1 "
-    "--overwrite --quiet"
-)
 CALIBRATE = "calibrate -r texts/real.jsonl -c length --defects none --splits 20 --permutations 99 -o rates"
 
 
@@ -42,7 +38,6 @@ class Case:
 
 
 FIT = "fit length -f texts/fit.jsonl -o new --overwrite"
-GENERATE = "generate 2-gram --fit texts/fit.jsonl -n 2 --overwrite -o a.jsonl"
 REVIEW = "review texts/gen.jsonl --body human.jsonl -c length --level 0.3 --save body --overwrite --sarif s.json -q"
 FIGURES = tuple(f"drawn/overview.{suffix}" for suffix in ("csv", "svg", "png", "pdf"))
 RATES = tuple(f"rates/{name}" for name in ("calibration.csv", "calibration.json"))
@@ -57,9 +52,7 @@ CASES = (
     Case("figures run -o drawn --format svg,png,pdf", ("figures --out",), FIGURES),
     Case("gate run --max 9 --junit gate.xml", ("gate --junit",), ("gate.xml",)),
     Case("gate run --max 9 --sequential looks.json", ("gate --sequential",), ("looks.json",)),
-    Case(GENERATE, ("generate --out",), ("a.jsonl", "a.jsonl.run.json")),
     Case("prepare sections.jsonl -o p.jsonl --overwrite --least-sections 1", ("prepare --out",), ("p.jsonl",)),
-    Case(FILTER, ("filter --kept", "filter --dropped"), ("keep.jsonl", "drop.jsonl")),
     Case("study read study rater-1.json rater-2.json -o result.json", ("study read --out",), ("result.json",)),
     Case(CALIBRATE, ("calibrate --out",), RATES, CALIBRATE),
     Case(FIT, ("fit --out",), ("new/critic.json", "new/arrays.safetensors")),
@@ -72,10 +65,8 @@ CASES = (
 )
 FOLDERS = {"study new --out", "critics new --out"}
 """Options for folders that must be new or empty."""
-PARTS = {"filter --scores"}
-"""Folders of rows: files that Momus did not write stay among them, see `test_data_kept.py`."""
 READ = {
-    *("config", "rules", "reuse", "against", "trust", "pilot", "prompts", "body", "fit"),
+    *("config", "rules", "reuse", "against", "trust", "fit"),
 }
 """Options for paths that are read."""
 
@@ -176,9 +167,8 @@ def test_a_copy_of_what_momus_writes_is_somebodys(here):
 
 
 def test_an_output_of_another_command_is_not_replaced(here):
-    assert call(GENERATE) is None
+    assert call("prepare sections.jsonl -o a.jsonl --overwrite --least-sections 1") is None
     refused(Case("score critic texts/gen.jsonl -o a.jsonl", (), ()), here / "a.jsonl")
-    refused(Case("prepare sections.jsonl -o a.jsonl --overwrite --least-sections 1", (), ()), here / "a.jsonl")
     assert call("gate run --max 9 --junit page.html") is None
     refused(Case("show run --html -o page.html", (), ()), here / "page.html")
 
@@ -236,7 +226,7 @@ def options(command, *names):
 
 
 def test_the_table_names_every_option_for_an_output():
-    known = {option for case in CASES for option in case.options} | FOLDERS | PARTS
+    known = {option for case in CASES for option in case.options} | FOLDERS
     found = dict(options(COMMAND))
     assert {name for name, option in found.items() if option not in READ} - known == set()
     assert known - set(found) - FOLDERS == set()

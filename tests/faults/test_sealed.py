@@ -1,4 +1,4 @@
-"""Files that a later command goes on from: cells of a calibration, the state of a gate, and generated documents."""
+"""Files that a later command goes on from: cells of a calibration, and the state of a gate."""
 
 import json
 import random
@@ -12,8 +12,6 @@ from momus.errors import StoreError
 from momus.files import write_sealed
 from momus.history.gate import add_look, read_looks
 from momus.schema import read_json
-from momus_generating import Decoding, Generated, Prompt
-from momus_generating.writing import write_documents
 
 CELL = SplitCell(
     "length",
@@ -91,43 +89,3 @@ def test_a_seal_is_of_the_content_not_of_the_spaces(tmp_path):
         (tmp_path / "a").write_text(body, encoding="utf-8")
         with pytest.raises(StoreError, match=r"changed|deeply"):
             read_sealed(tmp_path / "a")
-
-
-class Writer:
-    """A model that writes the prompt again, and stops after some documents."""
-
-    name, identity = "writer", ""
-
-    def __init__(self, most):
-        self.most = most
-
-    def generate(self, requests, decoding):
-        for request in requests[: self.most]:
-            yield Generated(request, request.prompt.text, 1, True)
-
-
-FOREIGN = {
-    "another id": lambda line: {**line, "id": "p9/1"},
-    "another seed": lambda line: {**line, "seed": line["seed"] + 1},
-    "no seed": lambda line: {k: v for k, v in line.items() if k != "seed"},
-    "no text": lambda line: {**line, "text": None},
-    "a list": lambda line: [line],
-    "twice": None,
-}
-
-
-@pytest.mark.parametrize("kind", FOREIGN)
-def test_a_foreign_line_in_a_kept_file_is_refused(kind, tmp_path):
-    path, prompts = tmp_path / "out.jsonl", [Prompt(f"p{i}", f"text {i}") for i in range(4)]
-    assert write_documents(path, Writer(2), prompts, Decoding()).written == 2
-    lines = path.read_text(encoding="utf-8").splitlines()
-    change = FOREIGN[kind]
-    added = lines[0] if change is None else json.dumps(change(json.loads(lines[0])))
-    path.write_text("\n".join([*lines[1:], *([lines[0]] if change is None else []), added]) + "\n", encoding="utf-8")
-    before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"line 2|two documents with one id|as Momus wrote it") as caught:
-        write_documents(path, Writer(4), prompts, Decoding(), resume=True)
-    assert caught.value.hint
-    assert path.read_bytes() == before
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert write_documents(path, Writer(4), prompts, Decoding(), resume=True).written == 2

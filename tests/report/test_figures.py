@@ -12,7 +12,6 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
-from tests.verdicts import changed
 from typer.testing import CliRunner
 
 import momus
@@ -26,7 +25,7 @@ from momus.report.figures.dots import rows_svg
 from momus.report.figures.files import write_figures
 from momus.report.figures.palette import COLOURS, looks
 from momus.report.figures.paper import axis_chart, paint, sheet
-from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
+from momus.report.figures.rows import overview_rows, ranks_rows
 from momus.report.figures.scales import CLIP, GapScale, Scale
 from momus.report.figures.svg import heatmap_svg
 from momus.report.safe import csv_text
@@ -248,27 +247,6 @@ def test_ranks_are_drawn_nearest_first(found):
         ranks_rows(Ranking([], {"length": "too few prompts"}, 0.95, 999, True), of="length")
 
 
-def test_detectable_differences_are_in_units_of_the_band():
-    g = verdict("a", "x", 3.0, mde=5.0)  # 10 words are one band: 5 words are half of one
-    assert detectable(g) == pytest.approx(0.5)
-    # perplexities of 100 and 121: a detectable log ratio of 0.3 is a difference of 2 √(100 · 121) sinh 0.15
-    mde = 2 * math.sqrt(100 * 121) * math.sinh(0.15)
-    ratio = verdict("b", "x", 1.0, effect_kind="log_ratio", generated_value=121.0, mde=mde, band=0.1)
-    assert detectable(ratio) == pytest.approx(3.0)
-    distance = verdict("c", "x", 1.0, effect_kind="distance", mde=0.04, band=0.08)
-    assert detectable(distance) == pytest.approx(0.5)
-    assert detectable(changed(g, mde=None)) is None
-    assert detectable(replace(g, band=None)) is None
-
-
-def test_power_is_drawn_smallest_first():
-    shown = power_rows([verdict("a", "x", 3.0, mde=30.0), verdict("b", "x", 3.0, mde=5.0)])
-    assert names_of(sheet(shown, {}, WIDTH).svg()) == ["axis of b", "axis of a"]
-    assert {d.row: d.value for d in shown.dots} == {"a": pytest.approx(3.0), "b": pytest.approx(0.5)}
-    with pytest.raises(UsageError, match="no headline row"):
-        power_rows([verdict("a", "x", 3.0, mde=None)])
-
-
 def places_of(svg, role):
     """Places of the corners of the first line of a role; H and V keep one coordinate."""
     path = next(e for e in ET.fromstring(svg).iter("path") if e.get("stroke") == f"var(--{role})")
@@ -330,11 +308,11 @@ def test_csv_cannot_run_formulas():
 def test_all_figures_are_written_with_their_numbers(found, tmp_path):
     written = write_figures(found, tmp_path / "a", ("svg",))
     names = {p.name for p in written}
-    assert {"overview.svg", "overview.csv", "ranks.svg", "ranks.csv", "power.svg", "axis-critic-3.svg"} <= names
+    assert {"overview.svg", "overview.csv", "ranks.svg", "ranks.csv", "axis-critic-3.svg"} <= names
     assert {"axis-critic-3-pairs-two.svg", "axis-critic-3-pairs-two.csv"} <= names, (
         "evidence of each text, as on the page"
     )
-    assert len(names) == 2 * (3 + 6 + 3)
+    assert len(names) == 2 * (2 + 6 + 3)
     rows = list(csv.DictReader((tmp_path / "a" / "overview.csv").open()))
     gaps = {(r["critic"], r["generated"]): float(r["gap"]) for r in rows}
     assert gaps == {(v.critic, v.generated): pytest.approx(v.gap, rel=1e-5) for v in found.verdicts if v.headline}

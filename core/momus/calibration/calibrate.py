@@ -33,7 +33,7 @@ from momus.progress import Reporter, default_reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.runs.folder import LOCK
 from momus.runs.named_files import files_named
-from momus.runs.texts import FIT_SHARE, check_splittable
+from momus.runs.text_checks import FIT_SHARE, check_splittable
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.version import __version__

@@ -13,7 +13,7 @@ from momus.errors import UsageError
 
 COMMANDS = {"history": "momus diff RUN_A RUN_B"}
 """By command of a released version that is gone: what is written instead."""
-PACKAGES = {"generate": "generating", "export": "training", "prepare": "preparing", "study": "people"}
+PACKAGES = {"export": "training", "prepare": "preparing", "study": "people"}
 """Commands of plug-in packages of the checkout, by the folder in ``examples``."""
 OPTIONS = {"gate": {"--save-as": "the folder of the run: momus gate RUN --baseline RUN_BEFORE"}}
 """By command: what is written instead of an option of a released version that is gone."""
@@ -93,12 +93,12 @@ PANELS = {
     "Statistics": (
         *("critics", "config", "permutations", "resamples", "multiplicity", "paired", "equivalence", "register"),
         *("pairwise", "control_for", "subgroups", "refits", "seed", "defects", "strengths", "sizes", "by"),
-        *("replacement", "splits", "power_splits", "wide", "alpha", "power", "fdr", "skip_fitted", "classes"),
+        *("replacement", "splits", "power_splits", "wide", "alpha", "power", "classes"),
         *("trust", "device", "sample", "sample_seed"),
     ),
     "Output": (
         *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
-        *("keep", "drop", "scores", "csv_as_is", "jobs", "rank", "world", "part_size", "engine", "address"),
+        *("keep", "csv_as_is", "jobs", "rank", "world", "part_size", "engine", "address"),
     ),
     READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language", "normalise"),
 }

@@ -314,34 +314,6 @@ def comma_separated(text: str | None) -> list[str] | None:
     return None if text is None else [n for n in (item.strip() for item in text.split(",")) if n]
 
 
-def named_paths(pairs: list[str], option: str = "--generated") -> dict[str, str]:
-    """Parse the ``NAME=PATH`` pairs of an option.
-
-    Raises
-    ------
-    UsageError
-        A pair has no name or no path, or two have the same name.
-
-    >>> named_paths(["nucleus=a.jsonl", "beam=b.jsonl"])
-    {'nucleus': 'a.jsonl', 'beam': 'b.jsonl'}
-    """
-    from momus.errors import UsageError
-
-    paths: dict[str, str] = {}
-    for pair in pairs:
-        name, separator, path = pair.partition("=")
-        name = name.strip()
-        if not separator or not name or not path:
-            raise UsageError(
-                f"{option} {pair!r} is not of the form NAME=PATH",
-                hint=f"give each text a name, e.g. {option} gpt2=out.jsonl",
-            )
-        if name in paths:
-            raise UsageError(f"{option}: two corpora are called {name!r}", hint="give each a different name")
-        paths[name] = path
-    return paths
-
-
 def command_line() -> str:
     """The command as it was typed, quoted for a shell, without passwords and keys; runs record it."""
     import shlex

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -160,14 +161,12 @@ def progress_line(run: ScoringRun) -> str:
     >>> from momus.engine.scoring import ScoringRun
     >>> done = [Done(0, 9000, {}, {}, {}, {}), Done(1, 9000, {}, {}, {}, {})]
     >>> progress_line(ScoringRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
-    'part 2 of 4: 18,000 documents, 1,800 per second, about 10 s left'
+    'part 2 of 4: 18,000 documents, 1,800 per second, 0:00:10 left'
     """
-    from momus.progress import duration
-
     line = f"part {len(run.done):,} of {len(run.parts):,}: {counted(run.documents, 'document')}"
     if not math.isnan(run.rate):
         line += f", {run.rate:,.0f} per second"
-        line += f", about {duration(run.seconds_left)} left" if len(run.done) < len(run.parts) else ""
+        line += f", {timedelta(seconds=round(run.seconds_left))} left" if len(run.done) < len(run.parts) else ""
     return line
 
 

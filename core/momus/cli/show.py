@@ -143,8 +143,8 @@ def figures(
 ) -> None:
     """Write the figures of a finished run at the width of a column of a paper.
 
-    Overview of all axes, ranks of the generated texts, detectable differences,
-    and the figures of each axis, each with its numbers as CSV. Nothing is
+    Overview of all axes, ranks of the generated texts, and the figures of each
+    axis, each with its numbers as CSV. Nothing is
     computed again.
 
     Example:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from momus.cli.options import Reading, named_paths
+from momus.cli.options import Reading
 
 if TYPE_CHECKING:
     from momus.reading import ReadingOptions, TextSource
@@ -104,3 +104,31 @@ def _split(real: str | None, generated: Sequence[str], against: str | None, colu
     if of_people is not None:
         return Given(of_people, texts, None, options)
     return Given(real, texts, None if reference is None else dict(reference), options)
+
+
+def named_paths(pairs: list[str], option: str = "--generated") -> dict[str, str]:
+    """Parse the ``NAME=PATH`` pairs of an option.
+
+    Raises
+    ------
+    UsageError
+        A pair has no name or no path, or two have the same name.
+
+    >>> named_paths(["nucleus=a.jsonl", "beam=b.jsonl"])
+    {'nucleus': 'a.jsonl', 'beam': 'b.jsonl'}
+    """
+    from momus.errors import UsageError
+
+    paths: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, path = pair.partition("=")
+        name = name.strip()
+        if not separator or not name or not path:
+            raise UsageError(
+                f"{option} {pair!r} is not of the form NAME=PATH",
+                hint=f"give each text a name, e.g. {option} gpt2=out.jsonl",
+            )
+        if name in paths:
+            raise UsageError(f"{option}: two corpora are called {name!r}", hint="give each a different name")
+        paths[name] = path
+    return paths

@@ -31,7 +31,7 @@ from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.location import Part
 from momus.reading.parts import InputFile, cut, list_inputs, read_part
 from momus.rows.plan import PART_BYTES
-from momus.runs.texts import FIT_SHARE, check_splittable, split_warning
+from momus.runs.text_checks import FIT_SHARE, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 from momus.text.splitting import split_rows, units_of

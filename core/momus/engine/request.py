@@ -13,7 +13,7 @@ from momus.ownership import check_place
 from momus.parameters import exclude, need
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource
-from momus.runs.texts import check_named
+from momus.runs.text_checks import check_named
 from momus.verdicts.atlas import check_register
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.verdict import check_delta

@@ -214,17 +214,8 @@ def score_parts(
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
-            uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in folders.paths)
-            trusted = tuple(name for name, path in folders.paths.items() if is_trusted(path, trust))
-            where = resolve_device(device) if uses_device else "cpu"
-            job = Job(folder.path.absolute(), where, trusted, tuple(located().values()))
-            start = time.perf_counter()
-            for done in make_engine(job, workers).run(waiting):
-                run.done.append(done)
-                run.scored += done.documents
-                run.seconds = time.perf_counter() - start
-                if progress is not None:
-                    progress(run)
+            job = _job(folder, folders, device, trust)
+            _score_waiting(run, make_engine(job, workers), waiting, progress)
         folder.sweep(mine)
         return run
 
@@ -234,6 +225,27 @@ def score_parts(
             with folders.leaving_out() if world == 1 else nullcontext():
                 return attempt(overwrite)
             overwrite = True  # the other critics score the text from the start
+
+
+def _job(folder: RowFolder, critics: CriticFolders, device: str, trust: Sequence[Path]) -> Job:
+    """What processes need to know to score parts of a folder."""
+    uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in critics.paths)
+    trusted = tuple(name for name, path in critics.paths.items() if is_trusted(path, trust))
+    where = resolve_device(device) if uses_device else "cpu"
+    return Job(folder.path.absolute(), where, trusted, tuple(located().values()))
+
+
+def _score_waiting(
+    run: ScoringRun, engine: Engine, parts: Sequence[int], progress: Callable[[ScoringRun], None] | None
+) -> None:
+    """Score parts, and add the outcome of each to the run."""
+    start = time.perf_counter()
+    for done in engine.run(parts):
+        run.done.append(done)
+        run.scored += done.documents
+        run.seconds = time.perf_counter() - start
+        if progress is not None:
+            progress(run)
 
 
 def _settled(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from momus.arguments import arg
 from momus.checks.languages import (
     Languages,
     ScriptShares,
@@ -30,18 +28,16 @@ from momus.numeric.types import Ints
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.rows.corpus import sample_rows
+from momus.runs.text_checks import FIT_SHARE, check_filled, check_named, check_splittable, split_warning
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.sketches import TextSketch
-from momus.text.splitting import Units
 
 if TYPE_CHECKING:
     from momus.critic import Critic
     from momus.rows.store import StoredText
     from momus.runs.result import Again
 
-FIT_SHARE = 0.5
-"""Without a corpus to fit on, this share of the real one is set apart for it."""
 RESERVED = ("real", "fit")
 ANALYSED = 10_000
 """Documents of a text that are analysed on all axes together; of a larger text, about so many are drawn."""
@@ -205,32 +201,6 @@ def pooled(corpora: Sequence[Corpus]) -> Corpus:
     return Corpus(pa.concat_tables(tables), "all texts")
 
 
-def check_named(generated: object) -> None:
-    """Check that the generated texts come as a dict of names and texts.
-
-    Raises
-    ------
-    UsageError
-        They have no names, names that differ by invisible characters only, or there are none.
-    """
-    if not isinstance(generated, Mapping):
-        kind = type(generated).__name__
-        raise UsageError(f"the generated text is {kind}, expected a dict of names and texts", hint='{"model": texts}')
-    if not generated:
-        raise UsageError("there is no generated text to compare", hint="give at least one corpus by name")
-    seen: dict[str, object] = {}
-    for name in generated:
-        plain = unicodedata.normalize("NFC", name).strip() if isinstance(name, str) else ""
-        if not plain:
-            raise UsageError(f"a corpus is called {name!r}", hint="give each text a name of visible characters")
-        if plain in seen:
-            raise UsageError(
-                f"two corpora are called {seen[plain]!r} and {name!r}, which readers cannot tell apart",
-                hint="give each text a different name",
-            )
-        seen[plain] = name
-
-
 def read_texts(
     real: TextSource,
     generated: Mapping[str, TextSource],
@@ -255,14 +225,14 @@ def read_texts(
     whole = as_corpus(real, "real", reading, reporter)
     others = [as_corpus(source, name, reading, reporter) for name, source in generated.items()]
     warnings = []
-    _check_filled([whole, *others])
+    check_filled([whole, *others])
     if fit is None:
         check_splittable(whole.name, len(whole), int((~whole.blank).sum()))
         fitting, held_out = whole.split(FIT_SHARE, seed, ("fit", "real"))
         warnings.append(split_warning(whole.units, seed, len(fitting), len(held_out)))
     else:
         fitting, held_out = as_corpus(fit, "fit", reading, reporter), whole
-        _check_filled([fitting])
+        check_filled([fitting])
     read = [whole, *others] if fit is None else [fitting, whole, *others]
     warnings += [note for corpus in read for note in reading_notes(corpus)]
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
@@ -293,7 +263,7 @@ def read_versions(
         raise UsageError(f"two texts are called {taken!r}, or the name is reserved", hint="give it another name")
     (reading or ReadingOptions()).check_names([name, *generated])
     read = [as_corpus(s, n, reading, reporter) for n, s in ((name, source), *generated.items())]
-    _check_filled(read)
+    check_filled(read)
     warnings = [note for corpus in read for note in reading_notes(corpus)]
     (reading or ReadingOptions()).check_kept(read)
     none = Corpus.from_texts([], name="fit")
@@ -313,52 +283,3 @@ def _sketch_of_halves(whole: Corpus, halves: Sequence[TextSketch]) -> TextSketch
     joined = TextSketch.joined(halves, whole.name)
     rows = {id: row for row, id in enumerate(joined.table["id"].to_pylist())}
     return joined.take(np.array([rows[id] for id in whole.ids]))
-
-
-def _check_filled(corpora: Sequence[Corpus]) -> None:
-    """Make sure that these corpora have documents.
-
-    Raises
-    ------
-    UsageError
-        One has none.
-    """
-    for corpus in corpora:
-        if not len(corpus):
-            raise UsageError(f"{corpus.name!r} has no document", hint="give a text that is not empty")
-
-
-def split_warning(units: Units, seed: int, fitted: int, compared: int) -> str:
-    """Say how the real text was split.
-
-    >>> split_warning(Units(np.arange(3), 0, 0, 3), 7, 1, 2)
-    'No text to fit on was given: the real text was split by seed 7 into 1 document to fit on and 2 to compare with.'
-    """
-    words = units.words()
-    return (
-        f"No text to fit on was given: the real text was split by {f'{words} and ' if words else ''}seed {seed} "
-        f"into {counted(fitted, 'document')} to fit on and {compared:,} to compare with."
-    )
-
-
-def check_splittable(name: str, documents: int, filled: int) -> None:
-    """Make sure that a real text can be split into two.
-
-    Parameters
-    ----------
-    filled
-        How many of its documents hold text.
-
-    Raises
-    ------
-    UsageError
-        Fewer than two documents do.
-    """
-    if filled >= 2:
-        return
-    holds = counted(documents, "document") + (f", {filled:,} of them with text" if filled < documents else "")
-    raise UsageError(
-        f"{name!r} has {holds}: half of its documents cannot be set apart to fit critics on",
-        hint=f"read each paragraph of a file as a document with {arg('fmt', 'paragraphs')} "
-        f"(or each line with {arg('fmt', 'lines')}), or give another text to fit on with {arg('fit')}",
-    )

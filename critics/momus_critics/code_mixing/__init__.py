@@ -28,7 +28,7 @@ from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
 from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.errors import FittingError
 from momus.estimator import parametrized, reset
-from momus.evidence import Evidence, MarkedDocument, Step
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.draws import document_keys, log_gammas
 from momus.numeric.ragged import kept_offsets
 from momus.numeric.types import Floats
@@ -38,14 +38,12 @@ from momus.text.corpus import Corpus
 from momus.text.languages import only_language
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
-from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
+from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample, word_counts
 from momus_critics.fits.known import KNOWN_WORDS, KnownShares, KnownWords
 from momus_critics.fits.mixtures import mixtures
 
 MIXED = 0.1
 """Mixing index above which a document counts as mixed."""
-SHOWN_WORDS = 25
-"""Words of a span that are shown."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ class CodeMixing(
         tokens = self.known(real)
         keys = document_keys(tokens.words, tokens.offsets, 0)
         distinct = np.sort(np.unique(keys, return_index=True)[1])  # repeated boilerplate would form its own cluster
-        counts = sparse.csr_array(_counts(tokens, len(self.vocabulary_))[distinct])
+        counts = sparse.csr_array(word_counts(tokens, len(self.vocabulary_))[distinct])
         starts = mixtures(counts, self.n_topics, self.seed, 6 * self.starts)[: self.starts]
         with stage("Gibbs sweeps", self.sweeps + len(starts) * max(self.sweeps // 5, 2)) as advance:
             model = lda.fit_best(tokens, starts, self.smoothing, self.sweeps, self.seed, self.device, advance)
@@ -336,26 +334,10 @@ class CodeMixing(
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the spans of a document; all except those of its main topic are marked."""
         spans = self.spans(document)
-        table = document.tokens(self.tokenizer)
         if not spans:
             return None
-        names = self.topic_words(3)
+        table = document.tokens(self.tokenizer)
         words = [table.vocabulary[i] for i in table.ids[table.offsets[0] : table.offsets[-1]]]
-        lengths = np.zeros(len(names))
-        np.add.at(lengths, [s.topic for s in spans], [s.stop - s.start for s in spans])
-        main = int(lengths.argmax())
-        steps = []
-        for s in spans:
-            text = " ".join(words[s.start : s.stop][:SHOWN_WORDS]) + (" …" if s.stop - s.start > SHOWN_WORDS else "")
-            note = f"words {s.start + 1}–{s.stop}"
-            steps.append(Step(f"{s.topic + 1}: {names[s.topic]}", text, None, s.topic != main, note))
+        steps = evidence.steps_of(spans, words, self.topic_words(3))
         prior = self.log_prior(self.project(document))
         return MarkedDocument(document.name, document.ids[0], -float(prior.values[0]), "nats", steps)
-
-
-def _counts(tokens: Tokens, size: int) -> sparse.csr_array:
-    """Word counts of each document, CSR (n, V)."""
-    data = (np.ones(len(tokens.words)), tokens.words, tokens.offsets)
-    counts = sparse.csr_array(data, shape=(len(tokens.offsets) - 1, size), copy=True)
-    counts.sum_duplicates()  # in place
-    return counts

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from momus.critic import Pooled
 from momus.critic.shifts import Shifts
-from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, both
+from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, Step, both
 from momus.numeric.types import Floats, Ints
+from momus_critics.code_mixing.lda import Span
 from momus_critics.evidence import rounded
 
 BINS, GRID = 25, 10
 """Bins of the mixing index, and cells of the simplex along a side."""
+SHOWN_WORDS = 25
+"""Words of a span that are shown."""
 
 
 def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -72,3 +77,16 @@ def telling(phi: Floats, count: int) -> Ints:
     k = len(phi)
     others = np.stack([np.delete(phi, i, axis=0).max(axis=0) for i in range(k)])
     return np.asarray(np.argsort(-phi * np.log(phi / others), axis=1, kind="stable")[:, :count])
+
+
+def steps_of(spans: Sequence[Span], words: Sequence[str], names: Sequence[str]) -> list[Step]:
+    """The spans of a document as steps; all but those of its main topic are marked. ``names`` are those of topics."""
+    lengths = np.zeros(len(names))
+    np.add.at(lengths, [s.topic for s in spans], [s.stop - s.start for s in spans])
+    main = int(lengths.argmax())
+    steps = []
+    for s in spans:
+        text = " ".join(words[s.start : s.stop][:SHOWN_WORDS]) + (" …" if s.stop - s.start > SHOWN_WORDS else "")
+        note = f"words {s.start + 1}–{s.stop}"
+        steps.append(Step(f"{s.topic + 1}: {names[s.topic]}", text, None, s.topic != main, note))
+    return steps

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import digamma, gammaln, logsumexp
 from torch import Tensor
 
@@ -331,3 +332,11 @@ def decode(log_phi: Floats, codes: NDArray[np.integer], span: int) -> list[Span]
     starts = np.flatnonzero(np.concatenate([[True], path[1:] != path[:-1]]))
     stops = np.append(starts[1:], n)
     return [Span(int(path[a]), int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
+
+
+def word_counts(tokens: Tokens, size: int) -> sparse.csr_array:
+    """Word counts of each document, CSR (n, V)."""
+    data = (np.ones(len(tokens.words)), tokens.words, tokens.offsets)
+    counts = sparse.csr_array(data, shape=(len(tokens.offsets) - 1, size), copy=True)
+    counts.sum_duplicates()  # in place
+    return counts

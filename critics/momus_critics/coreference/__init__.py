@@ -35,11 +35,9 @@ from momus.text.languages import ANY, Scripts
 from momus.text.mentions import Resolver, resolve_kept
 from momus_critics.coreference.evidence import WindowEvidence
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
-from momus_critics.coreference.reader import GivenChains, chains_of_symbols, spelled_chains, wrong_symbol
+from momus_critics.coreference.reader import GivenChains
 from momus_critics.coreference.symbols import KINDS, NAMES_END, Chains, MentionChains, chains_of
 
-OWN = ("given", "symbols")
-"""Resolvers that are no adapters."""
 ENGLISH = ("spacy",)
 """Resolvers of English."""
 
@@ -57,8 +55,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     Parameters
     ----------
     resolver
-        ``given`` (chains in a JSON-lines file), ``symbols`` (each document is a chain, which the reader ``symbols:``
-        reads), or an adapter: ``spacy`` works offline.
+        ``given`` (chains in a JSON-lines file), or an adapter: ``spacy`` works offline.
     model, options
         The resolver's model or file, and its further parameters.
     order
@@ -133,22 +130,9 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
-        if self.resolver == "symbols":
-            return chains_of_symbols(corpus.ids, [d.text for d in corpus])
         with stage(f"coreference in {corpus.name}", len(corpus)) as advance:
             resolved = resolve_kept(self._resolver(), corpus, advance)
         return chains_of([d.text for d in corpus], resolved)
-
-    def symbols(self, corpus: Corpus) -> list[list[str]]:
-        """The symbols of each document, such as ``["Male:0", ".", "he:0"]``, which the resolver ``symbols`` reads."""
-        return spelled_chains(self.chains(corpus)[0])
-
-    def unscored(self, batch: Corpus) -> list[str | None]:
-        """Where documents should be chains of symbols: those that are not."""
-        if self.resolver != "symbols":
-            return super().unscored(batch)
-        wrong = (wrong_symbol(document.text) for document in batch)
-        return [None if fault is None else fault.reason for fault in wrong]
 
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""
@@ -232,7 +216,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
 
 def _resolver(name: str, settings: Mapping[str, Any]) -> Resolver:
     """Make a resolver."""
-    resolver = make_adapter("resolver", name, settings, builtin=OWN)
+    resolver = make_adapter("resolver", name, settings, builtin=("given",))
     if not isinstance(resolver, Resolver):
         raise UsageError(f"resolver {name!r} gives {type(resolver).__name__}, not a momus.text.mentions.Resolver")
     return resolver

@@ -1,4 +1,4 @@
-"""Documents written by language models: decoding methods, models that write, and files that can be resumed.
+"""Documents written by language models: decoding methods, and texts.
 
 >>> from momus.sequences import Sequences
 >>> from momus.sequences.ngram import NGramModel
@@ -8,20 +8,8 @@
 3
 """
 
-from momus_generating.decoding import Decoding, Drawn, document_seeds, sample
-from momus_generating.models import DocumentRequest, Generated, Generator, ModelSampler, Prompt, ServerGenerator
-from momus_generating.writing import write_documents
+from momus_generating.decoding import Drawn, document_seeds, sample
+from momus_generating.methods import Decoding
+from momus_generating.models import write
 
-__all__ = [
-    "Decoding",
-    "DocumentRequest",
-    "Drawn",
-    "Generated",
-    "Generator",
-    "ModelSampler",
-    "Prompt",
-    "ServerGenerator",
-    "document_seeds",
-    "sample",
-    "write_documents",
-]
+__all__ = ["Decoding", "Drawn", "document_seeds", "sample", "write"]

@@ -10,14 +10,12 @@
 from momus_people.answers import RaterAnswers, read_answers
 from momus_people.build import create, make_study
 from momus_people.models import Judgements, QualityEstimate, estimate
-from momus_people.power import Need, needs
-from momus_people.protocol import Protocol, preset, read_protocol
+from momus_people.protocol import Protocol, read_protocol
 from momus_people.result import StudyResult, analysed
 from momus_people.store import Study, read_study
 
 __all__ = [
     "Judgements",
-    "Need",
     "Protocol",
     "QualityEstimate",
     "RaterAnswers",
@@ -27,8 +25,6 @@ __all__ = [
     "create",
     "estimate",
     "make_study",
-    "needs",
-    "preset",
     "read_answers",
     "read_protocol",
     "read_study",

@@ -19,7 +19,6 @@ from momus.version import __version__
 from momus_people.design import drawn
 from momus_people.excerpts import Excerpt, Stripped, excerpts_of
 from momus_people.pages import frequent_titles, write_pages
-from momus_people.power import Need, needs
 from momus_people.protocol import Protocol
 from momus_people.store import Study, check_free, name_of, study_folder
 
@@ -33,7 +32,6 @@ class Made:
 
     study: Study
     counts: Stripped
-    needs: Sequence[Need]
     pages: Sequence[Path]
 
 
@@ -116,23 +114,8 @@ def _values(run: Path, passages: Sequence[Excerpt]) -> tuple[dict[str, list[floa
     return values, axes
 
 
-def create(
-    run: Path | None,
-    corpora: Mapping[str, Corpus],
-    protocol: Protocol,
-    out: Path,
-    *,
-    difference: float | None = None,
-    pilot: Mapping[str, float] | None = None,
-) -> Made:
+def create(run: Path | None, corpora: Mapping[str, Corpus], protocol: Protocol, out: Path) -> Made:
     """Draw a study and write its folder: `make_study`, then pages for raters.
-
-    Parameters
-    ----------
-    difference
-        The difference that the study should detect (`momus_people.power`).
-    pilot
-        Standard deviations of an earlier study, by random effect.
 
     Raises
     ------
@@ -141,7 +124,6 @@ def create(
     """
     check_free(out)
     study, counts = make_study(run, corpora, protocol)
-    found = needs(protocol, len(corpora), difference, pilot)
     balance = study.design.balance
     assert balance is not None
     record = {
@@ -157,4 +139,4 @@ def create(
     }
     with study_folder(study, out, record) as folder:
         pages = write_pages(study, folder)
-    return Made(study, counts, found, [out / page.relative_to(folder) for page in pages])
+    return Made(study, counts, [out / page.relative_to(folder) for page in pages])

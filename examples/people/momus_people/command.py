@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import Annotated
 
 import typer
 
 from momus.cli import EXIT_CODES
 from momus.cli.options import Json, Reading, Without, expanded
 from momus.cli.printing import echo, print_json, print_view
-from momus.parameters import Range
-
-if TYPE_CHECKING:
-    from momus_people.protocol import Protocol
 
 study = typer.Typer(
     name="study",
@@ -54,14 +50,6 @@ def new(
     ties: Annotated[bool | None, typer.Option("--ties/--no-ties", help="Pairs: may both be called alike?")] = None,
     checks: Annotated[int | None, typer.Option(help="Attention checks per rater; default: 2.")] = None,
     repeats: Annotated[int | None, typer.Option(help="Repeated items per rater; default: 3.")] = None,
-    difference: Annotated[
-        float | None,
-        typer.Option("--difference", "-d", help="Preference to detect, as a probability; default: 0.65."),
-    ] = None,
-    pilot: Annotated[
-        Path | None, typer.Option(help="JSON of `momus study read --out`: its variances plan this study.")
-    ] = None,
-    preset: Annotated[str | None, typer.Option(help="A protocol that ships with Momus: section-order.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="TOML file with a protocol.")] = None,
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
     seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None,
@@ -78,13 +66,15 @@ def new(
 
     Next: send each rater a page; `momus study read STUDY answers/*.json`.
     """
-    from momus.cli.options import comma_separated, named_paths
+    from momus.cli.options import comma_separated
+    from momus.cli.sources import named_paths
     from momus.reading import as_corpus
     from momus_people.build import create
+    from momus_people.protocol import Protocol, read_protocol
     from momus_people.view import made_view
 
     labels = comma_separated(scale)
-    protocol = _protocol(preset, config).updated(
+    protocol = (Protocol() if config is None else read_protocol(config)).updated(
         question=question,
         kind=kind,
         items=items,
@@ -100,43 +90,8 @@ def new(
     paths = ({"real": real} if real is not None else {}) | named_paths(generated)
     options = reading.options(paths)
     corpora = {name: as_corpus(path, name, options) for name, path in paths.items()}
-    made = create(run, corpora, protocol, out, difference=difference, pilot=_pilot(pilot))
-    print_view(made_view(made, str(out), difference), 110)
-
-
-def _protocol(preset: str | None, config: Path | None) -> Protocol:
-    """The protocol that the other options change."""
-    from momus.errors import UsageError
-    from momus_people.protocol import Protocol, read_protocol
-    from momus_people.protocol import preset as preset_of
-
-    if preset is not None and config is not None:
-        raise UsageError("--preset and --config exclude each other", hint="copy the preset into the file")
-    if preset is not None:
-        return preset_of(preset)
-    return Protocol() if config is None else read_protocol(config)
-
-
-class PilotRecord(TypedDict):
-    """What is needed of the result of an earlier study: standard deviations of its random effects, in logits."""
-
-    sds: dict[str, Annotated[float, Range(0, 1000)]]
-
-
-def _pilot(path: Path | None) -> dict[str, float] | None:
-    """Standard deviations of the random effects of an earlier study."""
-    from momus.errors import StoreError, UsageError
-    from momus.schema import read_json
-
-    if path is None:
-        return None
-    hint = "write it with `momus study read --out FILE`"
-    try:
-        return read_json(path, PilotRecord, hint)["sds"]
-    except (FileNotFoundError, StoreError) as error:
-        raise UsageError(
-            f"--pilot {path}: not the result of a study ({str(error).splitlines()[0]})", hint=hint
-        ) from error
+    made = create(run, corpora, protocol, out)
+    print_view(made_view(made, str(out)), 110)
 
 
 RESULT = "a result of a study"
@@ -164,7 +119,7 @@ def read(
 
       [bold]momus study read study answers/*.json --out study.json[/bold]
 
-    Next: plan a larger study with `momus study new --pilot study.json`.
+    Next: put its sentences into your paper.
     """
     from momus.files import write_json
     from momus.ownership import check_output

@@ -1,4 +1,4 @@
-"""What a study asks, of whom, and how much: the protocol, from options, a TOML file or a preset."""
+"""What a study asks, of whom, and how much: the protocol, from options or a TOML file."""
 
 from __future__ import annotations
 
@@ -138,21 +138,3 @@ def read_protocol(path: Path) -> Protocol:
         The file cannot be read, or has keys or values that cannot be used.
     """
     return protocol_of(read_toml(path, str(path), 'write e.g. question = "coherence"'), str(path))
-
-
-def preset(name: str) -> Protocol:
-    """A protocol that ships with Momus.
-
-    Raises
-    ------
-    UsageError
-        There is none of this name.
-
-    >>> preset("section-order").scale
-    ('incoherent', 'coherent')
-    """
-    folder = files("momus_people") / "presets"
-    names = sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml"))
-    if name not in names:
-        raise UsageError(f"no preset is called {name!r}", hint=f"presets are {', '.join(names)}")
-    return protocol_of(tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")), f"preset {name}")

@@ -11,7 +11,6 @@ from momus.report.words.format import p_value, text_table
 from momus.text.counting import counted, percentage
 from momus_people.axis import AxisRow
 from momus_people.build import Made
-from momus_people.power import DIFFERENCE, Need
 from momus_people.raters import RaterRow
 from momus_people.result import REAL, ContrastRow, CorpusRow, StudyResult
 
@@ -148,16 +147,6 @@ def axis_cells(r: AxisRow) -> tuple[str, ...]:
     )
 
 
-def need_sentence(needs: Sequence[Need], planned: int, difference: float) -> str:
-    """What the planned study can detect, and what it would need."""
-    mine = needs[0]
-    enough = f"{mine.items:,} items" if mine.items is not None else "more raters"
-    return (
-        f"To detect a preference of {percentage(difference, 0)}: {planned:,} items have a power of "
-        f"{percentage(mine.power, 0)}; a power of 80 % needs {enough} of {counted(mine.judgements, 'judgement')} each."
-    )
-
-
 def result_view(result: StudyResult) -> RenderableType:
     """The answer in sentences, then tables of corpora, axes and raters."""
     from rich.console import Group
@@ -198,8 +187,8 @@ def _rater_cells(r: RaterRow) -> tuple[str, ...]:
     )
 
 
-def made_view(made: Made, out: str, difference: float | None) -> RenderableType:
-    """What a new study holds, what was stripped, and how much it can detect."""
+def made_view(made: Made, out: str) -> RenderableType:
+    """What a new study holds, and what was stripped."""
     from rich.console import Group
     from rich.text import Text
 
@@ -221,26 +210,8 @@ def made_view(made: Made, out: str, difference: float | None) -> RenderableType:
             if what:
                 listed = ", ".join(f"{k} ({n:,})" for k, n in what.most_common())
                 parts.append(Text(f"{title}, documents of {one_line(name, 40)}: {one_line(listed, 400)}."))
-    parts.append(Text(need_sentence(made.needs, p.items, DIFFERENCE if difference is None else difference)))
-    parts.append(needs_table(made.needs, p.items))
     parts.append(Text(f"Pages for raters: {out}/raters. Keep {out}/key.json back."))
     return Group(*parts)
-
-
-def needs_table(needs: Sequence[Need], items: int) -> RenderableType:
-    """Items needed by judgements per item and raters."""
-    rows = [
-        (
-            f"{n.judgements}",
-            f"{n.raters}",
-            f"{n.items:,}" if n.items is not None else "no number: tastes differ",
-            f"{n.items * n.judgements:,}" if n.items is not None else "–",
-            f"{n.power:.2f}",
-        )
-        for n in needs
-    ]
-    heads = ("judgements per item", "raters", "items for 80 % power", "judgements in all", f"power of {items:,} items")
-    return text_table(heads, rows, "r")
 
 
 def _range(values: Sequence[int]) -> str:

@@ -27,16 +27,11 @@ def prepare(
         str,
         typer.Argument(
             help="Documents with headings (Markdown, HTML, LaTeX, MediaWiki): a file, "
-            "a folder or a pattern; or JSON or JSON Lines with sections and section_names, or a Wikipedia dump."
+            "a folder or a pattern; or JSON or JSON Lines with sections and section_names."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .jsonl, .jsonl.gz or .jsonl.zst.")],
-    wikipedia: Annotated[
-        bool, typer.Option("--wikipedia", help="The source is a Wikipedia dump (.xml, .xml.bz2, .xml.gz).")
-    ] = False,
-    least_sections: Annotated[
-        int | None, typer.Option(min=1, help="Fewest sections of a document; default: 3, for Wikipedia 4.")
-    ] = None,
+    least_sections: Annotated[int, typer.Option(min=1, help="Fewest sections of a document.")] = 3,
     fewest_tokens: Annotated[int, typer.Option(min=0, help="A section of fewer tokens is short, see --short.")] = 30,
     short: Annotated[
         str | None,
@@ -80,37 +75,28 @@ def prepare(
     Next: prepare real and generated text alike, then run
     `momus compare -c sections` on them.
     """
-    from collections.abc import Iterable
     from dataclasses import replace
 
     from momus.progress import default_reporter, reporting
     from momus.visible import safe_console
-    from momus_preparing import Filters, Titled, titled_documents
+    from momus_preparing import Filters, titled_documents
     from momus_preparing import prepare as run
-    from momus_preparing.wikipedia import articles
 
     check_place(out, [source])
-    least = (4 if wikipedia else 3) if least_sections is None else least_sections
     limits: dict[str, Any] = {"short": short, "most_tokens": most_tokens, "least_documents": least_documents}
     filters = replace(
-        Filters.published(least, language) if published else Filters(least, language=language),
+        Filters.published(least_sections, language) if published else Filters(least_sections, language=language),
         fewest_tokens=fewest_tokens,
         **{name: value for name, value in limits.items() if value is not None},
     )
-    left_out = None
     with reporting(default_reporter()):
-        documents: Iterable[Titled]
-        if wikipedia:
-            documents = articles(source)
-        else:
-            options = replace(reading, fmt=reading.fmt or _format(source)).options()
-            from momus.reading import as_corpus
+        options = replace(reading, fmt=reading.fmt or _format(source)).options()
+        from momus.reading import as_corpus
 
-            corpus = as_corpus(source, reading=options)
-            options.check_kept([corpus])
-            documents, left_out = titled_documents(corpus), corpus.left_out
-        prepared = run(documents, out, filters, overwrite)
-    safe_console(highlight=False).print(prepared_view(prepared, out, left_out))
+        corpus = as_corpus(source, reading=options)
+        options.check_kept([corpus])
+        prepared = run(titled_documents(corpus), out, filters, overwrite)
+    safe_console(highlight=False).print(prepared_view(prepared, out, corpus.left_out))
 
 
 def _format(source: str) -> str | None:

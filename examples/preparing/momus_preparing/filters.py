@@ -123,7 +123,7 @@ class Filters:
     Attributes
     ----------
     least_sections
-        Smallest number of sections of a document, not counting apparatus (3; 4 for Wikipedia).
+        Smallest number of sections of a document, not counting apparatus (3; 4 in the paper's Wikipedia).
     fewest_tokens
         A section of fewer word tokens is short.
     short

@@ -15,7 +15,8 @@ from momus.calibration.rates import Rate, detectable, family_wise
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, perplexity, total_variation
 from momus.inference import axis_test, compare_rows
-from momus.outputs import record_own
+from momus.outputs import write_bytes
+from momus.ownership import record_line, record_of
 from momus.progress import Silent
 
 WORDS = [f"w{i}" for i in range(150)]
@@ -234,7 +235,8 @@ def test_a_folder_of_the_released_version_is_taken(tmp_path):
     }
     for name, content in old.items():
         (tmp_path / name).write_text(content)
-    record_own(tmp_path / "calibration.json", "a calibration")
+    released = tmp_path / "calibration.json"
+    write_bytes(record_of(released), record_line(released, "a calibration"))
     calibrate(corpus(), fit=FIT, critics=["length"], defects=(), splits=20, out=tmp_path)
     assert len(json.loads((tmp_path / "calibration.json").read_text())["table"]) == 1
     assert {name for name in old if (tmp_path / name).read_text() == "of 0.2.0"} == {*old} - {"calibration.json"}

@@ -6,7 +6,7 @@ from momus.errors import UsageError
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
-from momus_generating import Decoding, DocumentRequest, ModelSampler, Prompt
+from momus_generating import Decoding, sample
 
 
 @pytest.mark.parametrize(
@@ -46,18 +46,9 @@ def test_decodings_out_of_range_are_refused(options, message):
         Decoding(**options)
 
 
-def test_generated_documents_count_their_tokens_and_the_end():
+def test_drawn_documents_are_cut_by_the_length_limit_alone():
     pytest.importorskip("torch")
     model = NGramText(2, get_tokenizer("words")).fit_corpus(Corpus.from_texts(["a b", "a b c", "b"]))
-    requests = [DocumentRequest(i, Prompt("p"), seed) for i, seed in enumerate(range(40))]
-    documents = list(ModelSampler(model).generate(requests, Decoding(longest=3)))
-    assert len(documents) == 40
-    assert {d.finished for d in documents} == {True, False}
-    for document in documents:
-        words = len(document.text.split())
-        assert document.tokens == words + document.finished
-        assert words <= 3
-        assert document.finished or words == 3, "only the length limit cuts a document"
-        encoded = model.encode([document.text])
-        if document.finished:
-            assert document.log_probability == pytest.approx(model.score(encoded).totals[0])
+    drawn = sample(model, None, Decoding(longest=3), range(40))
+    assert set(drawn.finished.tolist()) == {True, False}
+    assert (drawn.finished | (drawn.sequences.lengths == 3)).all()

@@ -17,7 +17,7 @@ from scipy import stats
 from momus.errors import MomusError
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
-from momus_generating import Decoding, DocumentRequest, ModelSampler, Prompt, sample
+from momus_generating import Decoding, sample, write
 
 pytest.importorskip("torch", reason="pip install -e .[torch]")
 DATA = Sequences.of([[0, 1, 0, 2], [1, 0], [2, 0, 1, 0, 1], [0], [], [2, 2, 1]])
@@ -164,11 +164,10 @@ def test_documents_do_not_depend_on_the_batch(batch, order):
     model = NGramModel(2).fit(DATA, symbols=3)
     for decoding in (Decoding("nucleus", top_p=0.9, longest=9), Decoding("beam-sampling", beams=2, longest=9)):
         model.batch = 12
-        requests = [DocumentRequest(i, Prompt("p"), 1000 + i) for i in range(12)]
-        whole = {g.request.number: g.text for g in ModelSampler(model).generate(requests, decoding)}
+        seeds = [1000 + i for i in range(12)]
+        whole = write(model, [""] * 12, decoding, seeds)
         model.batch = batch
-        again = {g.request.number: g.text for g in ModelSampler(model).generate([requests[i] for i in order], decoding)}
-        assert whole == again
+        assert write(model, [""] * 12, decoding, [seeds[i] for i in order]) == [whole[i] for i in order]
 
 
 def test_prompts_are_continued():

@@ -58,11 +58,6 @@ def test_from_a_run_to_a_result(momus, run, working_directory):
     result = json.loads((working_directory / "result.json").read_text(encoding="utf-8"))
     code, said = momus("study", "read", "study", *files, "--json")
     assert json.loads(said) == result
-    code, said = momus(
-        *arguments(run, "--pilot", "result.json", "--out", "second", "--kind", "pair", "--difference", 0.8)
-    )
-    assert code == 0, said
-    assert "To detect a preference of 80 %" in said
     code, said = momus(*arguments(run))
     assert code == 5
     assert "study is not an empty folder" in said
@@ -83,13 +78,8 @@ def test_other_texts_than_those_of_the_run_are_refused(momus, run, tmp_path):
     assert "two corpora or more" in said
 
 
-def test_protocols_come_from_files_and_presets(momus, run, working_directory):
+def test_protocols_come_from_files(momus, run, working_directory):
     (working_directory / "protocol.toml").write_text('question = "Would you go on reading?"\nkind = "pair"\n', "utf-8")
     code, said = momus(*arguments(run, "--config", "protocol.toml", "--ties"))
     assert code == 0, said
     assert "Would you go on reading?" in said
-    code, said = momus(*arguments(run, "--config", "protocol.toml", "--preset", "section-order"))
-    assert code == 2
-    code, said = momus(*arguments(run, "--pilot", "protocol.toml"))
-    assert code == 2
-    assert "not the result of a study" in said

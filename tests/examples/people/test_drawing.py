@@ -1,4 +1,4 @@
-"""What is drawn and shown: balance, blinding, giveaways, attention checks, and the power that is predicted."""
+"""What is drawn and shown: balance, blinding, giveaways, and attention checks."""
 
 import json
 from collections import Counter
@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momus.errors import MomusError, UsageError
+from momus.errors import UsageError
 from momus.text.corpus import Corpus
 from momus_people.design import assigned, corpora_of_items
 from momus_people.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
 from momus_people.pages import page_data, rater_page, screens
-from momus_people.power import logits_of, needs, variance
-from momus_people.protocol import Protocol, preset, protocol_of, read_protocol
+from momus_people.protocol import Protocol, protocol_of, read_protocol
 
 from .studies import HOSTILE, study
+
+PAPER = Path(__file__).parents[3] / "examples" / "people" / "section-order.toml"
 
 
 @pytest.mark.parametrize("settings_", [{}, {"kind": "pair"}], ids=["rating", "pair"])
@@ -143,42 +144,18 @@ def test_what_cannot_be_drawn_is_refused():
             study(**settings_)
     with pytest.raises(UsageError, match="unknown key 'item'"):
         protocol_of({"item": 3}, "here")
-    with pytest.raises(MomusError, match="no preset is called"):
-        preset("../secrets")
 
 
-def test_the_example_is_the_preset_of_the_paper():
-    example = Path(__file__).parents[3] / "examples" / "people" / "section-order.toml"
-    assert read_protocol(example) == preset("section-order")
-
-
-def test_the_preset_of_the_paper_draws_with_training_and_labels():
+def test_the_protocol_of_the_paper_draws_with_training_and_labels():
     made = study(
         80,
-        **{k: v for k, v in preset("section-order").to_json().items() if k in ("labels", "scale", "training")},
+        **{k: v for k, v in read_protocol(PAPER).to_json().items() if k in ("labels", "scale", "training")},
         words=0,
     )
     shown = screens(made, 0)
     assert [s.truth for s in shown[:5]] == [["intro", "method", "result"]] * 5
     assert all(s.truth is None for s in shown[5:])
     assert made.labels == ["intro", "method", "result"]
-
-
-def test_power_is_that_of_the_formula_and_grows():
-    for kind in ("rating", "pair"):
-        small, large = (needs(Protocol(kind=kind, items=n), 3, 0.65)[0].power for n in (40, 80))
-        assert 0.1 < small < large < 1
-    sds = {"passage": 0.8, "taste": 0.3}
-    n = needs(Protocol(kind="pair", raters=500), 2, 0.55)[0]
-    delta = logits_of(0.55, sds)
-    error = variance(Protocol(kind="pair"), 2, n.items, 3, 500, sds, delta) ** 0.5
-    assert delta / error == pytest.approx(1.96 + 0.8416, abs=0.02), "many raters and items: a z test"
-    few = needs(Protocol(kind="pair", raters=6), 2, 0.65)[0]
-    error = variance(Protocol(kind="pair"), 2, few.items, 3, 6, sds, logits_of(0.65, sds)) ** 0.5
-    assert logits_of(0.65, sds) / error > 1.96 + 0.8416 + 0.1, "six raters say little of how much tastes differ"
-    with pytest.raises(UsageError, match="no probability"):
-        needs(Protocol(), 2, 0.4)
-    assert needs(Protocol(raters=1), 2, 0.6, {"taste": 2.0})[0].items is None
 
 
 def test_excerpts_without_text_are_left_out():

@@ -4,7 +4,6 @@ import pytest
 
 from momus_people.axis import AxisRow
 from momus_people.judged import Agreement
-from momus_people.power import Need
 from momus_people.raters import RaterRow
 from momus_people.result import ContrastRow, CorpusRow, StudyResult
 from momus_people.view import (
@@ -13,8 +12,6 @@ from momus_people.view import (
     axis_sentence,
     contrast_sentences,
     finding_sentences,
-    need_sentence,
-    needs_table,
     result_view,
     shown_cells,
     shown_name,
@@ -119,19 +116,6 @@ def test_what_is_shown_of_a_corpus(given, name, cells):
     row = CorpusRow("m", 0.5, 0.1, 0.9, 3.25, 2.5, 4.0, 8, 30)
     assert (shown_name(result(**given)), shown_cells(result(**given), row)) == (name, cells)
     assert shown_cells(result(**given), CorpusRow("m", *[NAN] * 6, 8, 30)) == "–"
-
-
-def test_what_a_plan_can_detect():
-    need = Need(3, 5, 1360, 0.314)
-    assert need_sentence([need], 1060, 0.65) == (
-        "To detect a preference of 65 %: 1,060 items have a power of 31 %; a power of 80 % needs 1,360 items of 3 "
-        "judgements each."
-    )
-    assert "needs more raters of 1 judgement each" in need_sentence([Need(1, 5, None, 0.5)], 60, 0.65)
-    table = needs_table([need, Need(1, 2, None, 0.5)], 1060)
-    cells = [list(map(str, column.cells)) for column in table.columns]
-    assert [c[0] for c in cells] == ["3", "5", "1,360", "4,080", "0.31"]
-    assert [c[1] for c in cells] == ["1", "2", "no number: tastes differ", "–", "0.50"]
 
 
 def test_the_page_of_a_result_lists_corpora_axes_and_raters():

@@ -1,6 +1,5 @@
-"""Preparing titled documents: titles, filters and their counts, Cohan's files, and a Wikipedia dump."""
+"""Preparing titled documents: titles, filters and their counts, and Cohan's files."""
 
-import bz2
 import gzip
 import json
 
@@ -8,12 +7,11 @@ import fsspec
 import pytest
 
 from momus.cli import main
-from momus.errors import ReadingError, UsageError
+from momus.errors import UsageError
 from momus.reading import read_corpus
 from momus_preparing import Filters, Titled, prepare, titled_documents
 from momus_preparing.filters import lemmatizer, spelling_variants, standard_title
 from momus_preparing.pipeline import holds_markup
-from momus_preparing.wikipedia import articles
 
 LONG = "word " * 40
 
@@ -185,56 +183,6 @@ def test_files_of_cohan(tmp_path, monkeypatch, capsys):
     assert "5 │ kept" in said
     assert "3 titles" in said
     assert [r["id"] for r in read(out)] == [f"a{i}" for i in range(5)]
-
-
-PAGE = "<page><title>{title}</title><ns>{ns}</ns><id>{id}</id>{redirect}<revision><id>{id}1</id><timestamp>2020-01-01T00:00:00Z</timestamp><text>{text}</text></revision></page>"  # noqa: E501
-
-
-def dump(*pages):
-    body = "".join(PAGE.format(**{"ns": 0, "id": i + 1, "redirect": "", **p}) for i, p in enumerate(pages))
-    info = "<siteinfo><sitename>W</sitename><dbname>w</dbname></siteinfo>"
-    return f'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10">{info}{body}</mediawiki>'
-
-
-ARTICLE = (
-    "'''Ada''' wrote [[program|programs]].&lt;ref&gt;A note&lt;/ref&gt; {{box|x=1}}\n"
-    "[[File:ada.png|thumb|A [[picture]]]]\n"
-    "== Life ==\nBorn &amp;amp; raised.\n=== Youth ===\nSmall.\n"
-    "== Work ==\n{| class=x\n| a table\n|}\nMuch.\n== References ==\n* one\n"
-)
-
-
-@pytest.mark.parametrize("suffix", [".xml", ".xml.bz2", ".xml.gz"])
-def test_wikipedia_dump(tmp_path, suffix):
-    text = dump(
-        {"title": "Ada", "text": ARTICLE},
-        {"title": "Lovelace", "text": "#REDIRECT [[Ada]]", "redirect": '<redirect title="Ada" />'},
-        {"title": "Talk:Ada", "ns": 1, "text": "hello"},
-        {"title": "Ada (disambiguation)", "text": "Ada may be:\n{{disambiguation}}"},
-    ).encode()
-    path = tmp_path / f"dump{suffix}"
-    path.write_bytes({".xml": bytes, ".xml.bz2": bz2.compress, ".xml.gz": gzip.compress}[suffix](text))
-    ada, *others = articles(path)
-    assert ada.id == "Ada"
-    assert ada.sections == [
-        ("abstract", "Ada wrote programs."),
-        ("Life", "Born & raised.\n\nSmall."),
-        ("Work", "Much."),
-        ("References", "one"),
-    ]
-    assert [d.problem for d in others] == ["a redirect", "not in the article namespace", "a disambiguation page"]
-
-
-def test_a_cut_dump_is_an_error_that_says_so(tmp_path):
-    path = tmp_path / "dump.xml.bz2"
-    path.write_bytes(bz2.compress(dump({"title": "Ada", "text": ARTICLE * 2000}).encode())[:200])
-    with pytest.raises(ReadingError, match="Wikipedia dump"):
-        list(articles(path))
-    (tmp_path / "no.xml").write_text("just text")
-    with pytest.raises(ReadingError, match="Wikipedia dump"):
-        list(articles(tmp_path / "no.xml"))
-    with pytest.raises(ReadingError, match="name a dump"):
-        list(articles(tmp_path / "missing.xml"))
 
 
 def test_prepared_documents_keep_groups_prompts_and_fields(tmp_path):

@@ -17,7 +17,7 @@ from momus.report.cards import cards_of
 from momus.report.figures.canvas import Canvas
 from momus.report.figures.palette import looks
 from momus.report.figures.paper import POINTS, WIDTHS, paint, sheet
-from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
+from momus.report.figures.rows import overview_rows, ranks_rows
 from momus.report.figures.svg import figure_csv, standalone
 from momus.report.safe import anchor, clean
 from momus.runs.answer import answer_of
@@ -124,13 +124,11 @@ def write_figures(
 
 
 def papers(comparison: Results, width: float, csv_as_is: bool = False) -> Iterator[Paper]:
-    """The figures of a comparison: overview, ranks, power, and those of each axis, as far as the run has them."""
+    """The figures of a comparison: overview, ranks, and those of each axis, as far as the run has them."""
     answer, ranking, units = answer_of(comparison), comparison.joint.ranking, 72 * width / POINTS
     figures = [("overview", overview_rows(answer))]
     if ranking is not None and ranking.of(ALL_AXES):
         figures.append(("ranks", ranks_rows(ranking)))
-    if any(v.headline and detectable(v) for v in comparison.verdicts):
-        figures.append(("power", power_rows(comparison.verdicts)))
     for name, rows in figures:
         yield Paper(name, rows.label.capitalize(), sheet(rows, {}, units), rows.csv(as_is=csv_as_is))
     corpora = looks(v.generated for v in comparison.verdicts)

@@ -26,7 +26,7 @@ from momus.report.figures.canvas import FONT, LETTER, Canvas, Point
 from momus.report.figures.chart import chart_svg
 from momus.report.figures.dots import ABOVE, rows_canvas
 from momus.report.figures.palette import LABEL, CorpusLook, looks
-from momus.report.figures.rows import FigureRows, overview_rows, power_rows, ranks_rows
+from momus.report.figures.rows import FigureRows, overview_rows, ranks_rows
 from momus.report.figures.svg import graph_svg, heatmap_svg, in_colours
 from momus.report.safe import clean
 from momus.runs.answer import answer_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
     from matplotlib.transforms import Transform
 
-Plot = Literal["overview", "axis", "ranks", "power"]
+Plot = Literal["overview", "axis", "ranks"]
 WIDTHS = {"column": 3.35, "page": 6.9}
 """Widths of figures in inches: one column of a two-column page, and both."""
 POINTS = 0.625
@@ -68,7 +68,7 @@ def plot(comparison: Results, kind: Plot = "overview", critic: str | None = None
     names = [r.name for r in comparison.results]
     if critic is not None and critic not in names:
         raise UsageError(f"this comparison has no critic {critic!r}", hint=f"choose one of {', '.join(names)}")
-    if critic is not None and kind in ("overview", "power"):
+    if critic is not None and kind == "overview":
         raise UsageError(f"the plot {kind!r} shows all critics", hint="leave out critic, or plot kind='axis'")
     item, corpora = _item(comparison, kind, critic), looks(v.generated for v in comparison.verdicts)
     if axes is None:
@@ -85,8 +85,6 @@ def plot(comparison: Results, kind: Plot = "overview", critic: str | None = None
 def _item(comparison: Results, kind: Plot, critic: str | None) -> Chart | FigureRows:
     if kind == "overview":
         return overview_rows(answer_of(comparison))
-    if kind == "power":
-        return power_rows(comparison.verdicts)
     if kind == "ranks":
         if comparison.joint.ranking is None:
             raise UsageError("this comparison has no ranks", hint="compare two or more generated corpora")

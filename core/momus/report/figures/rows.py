@@ -1,12 +1,11 @@
 """Figures of rows: a dot with its interval for each corpus, in rows of axes or of corpora, as data.
 
-The overview, the ranks and the power of a comparison are such figures. Each is described once, by `overview_rows`,
-`ranks_rows` and `power_rows`, and drawn by `momus.report.figures.dots`, for pages and for paper.
+The overview and the ranks of a comparison are such figures. Each is described once, by `overview_rows` and
+`ranks_rows`, and drawn by `momus.report.figures.dots`, for pages and for paper.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +18,6 @@ from momus.report.words.joint import chance
 from momus.report.words.sentences import finding
 from momus.runs.answer import Answer, Cell
 from momus.verdicts.band import OWN
-from momus.verdicts.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -182,49 +180,3 @@ def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> FigureRows:
         columns=("generated", *columns),
         numbers=[(r.model, *(getattr(r, c) for c in columns)) for r in rows],
     )
-
-
-def power_rows(verdicts: Sequence[Verdict]) -> FigureRows:
-    """Describe the power: the smallest difference that each axis would have detected, the smallest at the top.
-
-    Values above 1 mean that the texts are too few: a difference as large as that of two human texts may go unseen.
-
-    Raises
-    ------
-    UsageError
-        No headline row has a detectable difference and a human band.
-    """
-    rows = [(v, d) for v in verdicts if v.headline and (d := detectable(v)) is not None]
-    if not rows:
-        raise UsageError(
-            "no headline row has a detectable difference in human bands", hint="test more documents, or other critics"
-        )
-    worst = {c: max(d for v, d in rows if v.critic == c) for c in dict.fromkeys(v.critic for v, _ in rows)}
-    names = {v.critic: v.axis for v, _ in rows}
-    return FigureRows(
-        {c: names[c] for c in sorted(worst, key=lambda c: worst[c])},
-        tuple(dict.fromkeys(v.generated for v in verdicts)),
-        tuple(Dot(v.critic, v.generated, d) for v, d in rows),
-        "detectable difference",
-        GapScale.of(list(worst.values())),
-        columns=("axis", "critic", "generated", "detectable_in_human_bands"),
-        numbers=[(v.axis, v.critic, v.generated, d) for v, d in rows],
-    )
-
-
-def detectable(v: Verdict) -> float | None:
-    """The smallest difference that a row would have detected in 80 % of cases, in human bands.
-
-    None where there is no band or no such difference. The unit of differences is brought to that of the effect: by
-    their ratio for Hedges' g, by the logarithm for ratios.
-    """
-    if not v.mde or not v.band:
-        return None
-    if v.effect_kind == "log_ratio":
-        if not v.real_value or not v.generated_value or v.real_value < 0 or v.generated_value < 0:
-            return None
-        # a difference d of two values a and b is 2 √(ab) sinh(log ratio / 2)
-        return 2 * math.asinh(v.mde / (2 * math.sqrt(v.real_value * v.generated_value))) / v.band
-    if v.effect_kind == "hedges_g":
-        return abs(v.mde * v.effect / v.difference) / v.band if v.effect and v.difference else None
-    return v.mde / v.band
