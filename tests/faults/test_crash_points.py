@@ -99,7 +99,7 @@ CASES = {
     "prepare": Case(
         "prepare T/sections.jsonl -o R/a.jsonl --overwrite --fewest-tokens 1 --least-documents 1 --least-sections 2",
         "",
-        readers=("fit length -f R/a.jsonl -o D/scratch",),
+        readers=("fit length -f R/a.jsonl -o D/scratch --overwrite",),
     ),
     "generate": Case(
         "generate 2-gram --fit T/fit.jsonl -n 5 -o R/a.jsonl",
