@@ -50,9 +50,9 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, where a
-    word that it lacks has the frequency 0. The similarity of a prompt is the mean cosine of pairs of its answers, which does not depend on how many there are.
-    Prompts with one answer are unscored. Where a text answers no prompt twice, documents of one group (author, site)
-    stand in for answers.
+    word that it lacks has the frequency 0. The similarity of a prompt is the mean cosine of pairs of its answers, which
+    does not depend on how many there are. Prompts with one answer are unscored. Where a text answers no prompt twice,
+    documents of one group (author, site) stand in for answers.
 
     Parameters
     ----------
