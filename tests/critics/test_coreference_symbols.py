@@ -97,6 +97,8 @@ def test_genders_of_pronouns_of_one_document_are_compared_with_each_other(tmp_pa
     assert share(he, she, he) == pytest.approx(0, abs=1e-6)
     # of two male and two female pronouns, each meets two others of three
     assert share([*he, "she:1", "her:1"], ["Male:0"], she) == pytest.approx(4 * 2 / 3 / 6, rel=1e-5)
+    # one pronoun is compared with none
+    assert share([*he, "she:1", "her:1"], ["Male:0", "he:0"], she) == pytest.approx(4 * 2 / 3 / 6, rel=1e-5)
 
 
 WRONG = {
