@@ -2,14 +2,13 @@
 
 import functools
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from momus import Corpus, plugins
+from momus import Corpus
 
 FIRST = (
     "test_in_parts",
@@ -81,13 +80,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(scope="session", autouse=True)
 def loaded_once():
-    """Keep what each command of a process would load again: the list of entry points, and the model of languages."""
+    """Keep what each command of a process would load again: the model of languages."""
     from py3langid.langid import LanguageIdentifier
 
-    listed = plugins.entry_points
-    by_path = functools.cache(lambda path, group: listed(group=group))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plugins, "entry_points", lambda group: by_path(tuple(sys.path), group))
         patch.setattr(LanguageIdentifier, "from_model_file", functools.cache(LanguageIdentifier.from_model_file))
         yield
 

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import metadata
 from importlib.machinery import PathFinder
-from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.metadata import Distribution, EntryPoint, EntryPoints, PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -111,6 +114,30 @@ class Plugin:
 def _name_of(owner: Distribution) -> str:
     """Its name, which stands in a file: read once for all of its entry points."""
     return owner.name
+
+
+def entry_points(group: str) -> EntryPoints:
+    """The entry points of a group; their files are read again once a folder of the path has changed."""
+    return _entry_points(group, tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+def _changed(folder: str) -> int:
+    """When something was last installed in a folder of the path, in ns; 0 where there is none."""
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=64)
+def _entry_points(group: str, path: tuple[tuple[str, int], ...]) -> EntryPoints:
+    entries: EntryPoints = _all_entry_points(path).select(group=group)
+    return entries
+
+
+@lru_cache(maxsize=1)
+def _all_entry_points(path: tuple[tuple[str, int], ...]) -> Any:  # of another type in each version of Python
+    return metadata.entry_points()
 
 
 def registered(group: str, only: str | None = None) -> dict[str, list[Plugin]]:

@@ -117,7 +117,7 @@ def test_documents_of_a_group_are_compared_where_no_prompt_is_answered_twice():
 def test_variance_within_and_between_prompts_is_that_of_all_pairs():
     critic, corpus = Diversity().fit(answers(10, 3, 0)), answers(7, 4, 5)
     units = scored_units(critic, corpus)
-    x = critic._vectors(units)
+    x, _ = critic._vectors(units)
     k = (x @ x.T).toarray()
     prompt = np.repeat(np.arange(7), 4)
     other, same = prompt[:, None] != prompt[None], (prompt[:, None] == prompt[None]) & ~np.eye(28, dtype=bool)

@@ -8,6 +8,8 @@ from scipy.special import expit
 from momus import Corpus
 from momus.text.tokens import get_tokenizer
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
+from momus_critics.consistency import Consistency
+from momus_critics.diversity import Diversity
 from momus_critics.fits.known import KnownWords, posterior, unseen_types
 from momus_critics.mauve import Mauve
 from momus_critics.path import Path
@@ -88,3 +90,58 @@ def test_a_path_of_unknown_words_is_told_by_their_share():
 def test_foreign_text_stays_in_mauve():
     """Left out, it would hide its own gap."""
     assert not any(Mauve().fit(corpus(40, 1)).score(corpus(40, 3, 0.6)).reasons)
+
+
+COMMON = ("the", "of", "and", "to", "in", "is", "that", "it", "for", "as")
+
+
+def sectioned(n, seed, swapped=0.0, change=str):
+    """Documents of five sections: common words, and words of the document's subject; some sections are of another."""
+    rng = np.random.default_rng(seed)
+    documents = []
+    for i in range(n):
+        sections = []
+        for _ in range(5):
+            subject = f"s{seed}n{i}" if rng.random() >= swapped else f"s{seed}n{(i + rng.integers(1, n)) % n}"
+            said = [*rng.choice(COMMON, 14), *(f"{subject}w{k}" for k in rng.integers(0, 6, 6))]
+            sections.append(("", " ".join(change(w) for w in said)))
+        documents.append(sections)
+    return Corpus.from_sections(documents, name="mine")
+
+
+def test_strangers_of_another_subject_are_told_and_text_in_another_language_is_not_scored():
+    """All words of foreign text are rare in real text, its commonest too, which tie any two sections together."""
+    critic = Consistency().fit(sectioned(60, 1))
+    whole, mixed = (critic.score(sectioned(60, 2, swapped)) for swapped in (0.0, 0.3))
+    assert not any(whole.reasons)
+    shares = [(s.rows["strangers"].sum(axis=0) @ [1, 0]) / s.rows["strangers"][:, 1].sum() for s in (whole, mixed)]
+    fits = [s.rows["fit"][:, 0].sum() / s.rows["fit"][:, 1].sum() for s in (whole, mixed)]
+    assert shares[1] > shares[0] + 0.1
+    assert fits[1] < fits[0] - 1
+    other_language = critic.score(sectioned(60, 2, 0.3, change=lambda word: f"{word}us"))
+    assert set(other_language.reasons) == {"hardly a known word"}
+
+
+def answers(n, seed, alike):
+    """Three answers to each prompt; a share of their words is common to all answers to the prompt."""
+    rng = np.random.default_rng(seed)
+    texts, prompts = [], []
+    for p in range(n):
+        subject = [f"s{seed}p{p}w{k}" for k in range(8)]
+        for _ in range(3):
+            told = [w for w in subject if rng.random() < alike]
+            own = [f"s{seed}q{k}" for k in rng.integers(0, 200, 8)]
+            texts.append(" ".join([*rng.choice(COMMON, 16), *told, *own]))
+            prompts.append(f"p{p}")
+    return Corpus.from_texts(texts, prompts=prompts)
+
+
+def test_answers_of_unknown_words_are_as_alike_as_of_known_ones():
+    """If unknown words were left out, all answers about another subject would be their common words, and alike."""
+    critic, native = (Diversity().fit(answers(40, seed, 0.5)) for seed in (1, 2))
+    for alike in (0.2, 0.5, 0.9):
+        foreign = answers(40, 2, alike)
+        seen, true = (c.score(foreign).rows["similarity"][:, 0].mean() for c in (critic, native))
+        assert seen == pytest.approx(true, abs=0.12)  # of .74 without them
+    usual, odd = (critic.score(answers(40, 2, alike)).nll.mean() for alike in (0.5, 0.9))
+    assert odd > usual + 1

@@ -121,6 +121,25 @@ def texts(n, seed, shuffle=False):
     return found
 
 
+def test_words_that_the_treebank_lacks_are_less_usual_than_those_that_it_has(tmp_path):
+    """Many words stand once in a treebank: as one word, they are commoner than any other."""
+    rng, path = np.random.default_rng(0), tmp_path / "bank.mrg"
+    nouns = [f"n{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(400)]
+    weights = 1 / np.arange(1, 401)
+
+    def noun():
+        return rng.choice(nouns, p=weights / weights.sum())
+
+    lines = [f"(S (NP (DT the) (NN {noun()})) (VP (VBZ sees) (NP (DT the) (NN {noun()}))))" for _ in range(300)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    critic = Pcfg(treebank=str(path)).fit(Corpus.from_texts(["the", "the"]))
+    known = [f"The {noun()} sees the {noun()}." for _ in range(200)]
+    foreign = [f"The x{a} sees the y{b}." for a, b in rng.integers(0, 10**6, (200, 2)).tolist()]
+    usual, less = (critic.score(Corpus.from_texts(texts)) for texts in (known, foreign))
+    assert 100 < critic.unknown_ < 500
+    assert np.mean(less.nll) > np.mean(usual.nll) + 2
+
+
 def test_it_finds_sentences_in_disorder_and_not_others(critic):
     result = momus.compare(
         texts(60, 1), {"same": texts(60, 2), "shuffled": texts(60, 3, True)}, critics=[critic], seed=0

@@ -18,35 +18,39 @@ EXPECTED = {("shuffled", "perplexity"), ("thinned", "stopword-share")}
 MAIN = {"de": "Latn", "zh": "Hani", "ar": "Arab", "th": "Thai"}
 
 
-def found(out, languages, critics, permutations):
-    frame = importlib.import_module("languages").main(
+def rows_of(out, languages, critics, permutations):
+    return importlib.import_module("languages").main(
         ["--out", str(out), "--languages", languages, "--critics", critics, "--permutations", str(permutations)]
     )
-    sure = frame[frame["p_adjusted"] < 0.05]
-    return {k: set(zip(rows["generated"], rows["critic"], strict=True)) for k, rows in sure.groupby("language")}
 
 
-def assert_expected(sure, language="th"):
-    """Check that the defects are found, and that the text as it is and the words that a shuffle keeps do not differ."""
-    assert sure >= EXPECTED, language
-    assert not [text for text, _ in sure if text == "as it is"], language
-    assert {critic for text, critic in sure if text == "shuffled"} == {"perplexity"}, language
+def assert_expected(rows):
+    """Check that the defects are found in each language, and that nothing is told where nothing was changed.
+
+    The text as it is and the words that a shuffle keeps do not differ. Adjusted p-values bound the share of false
+    findings among all, which the true ones here raise: the unchanged rows are therefore adjusted on their own.
+    """
+    sure = rows[rows["p_adjusted"] < 0.05]
+    for language, of_one in sure.groupby("language"):
+        assert set(zip(of_one["generated"], of_one["critic"], strict=True)) >= EXPECTED, language
+    unchanged = (rows["generated"] == "as it is") | (
+        (rows["generated"] == "shuffled") & (rows["critic"] != "perplexity")
+    )
+    assert rows[unchanged]["p"].min() * unchanged.sum() > 0.05
 
 
 def test_defects_of_thai_are_found(tmp_path, capsys):
-    by_language = found(tmp_path, "th", "stopword-share,perplexity", 199)
-    assert set(by_language) == {"th"}
-    assert_expected(by_language["th"])
+    rows = rows_of(tmp_path, "th", "stopword-share,perplexity", 199)
+    assert_expected(rows)
     assert (tmp_path / "verdicts.csv").exists()
     assert "101" in capsys.readouterr().out
 
 
 @pytest.mark.slow
 def test_defects_of_four_languages_are_found(tmp_path):
-    by_language = found(tmp_path, "de,zh,ar,th", ",".join(importlib.import_module("languages").CRITICS), 1999)
-    assert set(by_language) == set(MAIN)
-    for language, sure in by_language.items():
-        assert_expected(sure, language)
+    rows = rows_of(tmp_path, "de,zh,ar,th", ",".join(importlib.import_module("languages").CRITICS), 1999)
+    assert set(rows[rows["p_adjusted"] < 0.05]["language"]) == set(MAIN)
+    assert_expected(rows)
 
 
 @pytest.mark.parametrize("language", MAIN)

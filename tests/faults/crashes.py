@@ -35,7 +35,7 @@ class State:
         shutil.copytree(self.copy, root, symlinks=True)
         if self.torn:
             os.truncate(root / self.torn, (root / self.torn).stat().st_size // 2)
-        for path in list(root.rglob(f"*.{os.getpid()}.*")):
+        for path in sorted(root.rglob(f"*.{os.getpid()}.*"), reverse=True):  # what lies in a folder before the folder
             path.rename(path.with_name(path.name.replace(f".{os.getpid()}.", f".{DEAD}.")))
 
 

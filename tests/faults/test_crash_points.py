@@ -99,7 +99,7 @@ CASES = {
     "prepare": Case(
         "prepare T/sections.jsonl -o R/a.jsonl --overwrite --fewest-tokens 1 --least-documents 1 --least-sections 2",
         "",
-        readers=("fit length -f R/a.jsonl -o D/scratch",),
+        readers=("fit length -f R/a.jsonl -o D/scratch --overwrite",),
     ),
     "calibrate": Case(CALIBRATE, ""),
     "calibrate more": Case(CALIBRATE.replace("splits 20", "splits 30"), "", before=CALIBRATE),

@@ -403,10 +403,8 @@ def walk(least, number=0):
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    # no distribution is installed meanwhile: to look for plug-ins anew takes a third of a step
-    once = (patch.object(plugins, "entry_points", functools.cache(plugins.entry_points)),
-            patch.object(plugins.Plugin, "of_entry", functools.cache(plugins.Plugin.of_entry)))  # fmt: skip
-    with once[0], once[1]:
+    # no distribution is installed meanwhile: to describe plug-ins anew takes long
+    with patch.object(plugins.Plugin, "of_entry", functools.cache(plugins.Plugin.of_entry)):
         for part in range(50):
             run_state_machine_as_test(seed(1000 * number + part)(type("Walk", (Folders,), {})), settings=how)
             if COUNTS["steps"] >= least:

@@ -222,6 +222,9 @@ def read_critic_json(folder: Path) -> dict[str, Any]:
         raise _changed(path)
     if (folder / STAGED).is_file():
         _settle(folder, content)
+    if (folder / SAVING).is_file():  # of a process that is writing, or that was killed before it deleted the file
+        with suppress(StoreError, OSError):
+            Lock(folder / SAVING, str(folder)).acquire().release()
     return content
 
 

@@ -21,19 +21,18 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from momus import plugins
 from momus.critic.effects import effects_of
 from momus.critic.fitted import Source
 from momus.estimator import Estimator, json_params
 from momus.files import content_digest
-from momus.plugins import ADAPTERS
 
-CORE = Path(__file__).parents[1]
+CORE = str(Path(__file__).parents[1])
 OURS = ("momus_critics", "momus_adapters")
 """Packages whose modules count for all that import them; those of others only where they are not installed."""
 UNKNOWN = "unknown "
@@ -94,17 +93,18 @@ def source_change(then: Mapping[str, Any] | None, now: Mapping[str, Any]) -> str
 
 def is_outdated(cls: type) -> bool:
     """Whether a module that defines a class was changed after the class was made."""
-    return any(path.exists() and path.stat().st_mtime > _time_of(cls) for path in _modules_of(cls, ()).values())
+    files = [path for path in _modules_of(cls, ()).values() if os.path.exists(path)]
+    return any(os.path.getmtime(path) > _time_of(cls) for path in files)
 
 
 def forget(cls: type) -> None:
     """Let the modules that define a class be imported again, but for packages that are installed or ship with Momus."""
-    paths = {str(path) for name, path in _modules_of(cls, ()).items() if name.partition(".")[0] not in OURS}
+    paths = {path for name, path in _modules_of(cls, ()).items() if name.partition(".")[0] not in OURS}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if file in paths and name != "__main__" and not _is_installed(Path(file)):
+        if file in paths and name != "__main__" and not _is_installed(file):
             del sys.modules[name]
-    for known in (_top, _along, _code):
+    for known in (_top, _along, _names, _code):
         known.cache_clear()
     importlib.invalidate_caches()
 
@@ -116,10 +116,19 @@ def _time_of(cls: type) -> float:
 
 @cache
 def _core_digest() -> str:
-    files = {path.relative_to(CORE).as_posix(): path for path in _files_in(CORE)}
-    if any(path.stat().st_mtime > _BEGUN for path in files.values()):
-        return _unknown()
-    return _digest(f"{name} {content_digest(path)}" for name, path in files.items())
+    files = []
+    for path in _files_in(CORE):
+        content, changed = _content(path)
+        if changed > _BEGUN:
+            return _unknown()
+        files.append(f"{path[len(CORE) :]} {hashlib.sha256(content).hexdigest()}")
+    return _digest(files)
+
+
+def _content(path: str) -> tuple[bytes, float]:
+    """The bytes of a file, and when it was last changed, in seconds since 1970."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read(), os.fstat(file.fileno()).st_mtime
 
 
 def _own_digest(cls: type, adapters: Sequence[str]) -> str:
@@ -143,15 +152,15 @@ def _digest(parts: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(parts)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
+def _files_in(folder: str) -> Iterator[str]:
     """Files in a folder and below, without compiled and hidden ones."""
     for entry in os.scandir(folder):
         if entry.name.startswith((".", "__pycache__")) or entry.name.endswith((".pyc", "~")):
             continue
         if entry.is_dir():
-            yield from _files_in(Path(entry.path))
+            yield from _files_in(entry.path)
         else:
-            yield Path(entry.path)
+            yield entry.path
 
 
 def _bases(cls: type) -> list[type]:
@@ -166,12 +175,12 @@ def _codes(cls: type) -> list[CodeType]:
 
 
 @cache
-def _file_of(cls: type) -> Path | None:
+def _file_of(cls: type) -> str | None:
     """The file of the module of a class; None for what was typed into an interpreter or a notebook."""
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     # in a notebook, that of the main module is the program which shows it
     typed = cls.__module__ == "__main__" and not any(os.path.isfile(code.co_filename) for code in _codes(cls))
-    return Path(file) if file and not typed else None
+    return file if file and not typed else None
 
 
 def _cells(cls: type) -> str:
@@ -180,15 +189,15 @@ def _cells(cls: type) -> str:
     return "\n".join(cells) if all(cells) else ""
 
 
-def _modules_of(cls: type, adapters: Sequence[str]) -> dict[str, Path]:
+def _modules_of(cls: type, adapters: Sequence[str]) -> dict[str, str]:
     """The files of the modules that define a class and adapters, by dotted name."""
-    starts: dict[str, Path | None] = {}
+    starts: dict[str, str | None] = {}
     for base in _bases(cls):
         if (file := _file_of(base)) is not None:
             spec = getattr(sys.modules.get(base.__module__), "__spec__", None)
             starts[getattr(spec, "name", None) or base.__module__] = file
     starts |= {_adapters()[adapter]: None for adapter in adapters}
-    modules: dict[str, Path] = {}
+    modules: dict[str, str] = {}
     waiting = [(name, file) for name, file in starts.items() if file is not None]
     waiting += [module for name in starts for module in _located(name, name)]
     for name, path in waiting:  # grows while it is walked
@@ -198,7 +207,7 @@ def _modules_of(cls: type, adapters: Sequence[str]) -> dict[str, Path]:
     return modules
 
 
-def _located(name: str, importer: str) -> list[tuple[str, Path]]:
+def _located(name: str, importer: str) -> list[tuple[str, str]]:
     """The files of a module and of the packages around it; none of Python, core and other installed packages."""
     top = name.partition(".")[0]
     folders, file = _top(top)
@@ -208,7 +217,7 @@ def _located(name: str, importer: str) -> list[tuple[str, Path]]:
 
 
 @cache
-def _along(name: str) -> tuple[list[Path], list[tuple[str, Path]]]:
+def _along(name: str) -> tuple[list[str], list[tuple[str, str]]]:
     """The folders of a package, none of another module, and the files along its dotted name."""
     parent, _, last = name.rpartition(".")
     if not parent:
@@ -216,16 +225,26 @@ def _along(name: str) -> tuple[list[Path], list[tuple[str, Path]]]:
         return folders, [] if file is None else [(name, file)]
     folders, modules = _along(parent)
     for folder in folders:
-        inner = folder / last
-        if (package := inner / "__init__.py").is_file():
-            return [inner], [*modules, (name, package)]
-        if (module := folder / f"{last}.py").is_file():
-            return [], [*modules, (name, module)]
-    return [folder / last for folder in folders if (folder / last).is_dir()], modules
+        inner, here = os.path.join(folder, last), _names(folder)
+        if last in here and "__init__.py" in _names(inner):
+            return [inner], [*modules, (name, os.path.join(inner, "__init__.py"))]
+        if f"{last}.py" in here:
+            return [], [*modules, (name, f"{inner}.py")]
+    inner_folders = [os.path.join(folder, last) for folder in folders if last in _names(folder)]
+    return [inner for inner in inner_folders if os.path.isdir(inner)], modules
 
 
 @cache
-def _top(name: str) -> tuple[list[Path], Path | None]:
+def _names(folder: str) -> frozenset[str]:
+    """Names in a folder; none of what is no folder."""
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
+
+
+@cache
+def _top(name: str) -> tuple[list[str], str | None]:
     """The folders and the file of a module that lies in no package; neither for core and Python."""
     try:
         spec = None if name in _NOT_OWN else importlib.util.find_spec(name)
@@ -233,18 +252,17 @@ def _top(name: str) -> tuple[list[Path], Path | None]:
         spec = None
     if spec is None:
         return [], None
-    file = Path(spec.origin) if spec.origin and spec.origin.endswith(".py") else None
-    return [Path(folder) for folder in spec.submodule_search_locations or ()], file
+    file = spec.origin if spec.origin and spec.origin.endswith(".py") else None
+    return list(spec.submodule_search_locations or ()), file
 
 
-@cache
 def _adapters() -> dict[str, str]:
     """The modules of all adapters, by the names of these."""
-    return {entry.name: entry.module for entry in entry_points(group=ADAPTERS)}
+    return {entry.name: entry.module for entry in plugins.entry_points(group=plugins.ADAPTERS)}
 
 
 @cache
-def _is_installed(path: Path) -> bool:
+def _is_installed(path: str) -> bool:
     return os.path.realpath(path).startswith(_INSTALLED)
 
 
@@ -254,11 +272,11 @@ class _Code(NamedTuple):
     label: str
     digest: str
     changed: float
-    imports: list[tuple[str, Path]]
+    imports: list[tuple[str, str]]
 
 
 @cache
-def _code(path: Path, name: str) -> _Code:
+def _code(path: str, name: str) -> _Code:
     """Read a module once in a process.
 
     Raises
@@ -266,38 +284,47 @@ def _code(path: Path, name: str) -> _Code:
     OSError
         It cannot be read.
     """
-    text = path.read_bytes()
+    text, changed = _content(path)
+    folder, file_name = os.path.split(path)
+    is_package = file_name == "__init__.py"
     # in the folder of a single file, folders may be anybody's
-    data = list(_data_beside(path, text, inner="." in name or path.name == "__init__.py"))
-    files = [f"{file.relative_to(path.parent).as_posix()} {content_digest(file)}" for file in data]
-    changed = max(file.stat().st_mtime for file in (path, *data))
-    imports = [module for imported in _imports(path, name, text) for module in _located(imported, name)]
+    data = list(_data_beside(path, text, inner="." in name or is_package))
+    files = [f"{file[len(folder) :]} {content_digest(Path(file))}" for file in data]
+    imported = dict.fromkeys(_imports(path, name, text))
+    imports = [module for other in imported for module in _located(other, name)]
     # a single file has another module name in another folder, and in a process that was started by a script
-    label = name if "." in name or path.name == "__init__.py" else path.name
-    return _Code(label, _digest([hashlib.sha256(text).hexdigest(), *files]), changed, list(dict.fromkeys(imports)))
+    label = name if "." in name or is_package else file_name
+    digest = _digest([hashlib.sha256(text).hexdigest(), *files])
+    return _Code(label, digest, max([changed, *map(os.path.getmtime, data)]), list(dict.fromkeys(imports)))
 
 
-def _imports(path: Path, name: str, text: bytes) -> list[str]:
+def _imports(path: str, name: str, text: bytes) -> list[str]:
     """Dotted names that a module may import: what it imports from a package can be a value or a module."""
-    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    package = name.split(".") if os.path.basename(path) == "__init__.py" else name.split(".")[:-1]
     names: list[str] = []
-    for origin, items, plain in _IMPORT.findall(text):
-        words = _REST.sub(b" ", items or plain).decode("utf-8", "replace").replace(";", ",").split(",")
-        listed = [word.split()[0] for word in words if word.strip()]
+    # all lines with the word: to try the pattern at each line takes far longer
+    lines = dict.fromkeys(text.rfind(b"\n", 0, word.start()) + 1 for word in re.finditer(b"import", text))
+    for origin, items, plain in (match.groups(b"") for line in lines if (match := _IMPORT.match(text, line))):
         dots = len(origin) - len(origin.lstrip(b"."))
         # one dot is the package of the module, each further one the package around it
         around = package[: len(package) - dots + 1] if dots else []
         base = ".".join([*around, *filter(None, [origin[dots:].decode("utf-8", "replace")])])
+        if base.partition(".")[0] in _NOT_OWN:
+            continue
+        words = _REST.sub(b" ", items or plain).decode("utf-8", "replace").replace(";", ",").split(",")
+        listed = [word.split()[0] for word in words if word.strip()]
         names += listed if plain else [base, *(f"{base}.{item}" for item in listed)]
     return names
 
 
-def _data_beside(path: Path, text: bytes, inner: bool) -> Iterator[Path]:
+def _data_beside(path: str, text: bytes, inner: bool) -> Iterator[str]:
     """Files beside a module that are no modules, and with ``inner`` those in folders, whose name its text holds."""
-    for entry in os.scandir(path.parent):
-        if entry.name.endswith((".py", ".pyc")) or entry.name[0] in "._" or os.fsencode(entry.name) not in text:
+    folder = os.path.dirname(path)
+    for name in _names(folder):
+        if name.endswith((".py", ".pyc")) or name[0] in "._" or os.fsencode(name) not in text:
             continue
-        if entry.is_file():
-            yield Path(entry.path)
-        elif inner and entry.is_dir() and not Path(entry.path, "__init__.py").exists():
-            yield from _files_in(Path(entry.path))
+        beside = os.path.join(folder, name)
+        if os.path.isfile(beside):
+            yield beside
+        elif inner and os.path.isdir(beside) and "__init__.py" not in _names(beside):
+            yield from _files_in(beside)

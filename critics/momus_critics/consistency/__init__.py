@@ -40,6 +40,10 @@ MOST_FITTED = 1000
 """Documents from which loadings, D and ε are estimated; word frequencies come from all."""
 TOLD_APART = 0.75
 """Share of sections preferred to one of another document, below which verdicts are doubtful."""
+LEAST_KNOWN = 0.5
+"""Share of known words of a scored document, relative to that of a real one."""
+FOREIGN = "hardly a known word"
+"""Why a document with fewer is unscored."""
 EDGES: Floats = np.linspace(-20.0, 60.0, 161)
 """Bins of fit, in nats; the outer ones are open."""
 NEAREST, ODD_WORDS, SHOWN_CHARACTERS = 2, 6, 240
@@ -66,7 +70,8 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
     A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a
     share of the subject that grows with the section's length; that of a stranger is unrelated. Subjects are integrated
     out, so the likelihood of each choice of strangers is closed (`momus_critics.consistency.model`). Titles and the
-    order of sections are not used.
+    order of sections are not used. Documents of hardly a known word are unscored: which of their words are common, and
+    tie any two sections together, is not known.
 
     Parameters
     ----------
@@ -128,6 +133,7 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
             )
         used = real.take(rows)
         self.vectors_ = self.new_vectors().fit(used.tokens(self.tokenizer))
+        self.known_ = float(self.vectors_.known(used.tokens(self.tokenizer)).mean())
         random = np.random.default_rng(self.seed)
         if len(used) > MOST_FITTED:
             used = used.take(np.sort(random.permutation(len(used))[:MOST_FITTED]))
@@ -177,6 +183,7 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         state.number("half_", above=0.0)
         state.number("dimensions_", above=0.0)
         state.number("rate_", above=0.0, high=0.5)
+        state.number("known_", low=0.0, high=1.0)
         state.number("told_apart_", low=0.0, high=1.0)
         state.integer("compared_", 1)
 
@@ -185,12 +192,15 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         return np.where(np.diag(gram) > 0, model.loadings(lengths, self.largest_, self.half_), 0.0)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
-        """Documents without section marks, and those in which fewer than two sections have words."""
+        """Documents without section marks, with fewer than two sections that have words, or of hardly a known word."""
         table = batch.tokens(self.tokenizer)
         filled = group_sums((np.diff(table.section_offsets) > 0).astype(np.int64), table.document_sections)
+        known = np.ones(len(batch), dtype=bool)
+        if hasattr(self, "known_"):
+            known = self.vectors_.known(table) >= LEAST_KNOWN * self.known_
         return [
-            "no sections" if not marked else "fewer than two sections with words" if n < 2 else None
-            for marked, n in zip(batch.sectioned.tolist(), filled.tolist(), strict=True)
+            "no sections" if not marked else "fewer than two sections with words" if n < 2 else None if k else FOREIGN
+            for marked, n, k in zip(batch.sectioned.tolist(), filled.tolist(), known.tolist(), strict=True)
         ]
 
     def project(self, batch: Corpus) -> Memberships:

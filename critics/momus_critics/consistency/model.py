@@ -65,6 +65,11 @@ class SectionVectors(Estimator):
         words = len(state.texts("words_"))
         state.array("counts_", (words,), "i", low=2, high=state.integer("documents_", 1))
 
+    def known(self, table: TokenTable) -> Floats:
+        """Share of the tokens of each document whose word other fitted documents have, (n,); 0 without tokens."""
+        hits = np.bincount(table.documents, table.codes(self.words_) >= 0, len(table))
+        return np.asarray(hits / np.maximum(table.lengths, 1))
+
     def vectors(self, table: TokenTable, *, fitted: bool = False) -> sparse.csr_array:
         """One row per section, over the vocabulary of the table: CSR array (N, V); a row without weight is zero.
 

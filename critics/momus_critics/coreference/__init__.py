@@ -192,7 +192,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
                 "genders",
                 "pronouns of the other gender beside one of he or she in a document",
                 ("more of one gender", "more mixed in gender"),
-                needs="he or she",
+                needs="two of he or she",
             ),
         )
 

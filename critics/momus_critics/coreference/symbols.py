@@ -81,12 +81,13 @@ class MentionChains(StateSequences):
 
     @property
     def genders(self) -> Floats:
-        """Pronouns he and she that differ in gender from another of their document, and all of them: (n, 2)."""
+        """Pronouns he and she that differ in gender from another of their document, and all with another: (n, 2)."""
         male = (self.states > NAMES_END) & (self.states <= NAMES_END + len(MALE))
         third = (self.states > NAMES_END) & (self.states <= NAMES_END + THIRD)
         he, both = (float_sums(mask, self.offsets) for mask in (male, third))
-        # of m male and f female pronouns, each male one meets f of m + f − 1 others
-        return np.column_stack([2 * he * (both - he) / np.maximum(both - 1, 1), both])
+        # of m male and f female pronouns, each male one meets f of m + f − 1 others; a single one meets none
+        rows = np.column_stack([2 * he * (both - he) / np.maximum(both - 1, 1), both])
+        return np.where((both > 1)[:, None], rows, 0.0)
 
 
 def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:

@@ -49,10 +49,10 @@ SHOWN, LINES = 10, 3
 class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
-    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text. The
-    similarity of a prompt is the mean cosine of pairs of its answers, which does not depend on how many there are.
-    Prompts with one answer are unscored. Where a text answers no prompt twice, documents of one group (author, site)
-    stand in for answers.
+    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, where a
+    word that it lacks has the frequency 0. The similarity of a prompt is the mean cosine of pairs of its answers, which
+    does not depend on how many there are. Prompts with one answer are unscored. Where a text answers no prompt twice,
+    documents of one group (author, site) stand in for answers.
 
     Parameters
     ----------
@@ -123,6 +123,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         total = int(answers.section_counts.sum())
         self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
         self.idf_ = np.log((1 + total) / (1 + frequency[keep])) + 1.0
+        self.unknown_idf_ = float(np.log(1 + total) + 1.0)
 
     def settle(self, texts: Sequence[Corpus]) -> bool:
         """Count distinct answers among as many as half the repeated prompts of each text have."""
@@ -142,6 +143,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         """Check a state read from a folder."""
         state = Fitted(self)
         state.array("idf_", (len(state.texts("words_")),), low=0.0)
+        state.number("unknown_idf_", low=0.0)
         state.number("mean_")
         state.number("sd_", low=LEAST_SD)
         state.integer("size_", low=2)
@@ -155,7 +157,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
 
     def project(self, batch: Corpus) -> AnswerSpread:
         """Compare the answers to each prompt."""
-        x = self._vectors(batch)
+        x, words = self._vectors(batch)
         similarity, distinct, groups = [], [], []
         counts = batch.section_counts
         first = 0
@@ -171,16 +173,20 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         texts = [[" ".join(s.text.split()[:WORDS]) for s in d.sections] for d in batch]
         mean_cosine, number_distinct = (np.array(v, dtype=np.float64) for v in (similarity, distinct))
         means = prompt_means(x, counts)
-        return AnswerSpread(mean_cosine, number_distinct, means, self.words_, groups, counts, texts, list(batch.ids))
+        return AnswerSpread(mean_cosine, number_distinct, means, words, groups, counts, texts, list(batch.ids))
 
-    def _vectors(self, batch: Corpus) -> sparse.csr_array:
-        """One vector per answer, over ``words_``."""
+    def _vectors(self, batch: Corpus) -> tuple[sparse.csr_array, list[str]]:
+        """One vector per answer, and the words of their columns: ``words_``, then those that the real text lacks."""
         prose = read_prose(batch.tokens(self.reader))
         sections = _answer_of(batch, len(prose.ids), self.reader)
-        x = vectors(prose, sections, {w: i for i, w in enumerate(self.words_)}, self.idf_)
+        known = set(self.words_)
+        # in the order of the alphabet, so that sums over the columns depend on no other answer
+        words = [*self.words_, *sorted(w for w in prose.words if w[:1].isalnum() and w not in known)]
+        idf = np.concatenate([self.idf_, np.full(len(words) - len(known), self.unknown_idf_)])
+        x = vectors(prose, sections, {w: i for i, w in enumerate(words)}, idf)
         # answers without a token at the end of the batch have no row yet
-        x.resize((int(batch.section_counts.sum()), len(self.idf_)))
-        return x
+        x.resize((int(batch.section_counts.sum()), len(idf)))
+        return x, words
 
     def log_prior(self, latents: AnswerSpread) -> LogPrior:
         """log P_c of the logit of the similarity."""

@@ -74,7 +74,7 @@ def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -
     sections
         int64 (N,): number of the answer of each token.
     number, idf
-        Number of each known word, and its weight (V,).
+        Number of each word that counts, and its weight (V,).
     """
     answers = int(sections[-1]) + 1 if len(sections) else 0
     # looked up by distinct word, then spread over the tokens, (N,)
@@ -87,7 +87,7 @@ def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -
     counts.data = 1 + np.log(counts.data)
     weighted = sparse.csr_array(counts.multiply(idf[None, :]))
     norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
-    # an answer without a known word keeps a vector of zeros: it resembles none
+    # an answer without such a word keeps a vector of zeros: it resembles none
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return sparse.csr_array(sparse.diags_array(scale) @ weighted)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self
@@ -20,6 +21,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import SPACED, Scripts
 from momus_critics.evidence import rounded
+from momus_critics.fits.known import unseen_types
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar, RuleCounts, read_trees
 
@@ -41,7 +43,8 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
     The inside algorithm sums over derivations (Lari & Young 1990). This is a yardstick: the grammar comes from the
-    treebank alone, and `fit` ignores the real text.
+    treebank alone, and `fit` ignores the real text. Words that the treebank has once or never share the probability of
+    an unknown word evenly: as one word, all of them would be commoner than most known ones.
 
     Parameters
     ----------
@@ -88,6 +91,11 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         grammar = Grammar.of_rules(rules, lower=self.lower)
         self.labels_, self.words_, self.trees_ = grammar.labels, grammar.words, sum(rules.top.values())
         self.top_, self.binary_, self.lexical_ = grammar.top, grammar.binary, grammar.lexical
+        words: Counter[str] = Counter()
+        for (_, word), n in rules.lexical.items():
+            words[word.lower() if self.lower else word] += n
+        counts = np.array(list(words.values()))  # (types,)
+        self.unknown_ = float((counts == 1).sum() + unseen_types(counts))
         return self
 
     def check_state(self) -> None:
@@ -101,6 +109,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         total = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)  # over the expansions of each label, (K,)
         state.require(bool(np.allclose(total, 1, atol=1e-6)), "binary_", "expansions of each label that sum to 1")
         state.integer("trees_")
+        state.number("unknown_", low=1.0)
 
     def _sentences(self, batch: Corpus) -> tuple[list[list[str]], Ints]:
         """Words of each sentence of at most ``max_sentence`` words, and where documents begin, (n + 1,)."""
@@ -124,7 +133,9 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         """log p of each sentence."""
         split, offsets = self._sentences(batch)
         grammar = Grammar(self.labels_, self.words_, self.top_, self.binary_, self.lexical_)
-        values = on_grid(grammar.log_likelihood([grammar.encode(s) for s in split], self.device))
+        codes = [grammar.encode(s) for s in split]
+        unknown = np.array([s.count(len(self.words_) - 1) for s in codes], dtype=np.float64)  # words, (N,)
+        values = on_grid(grammar.log_likelihood(codes, self.device) - unknown * np.log(self.unknown_))
         return ParsedSentences(values, np.array([len(s) for s in split], dtype=np.int64), offsets)
 
     def log_prior(self, latents: ParsedSentences) -> LogPrior:
