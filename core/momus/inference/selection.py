@@ -52,7 +52,8 @@ def shrunk(sizes: Floats, errors: Floats, signed: Bools) -> Floats:
         posterior = likelihood * weights
         posterior /= posterior.sum(axis=1, keepdims=True)
         weights = posterior.mean(axis=0)
-    return np.asarray(posterior @ grid)
+    # sizes that are known better than to the step of the grid stay as they are
+    return np.where(errors < (grid[1] - grid[0]) / 2, np.maximum(sizes, 0.0), posterior @ grid)
 
 
 def optimism(sizes: Floats, errors: Floats, signed: Bools, weights: Floats, seed: int = 0) -> float:
