@@ -162,9 +162,10 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
     if error == 0 and contrast.here:
         return _apart(contrast, samples, p, float(observed.value[0]), question) | _lengths(samples)
     reaches = [_reach(contrast, null, exact, freedom, level) for level in (question.confidence, question.inner)]
-    if p > 1 - question.confidence:  # the interval holds 0 where a text hardly varies, and so says too little
-        least = tie_above(abs(float(observed.value[0])) / error)
-        reaches[0] = max(reaches[0][0], least), max(reaches[0][1], least)
+    for i, level in enumerate((question.confidence, question.inner)):
+        if p > 1 - level and error > 0:  # an interval holds 0 where a text hardly varies, and so says too little
+            least = tie_above(abs(float(observed.value[0])) / error)
+            reaches[i] = max(reaches[i][0], least), max(reaches[i][1], least)
     # the interval at the higher level holds the other
     reaches[0] = max(reaches[0][0], reaches[1][0]), max(reaches[0][1], reaches[1][1])
     mde = detectable_difference(error, freedom, question.level)

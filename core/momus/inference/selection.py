@@ -56,27 +56,32 @@ def shrunk(sizes: Floats, errors: Floats, signed: Bools) -> Floats:
     return np.where(errors < (grid[1] - grid[0]) / 2, np.maximum(sizes, 0.0), posterior @ grid)
 
 
-def optimism(sizes: Floats, errors: Floats, signed: Bools, weights: Floats, seed: int = 0) -> float:
-    """How many standard errors the largest of many estimated sizes lies above what it estimates, on average.
+def optimism(sizes: Floats, errors: Floats, signed: Bools, weights: Floats, seed: int = 0) -> Floats:
+    """How many standard errors each size would lie above what it estimates if it were chosen as the largest, (A,).
+
+    On average, and as the largest of those that are no larger: of larger ones, another reason must have set them aside.
 
     Parameters
     ----------
     weights
         What each size counts where the largest is chosen, (A,).
 
-    >>> many, error, one = np.full(20, 0.3), np.full(20, 0.2), np.ones(1)
-    >>> round(optimism(many, error, many > 0, np.ones(20)), 1), optimism(one, one / 5, one > 0, one) < 0.2
-    (1.9, True)
+    >>> many, error = np.full(20, 0.3), np.full(20, 0.2)
+    >>> optimism(many, error, many > 0, np.ones(20)).round(1)[[0, -1]].tolist()
+    [0.0, 1.9]
     """
-    if not len(sizes):
-        return 0.0
-    middle = shrunk(sizes, errors, signed)
+    middle = shrunk(sizes, errors, signed) if len(sizes) else sizes
     noise = np.random.default_rng([seed, _DRAWS]).standard_normal((DRAWS, len(sizes)))
     drawn = middle + errors * noise  # (DRAWS, A)
     drawn = np.where(signed, np.abs(drawn), np.maximum(drawn, 0.0))
-    first = (drawn * weights).argmax(axis=1)
-    above = (drawn[np.arange(DRAWS), first] - middle[first]) / np.maximum(errors[first], 1e-300)
-    return max(float(above.mean()), 0.0)
+    above = (drawn - middle) / np.maximum(errors, 1e-300)
+    largest, of_largest = np.full(DRAWS, -np.inf), np.zeros(DRAWS)
+    out = np.zeros(len(sizes))
+    for k in np.argsort(sizes * weights, kind="stable").tolist():
+        wins = drawn[:, k] * weights[k] > largest
+        largest, of_largest = np.where(wins, drawn[:, k] * weights[k], largest), np.where(wins, above[:, k], of_largest)
+        out[k] = max(float(of_largest.mean()), 0.0)
+    return out
 
 
 def candidates(sizes: Floats, errors: Floats, counts: Floats, alpha: float) -> Floats:

@@ -114,13 +114,14 @@ def held(verdicts: Sequence[Verdict], seed: int = 0) -> list[Verdict]:
     rivals = candidates(sizes, errors, counts, chosen[0].alpha)
     signed, weights = np.array([v.effect_kind != "distance" for v in chosen]), np.array([weight_of(v) for v in chosen])
     ranked = _independent(chosen)
-    above = optimism(sizes[ranked], errors[ranked], signed[ranked], weights[ranked], seed)
+    above = np.zeros(len(chosen))
+    above[ranked] = optimism(sizes[ranked], errors[ranked], signed[ranked], weights[ranked], seed)
     out = list(verdicts)
     for k, (i, v) in enumerate(zip(rows, chosen, strict=True)):
         # a row that no other may exceed was not selected
         level = v.alpha * (1 - SPENT) / rivals[k] if rivals[k] > 1 else v.alpha
         reached, plain = (-t_quantile(a / 2, v.freedom or math.inf) for a in (level, v.alpha))
-        part = min(above * errors[k] / sizes[k], 1.0) if sizes[k] > 0 else 0.0
+        part = min(above[k] * errors[k] / sizes[k], 1.0) if sizes[k] > 0 else 0.0
         out[i] = replace(v, optimism=float(part), leading_width=reached / plain)
     return out
 
