@@ -60,7 +60,7 @@ class Pairs:
             _averages(np.where(x.scored, np.cumsum(x.scored) - 1, -1), len(r)) for x, r in zip(sides, rows, strict=True)
         )
         of_row = [u[r] for u, r in zip(units, rows, strict=True)]
-        shared = np.intersect1d(*of_row)
+        shared = np.intersect1d(of_row[0], of_row[1])
         fewest = min(of_row, key=len)
         if len(shared) >= FEWEST_GROUPS and np.isin(fewest, shared).sum() >= MATCHED * len(fewest):
             found = [np.where(np.isin(u, shared), np.searchsorted(shared, u), -1) for u in of_row]
@@ -90,7 +90,7 @@ def units_of(sides: Sequence[Scores]) -> list[Ints]:
 def of_units(units: Ints, values: Floats) -> Floats:
     """Sums of values by unit, those of units without a document left out."""
     numbers = np.unique(units, return_inverse=True)[1]
-    return np.bincount(numbers, weights=values)
+    return np.bincount(numbers, weights=values).astype(np.float64)
 
 
 def _coarser(units: Ints) -> sparse.csr_array | None:

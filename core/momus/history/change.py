@@ -131,7 +131,7 @@ def pooled_gap(before: Verdict, after: Verdict) -> float:
         return -1.0
     precision = [1 / max(g.below, g.above, 1e-12) ** 2 for g in (one, other)]
     mean = (one.effect * precision[0] + other.effect * precision[1]) / sum(precision)
-    return max(abs(mean) - REACH / sum(precision) ** 0.5, 0.0) / band * weight_of(after)
+    return float(max(abs(mean) - REACH / sum(precision) ** 0.5, 0.0) / band * weight_of(after))
 
 
 def p_above(lower: Callable[[float], float], limit: float, freedom: float, columns: int = 1) -> float:
