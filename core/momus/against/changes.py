@@ -19,6 +19,7 @@ from momus.critic import Counted, Statistic
 from momus.critic.rows import aligned
 from momus.critic.scores import Scores
 from momus.inference.multiplicity import benjamini_hochberg
+from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 
@@ -233,6 +234,9 @@ def direction_of(
     rows = [np.asarray(m @ v).ravel() for m, v in zip(pairs.means, values, strict=True)]
     x, y = (np.asarray(v).ravel() for v in pairs.averaged(rows))  # means by unit
     if min(len(x), len(y)) < 2:
+        return None
+    # of a critic that finds all documents alike, differences are rounding
+    if np.ptp(x - y if pairs.paired else np.concatenate([x, y])) <= ROUNDING * max(np.abs(x).max(), np.abs(y).max()):
         return None
     test = stats.ttest_rel(x, y) if pairs.paired else stats.ttest_ind(x, y, equal_var=False)
     p = float(test.pvalue)
