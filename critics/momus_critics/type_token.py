@@ -24,6 +24,8 @@ from momus_critics.fits import heaps as poisson
 
 PIT_DIGITS = 3
 """Digits to which cumulative probabilities are rounded before they are counted."""
+SPAN, ALIKE = (0.05, 0.95), 1.5
+"""Documents are about as long where one of these quantiles of lengths is at most so many times the other."""
 UNEQUAL = "another length than the others"
 """What a document must have for a law of growth."""
 PACK = 1 << 32
@@ -46,7 +48,9 @@ class TypeToken(CountingCritic[Growth]):
     """z is the number of types in a document of t tokens; P_c(z) is Poisson with mean α t^β, by maximum likelihood.
 
     Lengths differ between texts, so the test statistic does not depend on them: it is the Kolmogorov–Smirnov distance
-    between the two texts' distributions of the cumulative (mid-)probability of z under P_c. The
+    between the two texts' distributions of the cumulative (mid-)probability of z under P_c. A law says nothing of
+    longer documents than it was fitted on, so these are compared by their beginnings. Where real documents are all
+    about as long, their first halves tell β, and the whole documents α. The
     evidence has the distances of Meister & Cotterell (2021, section 5.2) at each length: D_p (text against text), D_p̂
     (generated text against the law fitted on real text) and D_pθ (against the law fitted on itself).
 
@@ -79,13 +83,25 @@ class TypeToken(CountingCritic[Growth]):
         """Count documents by their numbers of n-grams and of types."""
         # shorter documents have no n-gram, and log 0 no place in the regression
         rows = np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.order)
-        z = self.project(real if len(rows) == len(real) else real.take(rows))
-        return Counts.of_values(pairs=z.tokens * PACK + z.types)
+        table = (real if len(rows) == len(real) else real.take(rows)).tokens(self.tokenizer)
+        whole = table.lengths - self.order + 1  # (documents,)
+        pairs, halves = (t * PACK + count_types(table, self.order, t) for t in (whole, np.maximum(whole // 2, 1)))
+        return Counts.of_values(pairs=pairs, halves=halves)
 
     def fit_from(self, counts: Counts) -> Self:
         """Fit α and β to the documents' numbers of n-grams and of types."""
         pairs = counts.values("pairs")
-        self.alpha_, self.beta_ = poisson.fit(pairs // PACK, pairs % PACK)
+        tokens = pairs // PACK
+        self.longest_ = int(tokens.max(initial=1))
+        short, long = np.quantile(tokens, SPAN) if len(tokens) else (1, 1)
+        types = pairs % PACK
+        if long < ALIKE * short:
+            # documents of one length do not tell how types grow, but their first halves do
+            both = np.concatenate([pairs, counts.values("halves")])
+            self.beta_ = poisson.fit(both // PACK, both % PACK)[1]
+            self.alpha_ = float(types.sum() / (tokens.astype(np.float64) ** self.beta_).sum())
+        else:
+            self.alpha_, self.beta_ = poisson.fit(tokens, types)
         return self
 
     def check_state(self) -> None:
@@ -93,6 +109,7 @@ class TypeToken(CountingCritic[Growth]):
         state = Fitted(self)
         state.number("alpha_", high=1e12, above=0.0)
         state.number("beta_", -10.0, 10.0)
+        state.integer("longest_", 1)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents shorter than an n-gram."""
@@ -101,9 +118,10 @@ class TypeToken(CountingCritic[Growth]):
         ]
 
     def project(self, batch: Corpus) -> Growth:
-        """Count n-grams and their types."""
+        """Count n-grams and their types, in as many n-grams as the longest real document has."""
         table = batch.tokens(self.tokenizer)
-        return Growth(table.lengths - self.order + 1, count_types(table, self.order))
+        tokens = np.minimum(table.lengths - self.order + 1, self.longest_)
+        return Growth(tokens, count_types(table, self.order, tokens))
 
     def log_prior(self, latents: Growth) -> LogPrior:
         """log P_c(types | tokens)."""
@@ -222,13 +240,13 @@ def _unpack(summary: Pooled) -> tuple[Ints, Ints]:
     return packed // PACK, packed % PACK
 
 
-def count_types(table: TokenTable, n: int) -> Ints:
-    """Count the distinct n-grams of each document: int64 (documents,)."""
-    of_batches = [_count_types(table.slice(start, stop), n) for start, stop in batches(table)]
+def count_types(table: TokenTable, n: int, most: Ints) -> Ints:
+    """Count the distinct ones of the first ``most`` n-grams of each document: int64 (documents,)."""
+    of_batches = [_count_types(table.slice(start, stop), n, most[start:stop]) for start, stop in batches(table)]
     return np.concatenate([np.zeros(0, dtype=np.int64), *of_batches])
 
 
-def _count_types(table: TokenTable, n: int) -> Ints:
+def _count_types(table: TokenTable, n: int, most: Ints) -> Ints:
     ids, documents, v = table.ids.astype(np.int64), table.documents, max(len(table.vocabulary), 1)
     # number the n-grams that start at each token, (tokens − n + 1,), one word longer each round
     grams = ids
@@ -238,7 +256,8 @@ def _count_types(table: TokenTable, n: int) -> Ints:
     starts = np.arange(max(len(ids) - n + 1, 0))
     inside = documents[starts] == documents[starts + n - 1] if len(starts) else np.zeros(0, dtype=bool)
     owner, grams = documents[: len(grams)][inside], grams[: len(starts)][inside]
+    places = starts[inside] - table.offsets[owner]  # of each n-gram in its document
     if not len(grams):
         return np.zeros(len(table), dtype=np.int64)
     _, first, _ = number_keys(owner * (int(grams.max()) + 1) + grams)
-    return np.bincount(owner[first], minlength=len(table))
+    return np.bincount(owner[first[places[first] < most[owner[first]]]], minlength=len(table))

@@ -1,73 +1,38 @@
 """Tests of what vanished, what came, how two texts predict each other, and of trends over versions.
 
-Texts are compared prompt by prompt: each prompt counts once, by the mean of its documents. Without prompts in common,
-documents are counted as independent.
+Texts are compared prompt by prompt: each prompt counts once, by the mean of its documents, and each group of prompts or
+of documents where there are groups (`momus.against.units`). Without prompts in common, units are independent.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
 
+from momus.against.units import Pairs, of_units, units_of
 from momus.against.versions import TOPICS, Direction, Item, Path
 from momus.critic import Counted, Statistic
 from momus.critic.rows import aligned
 from momus.critic.scores import Scores
 from momus.inference.multiplicity import benjamini_hochberg
+from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 
 LEAST = 6
 """Smallest number of prompts that differ in an item for it to be tested: 2 · 2⁻⁶ = .03, fewer cannot be significant."""
+FEWEST_BLOCKS = 10
+"""Smallest number of units of a test of a trend."""
 SHOWN = 12
 """Items of a kind and direction that are kept."""
 AROUND = 60
 """Characters of context on each side of an item in a passage, and half of those of a beginning."""
 ALIKE = 0.8
 """A phrase stands for a shorter one within it if it changed at least this share as much."""
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """The units of a comparison of two texts.
-
-    Attributes
-    ----------
-    prompts
-        Prompts in common, which are the units; empty where there are fewer than two.
-    means
-        For each text, CSR (units, documents): the weight of each document in the mean of its unit.
-    """
-
-    prompts: tuple[str, ...]
-    means: tuple[sparse.csr_array, sparse.csr_array]
-
-    @classmethod
-    def of(cls, old: Scores, new: Scores) -> Pairs:
-        """The units of the scored documents."""
-        # an unscored document has no part in the mean of its prompt
-        sides = [[p if s else None for p, s in zip(x.prompts, x.scored, strict=True)] for x in (old, new)]
-        common = sorted({p for p in sides[0] if p is not None} & {p for p in sides[1] if p is not None})
-        if len(common) < 2:
-            return cls((), (_alone(old.scored), _alone(new.scored)))
-        number = {p: i for i, p in enumerate(common)}
-        return cls(tuple(common), (_means(sides[0], number), _means(sides[1], number)))
-
-
-def _alone(scored: Bools) -> sparse.csr_array:
-    rows = np.flatnonzero(scored)
-    return sparse.csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=(len(rows), len(scored)))
-
-
-def _means(prompts: Sequence[str | None], number: Mapping[str, int]) -> sparse.csr_array:
-    held = [(number[p], i) for i, p in enumerate(prompts) if p is not None and p in number]
-    units, rows = (np.array(x, dtype=np.int64) for x in zip(*held, strict=True))
-    sizes = np.bincount(units, minlength=len(number))
-    return sparse.csr_array((1.0 / sizes[units], (units, rows)), shape=(len(number), len(prompts)))  # rows sum to 1
 
 
 def changed_items(
@@ -80,7 +45,8 @@ def changed_items(
     """Test every item of a kind, and keep those whose false discovery rate is at most ``alpha``; all topics.
 
     By the exact sign test over the prompts whose documents differ in the item; of items that all documents have in some
-    measure (topics), by a t-test; without prompts in common, by Fisher's exact test.
+    measure (topics), by a t-test; without prompts in common, by Fisher's exact test. Where groups of prompts or of
+    documents are the units, by a t-test of their means.
 
     Parameters
     ----------
@@ -90,10 +56,12 @@ def changed_items(
     pairs = Pairs.of(*scores)
     old, new = aligned(list(tables))
     labels = [str(x) for x in old.labels]
-    # (units, items): the mean of each item over the documents of a unit; by column, as items are tested one by one
+    # (rows, items): the mean of each item over the documents of a prompt; by column, as items are tested one by one
     means = [sparse.csc_array(m @ t.matrix) for m, t in zip(pairs.means, (old, new), strict=True)]
-    shares = [np.asarray(m.sum(axis=0)).ravel() / max(m.shape[0], 1) for m in means]
-    p, low, high, enough = _paired(means[0], means[1], alpha) if pairs.prompts else _unpaired(means[0], means[1], alpha)
+    by_unit = [sparse.csc_array(x) for x in pairs.averaged(means)]  # (units, items)
+    shares = [np.asarray(m.sum(axis=0)).ravel() / max(m.shape[0], 1) for m in by_unit]
+    test = _paired if pairs.paired else _unpaired
+    p, low, high, enough = test(by_unit[0], by_unit[1], alpha, pairs.units is not None)
     # items that could never be significant must not raise the q of the others
     chosen = np.flatnonzero(enough & np.array([bool(x) for x in labels]))
     # of each item: both shares, the change with its interval, p and q
@@ -109,7 +77,9 @@ def changed_items(
     return [_with_examples(i, column[i.text], pairs, means, (old, new), texts) for i in kept]
 
 
-def _paired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Floats, Floats, Floats, Bools]:
+def _paired(
+    a: sparse.csc_array, b: sparse.csc_array, alpha: float, grouped: bool
+) -> tuple[Floats, Floats, Floats, Bools]:
     from scipy import stats
 
     n = a.shape[0]
@@ -126,12 +96,15 @@ def _paired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Flo
     dense = np.diff(a.indptr) + np.diff(b.indptr) >= 2 * n  # stored in every unit of both, (items,)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, mean / error, 0.0)
-    p = np.where(dense, 2 * stats.t.sf(np.abs(t), n - 1), p)
+    # a sign test of the few groups that there are could reject nothing of many items
+    p = np.where(dense | grouped, np.where(error > 0, 2 * stats.t.sf(np.abs(t), n - 1), 1.0), p)
     reach = stats.t.ppf(1 - alpha / 2, n - 1) * error
     return p, mean - reach, mean + reach, (up + down >= LEAST) | dense
 
 
-def _unpaired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Floats, Floats, Floats, Bools]:
+def _unpaired(
+    a: sparse.csc_array, b: sparse.csc_array, alpha: float, grouped: bool
+) -> tuple[Floats, Floats, Floats, Bools]:
     from scipy import stats
 
     n, m = a.shape[0], b.shape[0]
@@ -149,8 +122,16 @@ def _unpaired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[F
         z = np.where(error > 0, (mean_b - mean_a) / error, 0.0)
     # all documents have it in some measure: presence tells nothing, so the means are compared
     dense = total >= n + m
-    p = np.where(dense, 2 * stats.norm.sf(np.abs(z)), np.minimum(2 * np.minimum(*tails), 1.0))
-    reach = stats.norm.ppf(1 - alpha / 2) * error
+    if grouped:
+        # Welch's test of the means of groups, of which there may be few
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = (var_a + var_b) ** 2 / (var_a**2 / max(n - 1, 1) + var_b**2 / max(m - 1, 1))
+        freedom = np.where(np.isfinite(freedom), freedom, 1.0)
+        p = np.where(error > 0, 2 * stats.t.sf(np.abs(z), freedom), 1.0)
+        reach = stats.t.ppf(1 - alpha / 2, freedom) * error
+    else:
+        p = np.where(dense, 2 * stats.norm.sf(np.abs(z)), np.minimum(2 * np.minimum(*tails), 1.0))
+        reach = stats.norm.ppf(1 - alpha / 2) * error
     return p, mean_b - mean_a - reach, mean_b - mean_a + reach, total >= LEAST
 
 
@@ -187,7 +168,7 @@ def _with_examples(
     """The item with a passage of each text: of the prompt whose documents differ most in it, with the right sign."""
     sign = 1.0 if item.change >= 0 else -1.0
     values = [np.asarray(t.matrix[:, [column]].toarray()).ravel() for t in tables]
-    if not pairs.prompts:
+    if not pairs.prompts:  # documents, whether or not these are in groups
         rows = [int(np.argmax(sign * v if k else -sign * v)) for k, v in enumerate(values)]
         return _shown(item, rows, texts)
     d = sign * np.asarray((means[1][:, [column]] - means[0][:, [column]]).toarray()).ravel()  # (units,)
@@ -250,9 +231,14 @@ def direction_of(
         return None
     values = [np.where(s.scored, s.per_step if per_step else s.nll, 0.0) for s in sides]
     pairs = Pairs.of(*sides)
-    x, y = (np.asarray(m @ v).ravel() for m, v in zip(pairs.means, values, strict=True))
-    # x and y are means by prompt, in the same order of prompts
-    test = stats.ttest_rel(x, y) if pairs.prompts else stats.ttest_ind(x, y, equal_var=False)
+    rows = [np.asarray(m @ v).ravel() for m, v in zip(pairs.means, values, strict=True)]
+    x, y = (np.asarray(v).ravel() for v in pairs.averaged(rows))  # means by unit
+    if min(len(x), len(y)) < 2:
+        return None
+    # of a critic that finds all documents alike, differences are rounding
+    if np.ptp(x - y if pairs.paired else np.concatenate([x, y])) <= ROUNDING * max(np.abs(x).max(), np.abs(y).max()):
+        return None
+    test = stats.ttest_rel(x, y) if pairs.paired else stats.ttest_ind(x, y, equal_var=False)
     p = float(test.pvalue)
     if not np.isfinite(p):
         return None
@@ -277,7 +263,8 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
         for side, table in zip(scored, rows, strict=True):
             x, w = (table[side.scored, k] for k in (0, 1))  # (scored,) each
             ratio = float(x.sum() / w.sum())
-            errors.append(float(np.sqrt(np.sum((x - ratio * w) ** 2)) / w.sum()))
+            residuals = of_units(units_of([side])[0][side.scored], x - ratio * w)
+            errors.append(float(np.sqrt(np.sum(residuals**2)) / w.sum()))
             values.append(ratio)
         documents = [np.where(side.scored, t[:, 0] / t[:, 1], np.nan) for side, t in zip(scored, rows, strict=True)]
     z = _trend(scored, documents)
@@ -295,19 +282,27 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
 
 
 def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> float | None:
-    """z of Page's test: ranks of the versions within each prompt that all answer; None with fewer than ten."""
+    """z of Page's test: ranks of the versions within each unit that all answer; None with fewer than `FEWEST_BLOCKS`.
+
+    Units are prompts, or groups of prompts: ranks within prompts of one group depend on each other.
+    """
     means: list[dict[str, float]] = []
-    for side, x in zip(scored, values, strict=True):
+    unit_of: dict[str, int] = {}
+    for side, x, units in zip(scored, values, units_of(scored), strict=True):
         by: dict[str, list[float]] = {}
-        for prompt, value in zip(side.prompts, x.tolist(), strict=True):
+        for prompt, value, unit in zip(side.prompts, x.tolist(), units.tolist(), strict=True):
             if prompt is not None and np.isfinite(value):
                 by.setdefault(prompt, []).append(value)
+                unit_of[prompt] = unit
         means.append({p: float(np.mean(v)) for p, v in by.items()})
     # blocks must be complete: Page's ranks need every version
     common = sorted(set.intersection(*(set(m) for m in means)))
-    if len(common) < 10:
+    table = np.array([[m[p] for m in means] for p in common])  # (prompts, versions)
+    blocks = np.unique([unit_of[p] for p in common], return_inverse=True)[1]
+    sizes = np.bincount(blocks)
+    if len(sizes) < FEWEST_BLOCKS:
         return None
-    return page_z(np.array([[m[p] for m in means] for p in common]))
+    return page_z(np.column_stack([np.bincount(blocks, weights=column) for column in table.T]) / sizes[:, None])
 
 
 def page_z(values: Floats) -> float:

@@ -66,7 +66,7 @@ class Direction:
     difference, low, high
         new_under_old − old_under_new, with its interval.
     p_adjusted
-        By Holm, over the axes of a text.
+        By Holm, over the axes of a text, and no smaller than that of the axis in the table.
     """
 
     critic: str
@@ -93,8 +93,8 @@ class Path:
     rising
         Whether the trend goes up.
     p, p_adjusted
-        Page's test of a monotone trend over prompts, two-sided, and by Holm over the axes; None without prompts in
-        common.
+        Page's test of a monotone trend over prompts (over groups of prompts, where there are some), two-sided, and by
+        Holm over the axes; None without prompts in common.
     step
         Number of the version after the step with the largest change, from 1.
     """
@@ -200,7 +200,13 @@ def against_of(
     alpha = 1 - float(signature.get("confidence", 0.95))
     items = [i for v in of_critics for i in v.items]
     items.sort(key=lambda i: -abs(i.effect))  # stable
-    directions = _adjusted_directions([d for v in of_critics for d in v.directions])
+    told = {(v.critic, v.generated): v.p_adjusted for v in speaking(verdicts)}
+    directions = [
+        # its own test takes both fitted critics as known, so a direction is sure only where the table has a difference
+        replace(d, p_adjusted=max(d.p_adjusted, 1.0 if p is None else p))
+        for d in _adjusted_directions([d for v in of_critics for d in v.directions])
+        for p in [told.get((d.critic, d.generated))]
+    ]
     spoken = {(v.critic, v.generated): v.statistic for v in speaking(verdicts)}
     names = [c["name"] for c in signature["corpora"] if c["role"] == "generated"]
     chosen = _chosen_paths([p for v in of_critics for p in v.paths], spoken, names)

@@ -20,7 +20,7 @@ from momus.progress import Timed
 from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
-from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings
+from momus.verdicts.table import adjust, floor_warnings, held, selected, skewness_warnings
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -84,7 +84,8 @@ def adjust_all(results: Results, texts: Texts, settings: Settings) -> None:
     """Adjust the p-values of all critics for each other, and warn of what the table shows."""
     multiplicity = settings.multiplicity
     # over all critics at once; intervals are widened only once it is known which rows differ
-    results.verdicts = selected(adjust([v for r in results.results for v in r.verdicts], multiplicity))
+    adjusted = adjust([v for r in results.results for v in r.verdicts], multiplicity)
+    results.verdicts = held(selected(adjusted), settings.seed)
     # no text has the pairs to itself, as it has its rows in the table: all pairs are adjusted together
     of_pairs = multiplicity if multiplicity in ("none", "holm-table", "bh-table") else f"{multiplicity}-table"
     results.pairs = adjust([v for r in results.results for v in r.pairs], of_pairs)

@@ -17,6 +17,7 @@ import numpy as np
 from momus.inference.ranking import Distances
 from momus.inference.spread import LEAST, ratio_interval
 from momus.numeric.types import Floats
+from momus.verdicts.table import weight_of
 from momus.verdicts.verdict import Verdict
 
 RESAMPLES = 999
@@ -26,6 +27,8 @@ _ERRORS = 9
 """Number that keeps the random stream of errors of verdicts apart."""
 NORMAL = 1e6
 """Degrees of freedom of a normal distribution, near enough."""
+REACH = 1.96
+"""Standard errors that are taken off a mean effect before statistics are put in order."""
 FARTHEST = 60.0
 """The widest interval that is looked at, in standard errors."""
 
@@ -114,6 +117,21 @@ class Gap:
         (0.05, 1.0)
         """
         return p_above(lambda reach: self._within(reach)[0], limit, self.freedom)
+
+
+def pooled_gap(before: Verdict, after: Verdict) -> float:
+    """How far a statistic is surely off in two runs together: the nearer end of the interval of its mean effect.
+
+    In bands, as statistics are put in order (`momus.verdicts.table.weight_of`); −1 without effects or band.
+    """
+    gaps = [Gap.of(v, effect=True) for v in (before, after)]
+    band = before.band or after.band
+    one, other = (g if isinstance(g, Gap) else None for g in gaps)
+    if one is None or other is None or not band:
+        return -1.0
+    precision = [1 / max(g.below, g.above, 1e-12) ** 2 for g in (one, other)]
+    mean = (one.effect * precision[0] + other.effect * precision[1]) / sum(precision)
+    return float(max(abs(mean) - REACH / sum(precision) ** 0.5, 0.0) / band * weight_of(after))
 
 
 def p_above(lower: Callable[[float], float], limit: float, freedom: float, columns: int = 1) -> float:

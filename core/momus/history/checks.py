@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -72,7 +72,7 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
     sequential
         Whether findings are decided by intervals of this level too, not by those of the run.
     """
-    limited: list[tuple[Rule, str, Verdict, Limit, Gap]] = []
+    limited: list[tuple[Rule, str, Verdict, Limit, Gap, int]] = []
     checks: list[Check] = []
     for corpus in corpora:
         headlines, rows = run.headlines(corpus), run.rows(corpus)
@@ -92,19 +92,25 @@ def decide_distances(run: KeptRun, corpora: Sequence[str], rules: Rules, level: 
                 # a limit in units of an effect is one of the headline, whose unit does not change
                 gap = Gap.of(headlines.get(critic, v) if limit.effect else v, limit.effect)
                 if isinstance(gap, Gap):
-                    limited.append((rule, text, v, limit, gap))
+                    # the row that speaks was chosen of its family; the headline is the same whatever the data
+                    limited.append((rule, text, v, limit, gap, 1 if limit.effect else _members(rows[critic])))
                 else:
                     checks.append(_open(rule, text, v, gap, limit.value, fails=limit.critic != EVERY or lost))
         checks += _of_left_out(run, corpus, rules)
     p = 1.0
-    for rule, text, v, limit, gap in limited:
-        low, high = gap.interval(level / len(limited))
+    for rule, text, v, limit, gap, chosen_of in limited:
+        low, high = gap.interval(level / len(limited) / chosen_of)
         broken = high > limit.value if rules.strict and rule == "max" else low > limit.value
-        p = min(p, len(limited) * gap.p_above(limit.value))
+        p = min(p, len(limited) * chosen_of * gap.p_above(limit.value))
         status: Status = "failed" if broken else "passed"
         span = (gap.value, low, high, limit.value)
         checks.append(Check(rule, text, v.generated, v.critic, v.axis, status, *span, bands=not limit.effect))
     return Decided(tuple(checks), p)
+
+
+def _members(rows: Mapping[str, Verdict]) -> int:
+    """Of how many statistics of an axis the one that speaks for it was chosen."""
+    return max(sum(v.p_in_axis is not None for v in rows.values()), 1)
 
 
 def _required(finding: str, text: str, v: Verdict, fails: bool) -> Check:

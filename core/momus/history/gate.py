@@ -3,8 +3,9 @@
 A limit δ is *kept*, *broken*, or neither is shown. By default a rule fails if its limit is shown to be broken: the
 interval lies above δ. A strict rule fails unless its limit is shown to be kept: the interval lies at or below δ. All
 intervals of a gate hold at once with probability 1 − α: α is shared by Bonferroni's bound among the limits of
-distances, half of it if there are limits of changes too, whose intervals hold at once by common bootstrap draws
-(`momus.history.change`). With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
+distances, and among the statistics of an axis, of which the one that speaks for it was chosen. If there are limits of
+changes too, these have half of it; their intervals hold at once by common bootstrap draws (`momus.history.change`).
+With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
 """
 
 from __future__ import annotations

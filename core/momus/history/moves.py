@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from momus.errors import MomusError
-from momus.history.change import RESAMPLES, DistanceMoves, Gap
+from momus.history.change import RESAMPLES, DistanceMoves, Gap, pooled_gap
 from momus.history.kept import KeptRun, incomparable
 from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
@@ -35,8 +35,8 @@ class AxisChange:
     Attributes
     ----------
     critic, axis, statistic
-        The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents. The
-        statistic that leads where the later text differs from real text, or the earlier one; else the headline.
+        The critic and what its axis is called; `momus.joint.ranks.ALL_AXES` for the mean over axes of documents. Of
+        the statistics that differ in a run, the one that is farthest off in both together; else the headline.
     before, after
         Distances to real text, in units of the effect (``effect_kind``), as in the verdicts where the same documents
         take part; in human bands for the mean over axes.
@@ -250,13 +250,16 @@ def _replicates(
 
 
 def _leading(runs: tuple[KeptRun, KeptRun], critic: str, pair: tuple[str, str]) -> str:
-    """The statistic that an axis is compared by: the one that leads it where the later text differs, or the earlier.
+    """The statistic that an axis is compared by: of those that differ in a run, the farthest off in both together.
 
-    The headline where neither does.
+    The headline where none differs. The mean of both effects, weighted by their precision, has no correlation with
+    their difference, so a change is not as large as it is because its statistic was chosen: that of the row that leads
+    in one of the runs is too large in this run.
     """
-    rows = [run.speaking(name).get(critic) for run, name in zip(runs, pair, strict=True)]
-    finding = next((v for v in reversed(rows) if v is not None and v.is_finding), None)
-    return runs[1].headlines(pair[1])[critic].statistic if finding is None else finding.statistic
+    one, other = (run.rows(name).get(critic, {}) for run, name in zip(runs, pair, strict=True))
+    both = {s: (v, other[s]) for s, v in one.items() if s in other and (v.is_finding or other[s].is_finding)}
+    sizes = {s: pooled_gap(*rows) for s, rows in both.items()}
+    return max(sizes, key=sizes.__getitem__, default=runs[1].headlines(pair[1])[critic].statistic)
 
 
 def _described(

@@ -28,7 +28,7 @@ from momus.inference.pvalues import Prepared, both_values, p_value, tie_above
 from momus.inference.result import Method, TestResult, numbers
 from momus.inference.samples import Samples
 from momus.inference.studentised import restored
-from momus.inference.without_variance import apart, nothing, nothing_varies, untested
+from momus.inference.without_variance import apart, nothing, nothing_varies, unseen_p, untested
 from momus.numeric.types import Floats
 
 SLIGHT = 1e-3
@@ -158,10 +158,14 @@ def _ratio(contrast: RatioContrast, samples: Samples, null: Floats, exact: bool,
     """Means and ratios: studentised, with an interval that excludes 0 exactly where the test rejects."""
     s, observed = contrast.statistic, contrast.observed
     error, freedom = float(observed.error[0]), contrast.ratio.freedom(observed)
-    p = contrast.p(null, exact)
+    p = max(contrast.p(null, exact), unseen_p(contrast, samples))
     if error == 0 and contrast.here:
         return _apart(contrast, samples, p, float(observed.value[0]), question) | _lengths(samples)
     reaches = [_reach(contrast, null, exact, freedom, level) for level in (question.confidence, question.inner)]
+    for i, level in enumerate((question.confidence, question.inner)):
+        if p > 1 - level and error > 0:  # an interval holds 0 where a text hardly varies, and so says too little
+            least = tie_above(abs(float(observed.value[0])) / error)
+            reaches[i] = max(reaches[i][0], least), max(reaches[i][1], least)
     # the interval at the higher level holds the other
     reaches[0] = max(reaches[0][0], reaches[1][0]), max(reaches[0][1], reaches[1][1])
     mde = detectable_difference(error, freedom, question.level)

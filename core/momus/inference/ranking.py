@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from momus.inference.intervals import t_quantile
+from momus.inference.selection import shrunk
 from momus.numeric.types import Bools, Floats, Ints
 
 KINK = 2.0
@@ -135,18 +136,39 @@ def average(parts: list[Distances], bands: Floats) -> Distances:
     """The mean over axes of distance ÷ band, where bands are numbers (axes,), or one for each model (axes, K).
 
     The mean, not the root of the mean square: one axis with a huge distance, and its noise, would decide the latter.
+    What is shown is the mean of shrunk distances (`momus.inference.selection.shrunk`): an |effect| is too large by
+    chance, and the more so the fewer documents a text has.
     """
     estimates = np.mean([p.distances / b for p, b in zip(parts, bands, strict=True)], axis=0)
     errors = np.mean([p.errors / b for p, b in zip(parts, bands, strict=True)], axis=0)
-    sizes = np.mean([p.shown / b for p, b in zip(parts, bands, strict=True)], axis=0)
+    sizes = mean_size(parts, bands)
     observed = [p.distances if p.observed is None else p.observed for p in parts]
     most = np.mean([np.maximum(o, 0.0) / b for o, b in zip(observed, bands, strict=True)], axis=0)
     return Distances(estimates, errors, False, min(p.freedom for p in parts), sizes, most)
 
 
+def mean_size(parts: list[Distances], bands: Floats) -> Floats:
+    """The mean over axes of distance ÷ band without what chance adds to the size of an effect, (K,).
+
+    >>> rng = np.random.default_rng(0)
+    >>> none = [Distances(rng.normal(size=1), rng.normal(size=(200, 1)), True, 1e6) for _ in range(20)]
+    >>> plain = np.mean([p.distances for p in none])
+    >>> bool(mean_size(none, np.ones(20))[0] < plain / 2)
+    True
+    """
+    values = [p.distances if p.signed else p.estimates if p.sizes is None else p.sizes for p in parts]
+    sizes = np.array([v / b for v, b in zip(values, bands, strict=True)])  # (axes, K)
+    errors = np.array([p.deviations.std(axis=0) / b for p, b in zip(parts, bands, strict=True)])
+    signed = np.array([p.signed for p in parts])
+    columns = zip(sizes.T, errors.T, strict=True)
+    return np.array([shrunk(size, error, signed).mean() for size, error in columns])
+
+
 def nearest_on_average(parts: list[Distances], bands: Floats) -> Floats:
     """Share of the replicates in which each model has the smallest mean of distance ÷ band, (K,)."""
     replicates = np.mean([p.replicates / b for p, b in zip(parts, bands, strict=True)], axis=0)
+    # chance makes replicates of an |effect| too large, most of all those of a text with few documents
+    replicates = replicates - replicates.mean(axis=0) + mean_size(parts, bands)
     best = replicates <= replicates.min(axis=1, keepdims=True)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 

@@ -65,6 +65,8 @@ class Method:
     critical
         The value that a distance exceeds by chance with probability α/rows: where it is the largest of many sizes, each
         of these that exceeds it is significant by itself. None for other statistics.
+    independent
+        Effective number of independent statistics in the family of its axis (`momus.inference.selection`).
     """
 
     test: Test = "none"
@@ -86,6 +88,7 @@ class Method:
     block: int = 1
     critical: float | None = None
     skewness: float = 0.0
+    independent: float = 1.0
 
     @property
     def floor(self) -> float:

@@ -19,6 +19,7 @@ from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, Nulls
 from momus.inference.result import TestResult
 from momus.inference.samples import Samples, taken
+from momus.inference.selection import effective_number
 from momus.inference.weights import CHUNK
 from momus.numeric.types import Floats
 from momus.processes import usable_threads
@@ -169,7 +170,11 @@ def _of_family(
     contrasts, nulls, results = zip(*members.values(), strict=True)
     test = known or family_test(contrasts, nulls, results[0].method.exact, headline)
     p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p for r in results])
-    return {key: replace(results[k], p_axis=float(p.min()), p_in_axis=float(p[k])) for k, key in enumerate(members)}
+    number = effective_number(np.column_stack(nulls), np.array([c.statistic.kind == "distance" for c in contrasts]))
+    return {
+        key: replace(r, p_axis=float(p.min()), p_in_axis=float(own), method=replace(r.method, independent=number))
+        for key, r, own in zip(members, results, p, strict=True)
+    }
 
 
 def axis_test(

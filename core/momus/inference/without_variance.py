@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import Statistic
-from momus.inference.contrast import Contrast
+from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.intervals import NONE, Interval
 from momus.inference.pooling import pooled
 from momus.inference.pvalues import Prepared, both_values
@@ -19,6 +19,9 @@ from momus.inference.samples import Samples
 from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats
 
+EMPTY, UNSEEN = 0.01, 5
+"""A text hardly varies if its variance is so much of that of the other; values that none of its units has are as many
+gaps away."""
 SPLITS = 64
 """Random halves of all documents that are compared."""
 _SPLITS = 6
@@ -107,6 +110,39 @@ def apart(contrast: Contrast, samples: Samples, p: float, effect: float, levels:
     effects = [(low * scale, high * scale) for low, high in shown]
     zero_variance = "share" if math.isfinite(shown[0][0]) else "none"
     return {**numbers((real, generated), effect, p, shown[0], effects), "zero_variance": zero_variance}
+
+
+def unseen_p(contrast: RatioContrast, samples: Samples) -> float:
+    """The smallest p that a text can have whose units hardly vary: how often it misses a value that others have.
+
+    Of a text without variance no test knows that it may have a few units with other values, which would move its mean:
+    of 8 draws of 10 · Bernoulli(0.1), all are 0 in 0.43 of cases, and no relabelling has a 10. If a share π of units
+    have a value 1/π gaps away (for shares: as far as 0 and 1 allow), the means are equal, and n units all miss it
+    with probability (1 − π)ⁿ.
+
+    Parameters
+    ----------
+    contrast
+        Of units that are independent within and between texts; of others there is no such p.
+
+    Returns
+    -------
+    (1 − π)ⁿ of the fewest units of a text whose variance is at most `EMPTY` of that of the other; 0 if there is none.
+    """
+    observed, design = contrast.observed, samples.design
+    if design.kind not in ("documents", "clusters") or not contrast.here:
+        return 0.0
+    variances = [
+        float(v[0]) * n if n > 1 else math.inf
+        for v, n in zip((observed.variance_real, observed.variance_generated), design.units, strict=True)
+    ]
+    rounding = float(observed.flat) ** 2 * max(design.units)
+    empty = [n for v, n in zip(variances, design.units, strict=True) if v <= EMPTY * max(variances) + rounding]
+    if not empty:
+        return 0.0
+    gap = abs(float(observed.value[0]))
+    share = max(1 / UNSEEN, min(gap, 1.0)) if contrast.statistic.format == "share" else 1 / UNSEEN
+    return float((1 - share) ** min(empty))
 
 
 def share_units(s: Statistic, samples: Samples) -> tuple[int, int] | None:

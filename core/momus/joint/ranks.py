@@ -27,7 +27,7 @@ class RankRow:
         The critic and what its axis is called; `ALL_AXES` for the mean over axes.
     distance, low, high
         |effect| against the real text, in units of the effect (distances as verdicts estimate them); over all axes,
-        the mean of distance ÷ band. With the interval of this number by itself.
+        the mean of distance ÷ band without what chance adds to sizes. With the interval of this number by itself.
     rank_low, rank_high
         Interval of the rank; simultaneous over the models of the row's axis.
     p_nearest

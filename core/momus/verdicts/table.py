@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from momus.arguments import arg
 from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
 from momus.inference.intervals import t_quantile
+from momus.inference.selection import SPENT, candidates, optimism
 from momus.inference.spread import is_seen
 from momus.verdicts.verdict import Verdict
 
@@ -95,6 +98,53 @@ def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return [replace(v, selection=ratio(v)) for v in verdicts] if share else list(verdicts)
 
 
+def held(verdicts: Sequence[Verdict], seed: int = 0) -> list[Verdict]:
+    """Say of each row what being told first, as the largest gap of the table, does to its size and its interval.
+
+    All statistics in the families of all axes and texts might have been told; of an axis, as many as are independent.
+    """
+    rows = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None and v.gap is not None and _margin(v) > 0]
+    if not rows:
+        return list(verdicts)
+    chosen = [verdicts[i] for i in rows]
+    members = Counter(_axis_of(v) for v in chosen)
+    counts = np.array([min(v.method.independent / members[_axis_of(v)], 1.0) for v in chosen])  # (rows,), as below
+    sizes, bands = np.array([v.gap or 0.0 for v in chosen]), np.array([v.band or 1.0 for v in chosen])
+    errors = np.array([_margin(v) / -t_quantile(v.alpha / 2, v.freedom or math.inf) for v in chosen]) / bands
+    rivals = candidates(sizes, errors, counts, chosen[0].alpha)
+    signed, weights = np.array([v.effect_kind != "distance" for v in chosen]), np.array([weight_of(v) for v in chosen])
+    ranked = _independent(chosen)
+    above = np.zeros(len(chosen))
+    above[ranked] = optimism(sizes[ranked], errors[ranked], signed[ranked], weights[ranked], seed)
+    out = list(verdicts)
+    for k, (i, v) in enumerate(zip(rows, chosen, strict=True)):
+        # a row that no other may exceed was not selected
+        level = v.alpha * (1 - SPENT) / rivals[k] if rivals[k] > 1 else v.alpha
+        reached, plain = (-t_quantile(a / 2, v.freedom or math.inf) for a in (level, v.alpha))
+        part = min(above[k] * errors[k] / sizes[k], 1.0) if sizes[k] > 0 else 0.0
+        out[i] = replace(v, optimism=float(part), leading_width=reached / plain)
+    return out
+
+
+def _margin(v: Verdict) -> float:
+    """How far the interval of an effect reaches toward 0; 0 without one."""
+    if v.effect is None or v.effect_low is None or v.effect_high is None:
+        return 0.0
+    return v.effect - v.effect_low if v.effect >= 0 else v.effect_high - v.effect
+
+
+def _independent(rows: Sequence[Verdict]) -> list[int]:
+    """Numbers of the rows with the largest gaps of each axis, as many as are independent of each other."""
+    taken: Counter[tuple[str, str, str]] = Counter()
+    kept = []
+    for k in sorted(range(len(rows)), key=lambda k: -(rows[k].gap or 0.0)):
+        axis = _axis_of(rows[k])
+        if taken[axis] < max(round(rows[k].method.independent), 1):
+            taken[axis] += 1
+            kept.append(k)
+    return kept
+
+
 def _axis_of(v: Verdict) -> tuple[str, str, str]:
     """What the rows of one axis of one generated text share."""
     return v.critic, v.generated, v.reference
@@ -118,13 +168,19 @@ def with_leading(verdicts: Sequence[Verdict], family: int = 1) -> list[Verdict]:
         # of two-sided tests, the smallest p is twice that of distances
         clear = p <= max(v.alpha / family, smallest, 2 * v.method.floor) * (1 + 1e-9)
         distance = v.method.family == "distance"
-        weight = UNDIRECTED if distance else UNNAMED if v.statistic in (LATENT_NLL, LATENT_PPL) else 1.0
         t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
         # rows that are clear come first and are ordered by size alone; the others by p
-        return 0.0 if clear else p, -weight * _sure_gap(v), distance, -t
+        return 0.0 if clear else p, -weight_of(v) * _sure_gap(v), distance, -t
 
     first = min(rows, key=order, default=-1)
     return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
+
+
+def weight_of(v: Verdict) -> float:
+    """What the gap of a row counts where the statistics of an axis are put in order."""
+    if v.method.family == "distance":
+        return UNDIRECTED
+    return UNNAMED if v.statistic in (LATENT_NLL, LATENT_PPL) else 1.0
 
 
 def _sure_gap(v: Verdict) -> float:
@@ -165,7 +221,7 @@ def _silence(v: Verdict) -> tuple[bool, bool, bool, bool, bool]:
 
 SHOWN = 3
 """Rows that a warning names."""
-SKEWED = 0.5
+SKEWED = 0.2
 """Skewness of a difference of means from which its test is a rough one: levels of up to 0.09 at 0.05 were measured."""
 
 
@@ -232,5 +288,5 @@ def skewness_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
     return [
         f"A few documents have most of the variance of {names}{more}, and the texts are of unequal size: p is "
-        "approximate there, and may be half of what it should be. Compare texts of equal numbers of documents."
+        "approximate there, and may be several times too small. Compare texts of equal numbers of documents."
     ]

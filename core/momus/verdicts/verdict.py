@@ -28,6 +28,7 @@ KEYS = (
     *("band_correlation", "standard_error", "freedom", "effective_real"),
     *("effective_generated", "left_out_real", "left_out_generated", "alpha", "delta", "equivalent", "refit_spread"),
     *("leads", "p_axis", "p_axis_adjusted", "p_in_axis", "method", "wording", "selection"),
+    *("optimism", "leading_width"),
 )
 """Keys of a row of ``verdicts.jsonl``, in order."""
 _T = TypeVar("_T")
@@ -111,6 +112,9 @@ class Verdict:
     selection
         How many times wider an interval must be so that of those that are selected from a table, since their rows
         differ, an expected share of at most α misses its value (`momus.verdicts.table.selected`).
+    optimism, leading_width
+        If the row is told first because it is the largest of the table: what part of its size is taken off, and how
+        many times farther the end of its interval reaches that is nearer to 0 (`momus.verdicts.table.held`).
     wording
         Name, direction, unit and format of the statistic for readers, see `momus.evidence.Wording`.
     """
@@ -141,6 +145,8 @@ class Verdict:
     leads: bool = False
     wording: Wording = field(default_factory=Wording)
     selection: float = 1.0
+    optimism: float = 0.0
+    leading_width: float = 1.0
 
     statistic, effect_kind = _OfResult[str](), _OfResult[str]()
     real_value, generated_value = _Number(), _Number()
@@ -201,6 +207,27 @@ class Verdict:
     def gap_interval(self) -> tuple[float, float] | None:
         """Interval of `gap`, from those of the effect and of the band; from 0 where that of the effect holds 0."""
         return self._gap_interval(1.0)
+
+    @property
+    def leading_gap(self) -> float | None:
+        """`gap` without the part that it owes to being chosen as the largest: the size of what is told first."""
+        return None if self.gap is None else self.gap * (1 - self.optimism)
+
+    @property
+    def leading_gap_interval(self) -> tuple[float, float] | None:
+        """Interval of the gap that holds where the row is told first, since it is the largest of the table."""
+        interval, inner = self.gap_interval, self._gap_interval(self.leading_width)
+        return None if interval is None or inner is None else (inner[0], interval[1])
+
+    @property
+    def leading_effect_interval(self) -> tuple[float, float] | None:
+        """Interval of the effect that holds where the row is told first, as `leading_gap_interval`."""
+        if self.effect is None or self.effect_low is None or self.effect_high is None:
+            return None
+        low, high, wider = self.effect_low, self.effect_high, self.leading_width
+        if self.effect >= 0:
+            return self.effect - wider * (self.effect - low), high
+        return low, self.effect + wider * (high - self.effect)
 
     def _gap_interval(self, wider: float) -> tuple[float, float] | None:
         """Interval of `gap` from one of the effect that is ``wider`` times as wide, and one of an estimated band.

@@ -1,0 +1,101 @@
+"""Gates and changes of an axis of several statistics, of which one is chosen by the data.
+
+*Gate*: all statistics of an axis lie exactly at the limit of 0.5 bands, and the share of gates that fail is at most α.
+*Change*: two texts of one model, whose distances to real text differ by chance alone; the mean of the change that is
+told, ÷ the mean gap. Documents are normal values, 100 | 100, and statistics are independent.
+
+Run:  python benchmarks/validity/gate_and_diff.py [--replications 1000] [--write benchmarks/validity/TABLES.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from null_and_power import write_between
+from winners import table_of
+
+from momus.history.checks import decide_distances
+from momus.history.kept import KeptRun
+from momus.history.moves import _leading
+from momus.history.rules import Limit, Rules
+from momus.inference import holm
+from momus.numeric.types import Floats
+from momus.verdicts.table import adjust, with_leading
+from momus.verdicts.verdict import Verdict
+
+LIMIT, ALPHA, SIZE = 0.5, 0.05, 100
+RULES = Rules(max=(Limit("*", LIMIT),))
+STATISTICS = (1, 8, 30)
+
+
+def run_of(effects: Floats, rng: np.random.Generator) -> KeptRun:
+    """A run of one axis with a statistic for each effect."""
+    rows = table_of(effects, rng, SIZE)
+    p = holm([v.p or 0.0 for v in rows]).tolist()
+    rows = [
+        replace(
+            v,
+            critic="axis",
+            headline=k == 0,
+            leads=False,
+            result=replace(v.result, statistic=f"s{k}", p_in_axis=p[k], p_axis=min(p)),
+        )
+        for k, v in enumerate(rows)
+    ]
+    corpora = [{"name": "real", "role": "real"}, {"name": "g", "role": "generated"}]
+    return KeptRun(Path("run"), {"corpora": corpora}, adjust(with_leading(rows)))
+
+
+def fails(statistics: int, rng: np.random.Generator) -> bool:
+    """Whether a gate fails although all statistics lie at its limit."""
+    run = run_of(np.full(statistics, LIMIT), rng)
+    return decide_distances(run, ["g"], RULES, ALPHA, False).checks[0].status == "failed"
+
+
+def change(statistics: int, rng: np.random.Generator) -> tuple[float, float]:
+    """The change that is told of two texts of one model, and the gap of the later one."""
+    effects = np.full(statistics, LIMIT)
+    runs = run_of(effects, rng), run_of(effects, rng)
+    name = _leading(runs, "axis", ("g", "g"))
+    one, other = (rows_of(run)[name].gap or 0.0 for run in runs)
+    return other - one, other
+
+
+def rows_of(run: KeptRun) -> dict[str, Verdict]:
+    """Rows of the axis by statistic."""
+    return run.rows("g")["axis"]
+
+
+def table(replications: int) -> str:
+    """Rates of failing gates, and mean changes ÷ mean gaps."""
+    lines = [
+        f"R = {replications:,}:",
+        "",
+        "| statistics of the axis | gate fails at its limit | change ÷ gap |",
+        "|---:|---:|---:|",
+    ]
+    for n in STATISTICS:
+        failed = np.mean([fails(n, np.random.default_rng([seed, n])) for seed in range(replications)])
+        moved = np.mean([change(n, np.random.default_rng([seed, n, 1])) for seed in range(replications)], axis=0)
+        lines.append(f"| {n} | {failed:.3f} | {moved[0] / moved[1]:+.3f} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replications", type=int, default=1000)
+    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
+    a = parser.parse_args(arguments)
+    found = table(a.replications)
+    if a.write:
+        write_between(a.write, "gate-and-diff", found)
+
+
+if __name__ == "__main__":
+    main()
