@@ -8,15 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from momus.arguments import arg
-from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
 from momus.inference.intervals import t_quantile
-from momus.inference.spread import is_seen
+from momus.verdicts.touched import surely_touched
 from momus.verdicts.verdict import Verdict
 
-UNDIRECTED, UNNAMED = 0.4, 0.5
-"""What the gap of a distance, and of a likelihood, counts where the statistics of an axis are put in order."""
 ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
 
 
@@ -104,39 +101,30 @@ def with_leading(verdicts: Sequence[Verdict], family: int = 1) -> list[Verdict]:
     """Mark the row that leads the family of an axis, given the rows of one critic and generated text.
 
     Of the rows whose step-down p stays below α however the p-values of ``family`` axes are adjusted, it is the one that
-    is surely farthest off: the end of the effect's interval that is nearer to 0, in human bands, is largest. What tells
-    no direction (a distance) counts `UNDIRECTED` of it, what names nothing of the text (Latent NLL and PPL) `UNNAMED`.
-    Without bands, a value comes before a distance, and then the largest |t|. Where no row is that clear, it is the one
-    with the smallest p.
+    a reader would see first (`seen_first`). Where no row is that clear, it is the one with the smallest p.
     """
     rows = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
     smallest = min((verdicts[i].p_in_axis or 0.0 for i in rows), default=0.0)
 
-    def order(i: int) -> tuple[float, float, bool, float]:
+    def order(i: int) -> tuple[object, ...]:
         v = verdicts[i]
         p = v.p_in_axis or 0.0
         # of two-sided tests, the smallest p is twice that of distances
         clear = p <= max(v.alpha / family, smallest, 2 * v.method.floor) * (1 + 1e-9)
-        distance = v.method.family == "distance"
-        weight = UNDIRECTED if distance else UNNAMED if v.statistic in (LATENT_NLL, LATENT_PPL) else 1.0
         t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
-        # rows that are clear come first and are ordered by size alone; the others by p
-        return 0.0 if clear else p, -weight * _sure_gap(v), distance, -t
+        # rows that are clear come first and are ordered by what is seen; the others by p
+        return 0.0 if clear else p, *seen_first(v), -t
 
     first = min(rows, key=order, default=-1)
     return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
 
 
-def _sure_gap(v: Verdict) -> float:
-    """Gap in bands that the interval of the effect leaves sure, in the largest band if authors are not seen to differ.
+def seen_first(v: Verdict) -> tuple[bool, float, bool]:
+    """The place of a row among those of its axis that differ: what a reader can count, by the documents it touches.
 
-    0 without a band.
+    An index (Latent PPL, a distance, a spread) speaks only where nothing concrete differs on the axis.
     """
-    if v.effect_low is None or v.effect_high is None or not v.band or v.effect_low <= 0 <= v.effect_high:
-        return 0.0
-    # a band near 0 that is not sure would make any gap the largest
-    band = v.band if is_seen(v.band, v.band_low) else v.band_high or v.band
-    return min(abs(v.effect_low), abs(v.effect_high)) / band
+    return not v.wording.concrete, -surely_touched(v), v.method.family == "distance"
 
 
 def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
