@@ -25,11 +25,11 @@ def surely_touched(v: Verdict) -> float:
     """Share of documents that would surely have to change, at the end of the interval that is nearer to no difference.
 
     Of what documents have or lack, the difference of both shares; of a distance, itself; of other values, `touched` of
-    the shift in standard deviations. 0 where the interval holds 0, or where there is none.
+    the shift in standard deviations. 0 where the interval holds 0, where there is none, and of a test statistic.
     """
     # of texts whose documents are all alike, a difference has no effect, but may have an interval
     size, low, high = (v.difference, v.low, v.high) if v.effect is None else (v.effect, v.effect_low, v.effect_high)
-    if not size or low is None or high is None or low <= 0 <= high:
+    if v.wording.format == "score" or not size or low is None or high is None or low <= 0 <= high:
         return 0.0
     sure = min(abs(low), abs(high)) / abs(size)
     if v.method.family == "distance":
