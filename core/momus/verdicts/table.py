@@ -189,10 +189,10 @@ def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, p
     if not limited:
         return []
     every, floor = len(limited) == len(tested), min(v.method.floor for v in limited)
-    names = ", ".join(f"{v.critic} on {v.generated}" for v in limited[:SHOWN])
+    names = ", ".join(f"{v.axis} on {v.generated}" for v in limited[:SHOWN])
     more = f" and {len(limited) - SHOWN} more" if len(limited) > SHOWN else ""
     if pairs:
-        names = ", ".join(f"{v.critic} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
+        names = ", ".join(f"{v.axis} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
     kind = "axis of a pair of generated texts" if pairs else "axis"
     plural = "axes of pairs of generated texts" if pairs else "axes"
     who = f"No {kind} can differ" if every else f"{len(limited)} of {len(tested)} {plural} cannot"
@@ -216,7 +216,7 @@ def skewness_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     rows = [v for v in verdicts if v.leads and v.differs and abs(v.method.skewness) > SKEWED]
     if not rows:
         return []
-    names = ", ".join(f"{v.critic} on {v.generated}" for v in rows[:SHOWN])
+    names = ", ".join(f"{v.axis} on {v.generated}" for v in rows[:SHOWN])
     more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
     return [
         f"A few documents have most of the variance of {names}{more}, and the texts are of unequal size: p is "

@@ -8,8 +8,7 @@ from momus.report.safe import one_line
 from momus.report.words.format import HUMAN
 from momus.report.words.joint import count
 from momus.report.words.sentences import axes, said, says_what
-from momus.runs.answer import Answer, Cell, CorpusAnswer
-from momus.runs.findings import Finding
+from momus.runs.answer import Answer, CorpusAnswer
 from momus.text.counting import joined
 
 
@@ -45,14 +44,7 @@ def following(answer: Answer, most: int = 3) -> list[str]:
     if len(answer.corpora) > 1 or not answer.findings:
         return []
     told = [f for f in answer.findings[1:] if f.row.wording.concrete and not f.small and f.weight > 0][:most]
-    return [f"Also: {'; '.join(map(brief, told))}."] if told else []
-
-
-def brief(f: Finding) -> str:
-    """A finding among others: its direction, unless a verb says what it is, and both values."""
-    cell = Cell(f.row)
-    start = "" if f.thing is not None or f.row.wording.clause or not cell.direction else f"{cell.direction}: "
-    return f"{start}{said(f)}"
+    return [f"Also: {'; '.join(map(said, told))}."] if told else []
 
 
 def _single(corpus: CorpusAnswer) -> str:

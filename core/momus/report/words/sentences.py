@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from momus.arguments import arg
 from momus.report.safe import one_line
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
@@ -17,6 +18,8 @@ from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
+WIDE = 10
+"""Ratio of the ends of an interval from which it is said why it is so wide."""
 WHERE = {"within human variation": "within", "beyond human variation": "beyond"}
 """Where a gap lies, by the finding."""
 
@@ -90,19 +93,26 @@ def says_what(cell: Cell) -> str:
         if v.finding == "within human variation":
             return f"{finding(v)} ({bands(v)})"
         return f"not told apart from {one_line(text_of(v.reference, HUMAN), 40)}{power}"
-    told = cell.thing is not None or bool(v.wording.clause)  # both have a verb
-    start = "" if told else f"{cell.direction or 'differs'}: "
     small = "a small change: " if cell.small else ""
     undecided = f", undecided whether beyond {variation(v)}" if v.finding == "undecided" else ""
     beside = "" if cell.beside is None else f"; {cell.beside.direction}: {versus(cell.beside)}"
-    what = said(cell.findings[0]) if cell.thing is not None else versus(cell)
-    return f"{small}{start}{', '.join(s for s in (what, bands(v)) if s)}{undecided}{beside}"
+    what = said(cell.findings[0]) if cell.thing is not None else stated(cell)
+    return f"{small}{', '.join(s for s in (what, bands(v)) if s)}{undecided}{beside}"
+
+
+def stated(cell: Cell) -> str:
+    """Direction and values of a row that differs; what a clause says has its own verb, and a name is told once."""
+    v, direction = cell.row, cell.direction
+    values = versus(cell)
+    if v.wording.clause:
+        return values
+    return f"{direction or 'differs'}: {values.removeprefix(f'{label(v)} ' if label(v) in direction else '')}"
 
 
 def said(f: Finding) -> str:
     """A finding with both values, such as ``18 % of documents open with “Here's” (human: 42 %)``."""
     if f.thing is None:
-        return versus(Cell(f.row))
+        return stated(Cell(f.row))
     new, old = f.thing.generated, f.thing.real
     share, unit = f.unit.startswith("%"), f.row.wording.item
     rates = [f"{rounded(a, b)}{' %' if share else ''}" for a, b in ((new, old), (old, new))]
@@ -194,6 +204,8 @@ def legend(answer: Answer) -> list[str]:
     which = "default" if others == known else f"default on {others} of {axes(known)}"
     default = f" ({which}: {named})" if others else ""
     lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
+    if others and any(_is_wide(c.row) for c in cells):
+        lines.append(f"Wide intervals: authors of other kinds of text differ more, or less; see {arg('register')}.")
     lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, * differs, *= a small change")
     if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
         lines.append("mean and rank: by the headline statistic of each axis, the same for all texts")
@@ -202,6 +214,12 @@ def legend(answer: Answer) -> list[str]:
     if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
     return lines + ["Δ the difference itself, since no human band is known"] * unknown
+
+
+def _is_wide(v: Verdict) -> bool:
+    """Whether a default band leaves a gap open by more than `WIDE`."""
+    low, high = v.gap_interval or (1.0, 1.0)
+    return v.band_source == "default" and v.differs and high > WIDE * low
 
 
 def axis_line(axis: AxisAnswer) -> str:
