@@ -11,7 +11,7 @@ from momus.report.words.table import cell_text, overview
 from momus.runs.answer import Cell, answer_of
 from momus.runs.findings import Finding, findings_of_axis, in_order, significant
 from momus.runs.result import CriticResult, Results
-from momus.verdicts.touched import surely_touched, touched
+from momus.verdicts.touched import RATIO, surely_touched, touched
 
 WORDS = Wording("mean length", ("shorter", "longer"), "words")
 SPREAD = Wording("standard deviation of log lengths", ("more alike in length", "more varied in length"))
@@ -69,7 +69,9 @@ def test_a_shift_touches_the_documents_that_must_change():
     assert surely_touched(row(effect_low=-0.1)) == 0
     assert surely_touched(row(wording=Wording(format="score"))) == 0
     log = row(effect_kind="log_ratio", effect=0.2, effect_low=0.1, effect_high=0.3, difference=20.0, standard_error=4.0)
-    assert surely_touched(log) == pytest.approx(touched(5 * (2 / 100) ** 0.5 / 2)), "of t and n where there is no g"
+    assert surely_touched(log) == pytest.approx(touched(RATIO * 5 * (2 / 100) ** 0.5 / 2)), (
+        "of t and n where there is no g"
+    )
 
 
 def test_an_index_speaks_only_where_nothing_concrete_differs():

@@ -132,7 +132,7 @@ def test_shares_are_told_in_percent():
     share = {"real_value": 0.125, "generated_value": 0.25, "low": 0.1, "high": 0.2}
     rows = [behind("symbols", "opt", 3.0, p=0.2), leading("symbols", "opt", 0.125, wording=words, **share)]
     ((_, sentence),) = axis_sentences(answer_of(comparison(rows)).axes[0])
-    assert sentence == "more symbols: symbols 25 % (human: 12 %), 3.0 human bands"
+    assert sentence == "more symbols: 25 % (human: 12 %), 3.0 human bands"
 
 
 def test_the_answer_names_the_nearest_text_and_the_largest_gap():

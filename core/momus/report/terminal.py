@@ -105,7 +105,9 @@ def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]
     parts: list[RenderableType] = []
     for start in range(0, len(table.names), size):
         block = table.columns(start, start + size)
-        most = AXIS if len(block.names) == 1 else width - (ROOM + GAP) * len(block.names)
+        # names of corpora have room before those of statistics, which are cut
+        widest = max(_cells(n) for n in block.names)
+        most = AXIS if len(block.names) == 1 else max(AXIS, width - (max(ROOM, widest) + GAP) * len(block.names))
         axis = min(most, max((_cells(r.label) for r in (*block.axes, *block.ranks)), default=0))
         room = (width - axis) // len(block.names) - GAP
         names, key = short_names(block.names, room)
@@ -139,7 +141,7 @@ def _table(block: Overview, names: Sequence[str], axis: int) -> Table:
         if len(names) == 1:  # words stand behind the numbers, so cells begin at the left
             texts = [shortened(row.cells[0], WIDTH - axis - GAP)]
         cells = [Text(t, style="bold" if s else "") for t, s in zip(texts, row.strong, strict=True)]
-        table.add_row(Text(shortened(row.label, axis)), *cells, end_section=i == len(block.axes) - 1)
+        table.add_row(Text(_cut(row.label, axis)), *cells, end_section=i == len(block.axes) - 1)
     return table
 
 
@@ -167,9 +169,12 @@ def _warnings(warnings: Sequence[str]) -> list[Text]:
     return texts if more <= 0 else [*texts, Text(f"and {more} more; {arg('every', True)} shows all", style="yellow")]
 
 
-def _cut(line: str) -> str:
+def _cut(line: str, width: int = 0) -> str:
+    """A line with its end cut, to leave room for ``…``; of at most ``width`` cells if that is given."""
     from rich.cells import set_cell_size
 
+    if width:
+        return line if _cells(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
     return set_cell_size(line, min(_cells(line), WIDTH - 2)).rstrip() + " …"
 
 

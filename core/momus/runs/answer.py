@@ -83,6 +83,15 @@ class Cell:
         return self.findings[0].weight if self.findings else 0.0
 
     @property
+    def order(self) -> tuple[bool, bool, float, float]:
+        """Where it stands: what a reader would see most of first, small changes later, then what does not differ.
+
+        Cells of which nothing is to say are put in order by their gap; those that were not tested come last.
+        """
+        gap = -1.0 if self.row.p_adjusted is None else (self.row.gap or 0.0) * self.differs
+        return not self.differs, self.small, -self.weight, -gap
+
+    @property
     def differs(self) -> bool:
         """Whether the texts significantly differ on this axis."""
         return self.row.differs
@@ -140,17 +149,13 @@ class AxisAnswer:
 
     @property
     def order(self) -> tuple[bool, bool, float, float]:
-        """Where the axis stands: what a reader would see most of first, small changes later, then what was not tested.
-
-        Axes of which nothing is to say are put in order by their gap.
-        """
-        worst = self.worst
-        return not worst.differs, worst.small, -worst.weight, -self.size
+        """Where the axis stands among others: by its first cell, see `Cell.order`."""
+        return min(c.order for c in self.cells)
 
     @property
     def worst(self) -> Cell:
         """The corpus of which there is most to say on this axis; if nothing differs, the one with the largest gap."""
-        return max(self.cells, key=lambda c: (c.differs, not c.small, c.weight, c.row.gap or 0.0))
+        return min(self.cells, key=lambda c: (*c.order, -(c.row.gap or 0.0)))
 
 
 @dataclass(frozen=True)
@@ -214,11 +219,13 @@ class Answer:
 
     @property
     def largest(self) -> Cell | None:
-        """The cell of the first finding; of axes without any, the first that differs. None if nothing differs."""
-        if self.findings:
-            row = self.findings[0].row
-            return next(c for c in self.axis(row.critic).cells if c.generated == row.generated)
-        return next((a.worst for a in self.axes if a.worst.differs), None)
+        """The cell of which there is most to say; None if nothing differs."""
+        return self.axes[0].worst if self.axes and self.axes[0].worst.differs else None
+
+    def first_axis(self, generated: str) -> str:
+        """The critic of the axis on which there is most to say of a corpus."""
+        cells = [c for a in self.axes for c in a.cells if c.generated == generated]
+        return min(cells, key=lambda c: c.order).row.critic
 
     def axis(self, critic: str) -> AxisAnswer:
         """The axis of a critic."""

@@ -13,9 +13,9 @@ from momus.evidence import Overuse, Overused
 from momus.verdicts.touched import surely_touched
 from momus.verdicts.verdict import Verdict
 
-GENERAL, LEADING, INDEX = 0.4, 1.5, 0.4
+GENERAL, LEADING, INDEX, NAMED = 0.4, 1.5, 0.4, 0.7
 """What a finding of a general axis counts, which moves with whatever narrower axes find; of a leading one, whose
-findings move others; and of an index, of which a reader sees nothing in the text."""
+findings move others; of an index, of which a reader sees nothing; and at least, of a thing that is named."""
 SILENT = frozenset({"of", "in", "its", "the", "a", "with", "that", "to", "mean", "share", "number", "document"})
 """Words of names of statistics that do not say what they count."""
 
@@ -99,14 +99,18 @@ def findings_of_axis(rows: Sequence[Verdict], overuses: Sequence[Overuse], facto
     found: list[Finding] = []
     for overuse in overuses:
         row = differing.get(overuse.of)
-        found += [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses) if row is not None]
+        if row is not None and row.wording.item:
+            found += [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
     named = {f.row.statistic for f in found}
     found += [Finding(v, touched=surely_touched(v)) for v in differing.values() if v.statistic not in named]
     concrete = [f for f in found if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
     counts = factor if concrete else factor * INDEX
-    kept = [replace(f, weight=counts * f.touched) for f in concrete or found]
-    # stable, so that rows without a size keep the order of the critic, the leading one first
-    return sorted(kept, key=lambda f: (-f.weight, not f.row.leads))
+    # a thing is seen where it stands, whatever its axis reads besides
+    kept = [
+        replace(f, weight=(counts if f.thing is None else max(counts, NAMED)) * f.touched) for f in concrete or found
+    ]
+    # the words of an axis are those of the row that leads it
+    return sorted(kept, key=lambda f: (not f.row.leads, -f.weight))
 
 
 def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:

@@ -62,10 +62,20 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
                 factor = of_axis[i] / v.p_axis if v.p_axis > 0 else len(leading)
                 adjusted[i] = min(v.p_in_axis * factor, 1.0)  # of the leading row: that of the axis
     q = dict(zip(tested, benjamini_hochberg(list(p_of.values())), strict=True)) if tested else {}
-    return [
-        replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
-        for i, v in enumerate(verdicts)
-    ]
+    return _led_by_findings(
+        [
+            replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
+            for i, v in enumerate(verdicts)
+        ]
+    )
+
+
+def _led_by_findings(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Let the finding that is seen first lead each axis that differs: only now is it known which rows do."""
+    first: dict[tuple[str, str, str], Verdict] = {}
+    for v in sorted((v for v in verdicts if v.is_finding), key=lambda v: (*seen_first(v), not v.leads)):
+        first.setdefault(_axis_of(v), v)
+    return [replace(v, leads=v is first[_axis_of(v)]) if _axis_of(v) in first else v for v in verdicts]
 
 
 def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -6,6 +6,8 @@ import math
 
 from momus.verdicts.verdict import Verdict
 
+RATIO = 0.5
+"""What a shift counts that t alone tells: of ratios of totals, some documents have most, and prompts take some away."""
 WHOLE = 0.05
 """How far the deviation of a share may lie from that of documents that have it wholly or not at all."""
 
@@ -56,4 +58,4 @@ def _deviations(v: Verdict) -> float:
         return abs(v.effect)
     if not v.standard_error or not v.difference or not (v.n_real and v.n_generated):
         return 0.0
-    return abs(v.difference / v.standard_error) * math.sqrt(1 / v.n_real + 1 / v.n_generated)
+    return RATIO * abs(v.difference / v.standard_error) * math.sqrt(1 / v.n_real + 1 / v.n_generated)

@@ -77,6 +77,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         },
         limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
         layout=("breaks",),
+        leading=True,
         stepless="no block of text",
     )
 

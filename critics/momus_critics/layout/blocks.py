@@ -130,7 +130,7 @@ def _features(text: str, blocks: Sequence[str], titled: bool) -> list[bool]:
         not kinds.isdisjoint({"code", "table"}),
         "verse" in kinds,
         "break" in kinds,
-        sum("paragraph" in kind for kind in blocks) > 1,
+        len(blocks) > 1,
     ]
 
 

@@ -29,8 +29,7 @@ def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:
     if cell is None:
         return ""
     axis, name = answer.axis(cell.row.critic), one_line(cell.generated, 60)
-    firsts = [next((f for f in answer.findings if f.row.generated == c.generated), None) for c in answer.corpora]
-    shared = len(answer.corpora) > 1 and all(f is not None and f.row.critic == axis.critic for f in firsts)
+    shared = len(answer.corpora) > 1 and all(answer.first_axis(c.generated) == axis.critic for c in answer.corpora)
     most = "most in" if max(c.tested for c in answer.corpora) > 1 else "in"
     text = says_what(cell)
     if shared:
@@ -43,7 +42,10 @@ def following(answer: Answer, most: int = 3) -> list[str]:
     """The findings behind the first one, in one sentence; with several texts, none, as the list of gaps has them."""
     if len(answer.corpora) > 1 or not answer.findings:
         return []
-    told = [f for f in answer.findings[1:] if f.row.wording.concrete and not f.small and f.weight > 0][:most]
+    first = answer.largest
+    said_first = first.findings[0].row if first is not None and first.findings else None
+    told = [f for f in answer.findings if f.row is not said_first and f.row.wording.concrete and not f.small]
+    told = [f for f in told if f.weight > 0][:most]
     return [f"Also: {'; '.join(map(said, told))}."] if told else []
 
 
