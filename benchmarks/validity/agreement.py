@@ -368,7 +368,7 @@ def leads(family: list[Verdict]) -> Verdict:
     """The row that leads: of what can be counted in the text, else of all, what surely touches most documents."""
 
     def sure(v: Verdict) -> float:
-        low, high = sorted((abs(v.effect_low or 0.0), abs(v.effect_high or 0.0)))
+        low = min(abs(v.effect_low or 0.0), abs(v.effect_high or 0.0))
         if not v.effect or v.effect_low * v.effect_high <= 0 or v.wording.format == "score":
             return 0.0
         if v.method.family == "distance":
