@@ -135,6 +135,14 @@ def test_small_changes_are_told_last_and_by_that_name():
     assert "differs on 2, 1 of them by a small change" in first_sentences(answer)[1]
 
 
+def test_a_text_that_does_not_differ_is_not_said_to():
+    rows = [share(0.5, 0.8), share(0.5, 0.51, generated="c", p_adjusted=0.7)]
+    told = first_sentences(answer_of(Results(verdicts=rows)))
+    assert any(s.startswith("b differs from human text in layout: ") for s in told), told
+    both = [share(0.5, 0.8), share(0.5, 0.7, generated="c")]
+    assert "Both differ from human text in layout – b: " in " ".join(first_sentences(answer_of(Results(verdicts=both))))
+
+
 def test_no_arrow_stands_without_the_name_of_its_statistic():
     rows = [share(0.5, 0.8), share(0.5, 0.3, generated="c"), share(0.5, 0.6, "bold_share", LISTS, generated="d")]
     named = overview(answer_of(Results(verdicts=rows)))

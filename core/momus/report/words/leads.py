@@ -29,7 +29,8 @@ def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:
     if cell is None:
         return ""
     axis, name = answer.axis(cell.row.critic), one_line(cell.generated, 60)
-    shared = len(answer.corpora) > 1 and all(answer.first_axis(c.generated) == axis.critic for c in answer.corpora)
+    shared = len(answer.corpora) > 1 and all(c.differs for c in axis.cells)
+    shared = shared and all(answer.first_axis(c.generated) == axis.critic for c in answer.corpora)
     most = "most in" if max(c.tested for c in answer.corpora) > 1 else "in"
     text = says_what(cell)
     if shared:

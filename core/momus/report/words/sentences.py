@@ -106,7 +106,8 @@ def stated(cell: Cell) -> str:
     values = versus(cell)
     if v.wording.clause:
         return values
-    return f"{direction or 'differs'}: {values.removeprefix(f'{label(v)} ' if label(v) in direction else '')}"
+    start = f"{direction or 'differs'}: " if direction or not cell.small else ""
+    return f"{start}{values.removeprefix(f'{label(v)} ' if label(v) in direction else '')}"
 
 
 def said(f: Finding) -> str:
