@@ -41,7 +41,8 @@ def scarce(statistic: Statistic, rows: Sides, names: tuple[str, str]) -> TestRes
     if not 0 < min(counts) < min(FEW, *sizes):
         return None
     few = counts.index(min(counts))
-    reason = f"only {counted(counts[few], 'document')} of {names[few]!r} have {statistic.needs}"
+    verb = "has" if counts[few] == 1 else "have"
+    reason = f"only {counted(counts[few], 'document')} of {names[few]!r} {verb} {statistic.needs}"
     reason += _others(counts, sizes, names, 1 - few)
     return TestResult(
         statistic.name,
