@@ -7,6 +7,7 @@ import pytest
 from tests.verdicts import verdict_of
 
 import momus
+from momus.cli.app import Commands
 from momus.comparison import Comparison
 from momus.evidence import Wording
 from momus.inference import Method
@@ -19,6 +20,7 @@ from momus.report.words.trust import trust_items
 from momus.runs.answer import Cell, answer_of
 from momus.runs.result import CriticResult, Unscored
 from momus.schema import build
+from momus.verdicts.atlas import atlas
 
 LENGTH = Wording("length", ("shorter", "longer"), "words")
 
@@ -244,3 +246,19 @@ def test_a_result_survives_its_way_through_json(trusted):
     assert list(again.examples) == list(result.examples)
     assert again.distribution == result.distribution
     assert [v.wording for v in again.verdicts] == [v.wording for v in result.verdicts]
+
+
+def test_a_text_that_is_hardly_ever_nearest_is_not_too_close_to_call():
+    rows = [row("one", g, s) for g, s in [("a", 5), ("b", 5.2), ("c", 5.3)]]
+    shares = {"a": 0.9, "b": 0.07, "c": 0.03}
+    ranks = [replace(rank(g, 5.0 + i, 1, 3), p_nearest=shares[g]) for i, g in enumerate("abc")]
+    assert answer_of(comparison(rows, ranks)).tied == ("a", "b")
+    ranks[1] = replace(ranks[1], p_nearest=0.04)
+    answer = answer_of(comparison(rows, ranks))
+    assert answer.tied == ("a",)
+    assert first_sentences(answer)[0].startswith("a is most likely the nearest to human text")
+
+
+def test_the_help_of_register_lists_the_atlas():
+    option = next(p for p in Commands().get_command(None, "compare").params if p.name == "register")
+    assert all(name in option.help for name in atlas()["registers"])
