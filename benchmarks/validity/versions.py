@@ -1,7 +1,7 @@
 """Does the first sentence name what a careful reader saw? Pairs of versions whose answers were read before any run.
 
 ``versions.json`` has, for each pair, patterns of what the reader wrote, one of which must be in the first sentence, and
-in the first three. The name of an axis counts only as far as the sentence has it.
+in the first three. The name of an axis alone does not count.
 
 Run:  python benchmarks/validity/versions.py --data DATA --out RUNS [--prompts 300] [--kept]
 """
