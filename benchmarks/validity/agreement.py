@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
 import momus
 from momus.comparison import Comparison
@@ -364,21 +364,31 @@ class Recomputed:
         return least_gap, brentq(end, size / v.band, 1e9, args=(outer - size, v.band - least, 1.0), xtol=1e-12)
 
 
-def leads(family: list[Verdict], axes: int) -> Verdict:
-    """The row that leads: of those that are clear in any adjustment, the one that is surely farthest off in bands."""
-    smallest = min(v.p_in_axis for v in family)
+def leads(family: list[Verdict]) -> Verdict:
+    """The row that leads: of what can be counted in the text, else of all, what surely touches most documents."""
 
     def sure(v: Verdict) -> float:
-        if not v.band or v.effect_low is None or v.effect_low <= 0 <= v.effect_high:
+        low = min(abs(v.effect_low or 0.0), abs(v.effect_high or 0.0))
+        if not v.effect or v.effect_low * v.effect_high <= 0 or v.wording.format == "score":
             return 0.0
-        band = v.band if v.band_low > 0.1001 * v.band else v.band_high
-        counts = 0.4 if v.method.family == "distance" else 0.5 if v.statistic in ("latent_nll", "latent_ppl") else 1
-        return counts * min(abs(v.effect_low), abs(v.effect_high)) / band
+        if v.method.family == "distance":
+            return min(low, 1.0)
+        p, q = v.real_value, v.generated_value
+        within = math.sqrt(max((p * (1 - p) + q * (1 - q)) / 2, 0.0))
+        if v.wording.format == "share" and abs(abs(v.difference / v.effect) - within) <= 0.05 * within:
+            return abs(p - q) * low / abs(v.effect)
+        g = abs(v.effect)
+        if v.effect_kind != "hedges_g":
+            g = abs(v.difference / v.standard_error) * math.sqrt(1 / v.n_real + 1 / v.n_generated) / 2
+        return 2 * float(norm.cdf(g * low / abs(v.effect) / 2)) - 1
 
-    clear = [v for v in family if v.p_in_axis <= max(0.05 / axes, smallest, 2 * v.method.floor) * (1 + 1e-9)]
-    return max(clear, key=sure)
+    differing = [v for v in family if v.p_adjusted <= 0.05]
+    counted = [v for v in differing if v.wording.format == "share" or v.wording.item or COUNTS.match(v.wording.unit)]
+    return max(counted or differing, key=lambda v: (sure(v), v.method.family != "distance"))
 
 
+COUNTS = re.compile(r"(?!nats|log|sd)\w")
+"""Units of what can be counted in a text."""
 NUMBER = r"[<−\-]?\d[\d,]*\.?\d*(?:e-?\d+)?"
 
 
@@ -395,7 +405,7 @@ def near(said: str, value: float) -> bool:
 def faults_of_values(told: str, v: Verdict) -> list[str]:
     """What a sentence says otherwise of the values of both texts: behind the direction, if there is one."""
     faults, words = [], v.wording
-    if words.format == "score":
+    if words.format == "score" or "“" in told:
         return []
     if v.method.family == "distance":
         found = re.search(rf"({NUMBER})(?: %)? \(({NUMBER}) to ({NUMBER})\)", told)
@@ -406,7 +416,8 @@ def faults_of_values(told: str, v: Verdict) -> list[str]:
     percent = 100 if words.format == "share" else 1
     human = re.search(rf"\(human: ({NUMBER})", told)
     # in a clause such as "81 % of documents loop" the number comes first, elsewhere behind the name
-    number = re.findall(NUMBER, told.split(": " if words.clause else f"{words.label} ", 1)[1])[0]
+    named = f"{words.label} " in told and not words.clause
+    number = re.findall(NUMBER, told.split(f"{words.label} ", 1)[1] if named else told)[0]
     if human is None or not near(human.group(1), percent * v.real_value):
         faults.append(f"human value for {percent * v.real_value}")
     if not near(number, percent * v.generated_value):
@@ -415,7 +426,7 @@ def faults_of_values(told: str, v: Verdict) -> list[str]:
     if relative and not near(relative.group(1), 100 * (v.generated_value / v.real_value - 1)):
         faults.append(f"relative difference {relative.group(1)}")
     word = words.direction[v.generated_value > v.real_value] if words.direction else ""
-    if word and not re.search(rf"(^|is ){re.escape(word)}:", told):
+    if word and not words.clause and not re.search(rf"(^|: ){re.escape(word)}:", told):
         faults.append(f"direction is not {word!r}")
     return faults
 
@@ -425,7 +436,7 @@ def faults_of_sentence(said: str, cell: Cell, axis: str) -> list[str]:
     v, faults = cell.row, []
     if axis not in said or not re.search(rf"\b{cell.generated}\b", said):
         return [f"axis or text is missing: {said}"]
-    told = said.split(" – ", 1)[1]
+    told = re.split(rf"{re.escape(axis)}(?: – {cell.generated})?: ", said, maxsplit=1)[1]
     if cell.beside is not None:  # the direction beside a distance
         told, _, beside = told.rpartition("; ")
         told, faults = f"{told}.", faults_of_values(beside, cell.beside.row)
@@ -435,37 +446,30 @@ def faults_of_sentence(said: str, cell: Cell, axis: str) -> list[str]:
         faults.append("human bands")
     if gap and abs(read(gap.group(1)) - v.gap) > 0.051 and not (gap.group(1) == "<0.1" and v.gap < 0.05):
         faults.append(f"gap {gap.group(1)} for {v.gap}")
-    ending = re.search(r", (undecided whether beyond human variation|within human variation)\.$", told)
-    endings = {
-        "undecided": "undecided whether beyond human variation",
-        "within human variation": "within human variation",
-    }
-    if (ending.group(1) if ending else None) != endings.get(v.finding):
-        faults.append(f"finding {ending and ending.group(1)} for {v.finding}")
+    undecided, small = "undecided whether beyond human variation" in told, told.startswith("a small change: ")
+    if (undecided, small) != (v.finding == "undecided", v.finding == "within human variation"):
+        faults.append(f"undecided {undecided}, small {small} for {v.finding}")
     return [f"{fault}: {said}" for fault in faults]
 
 
 def first_gap(comparison: Comparison) -> str:
     """The first sentence on a gap, as printed; empty if there is none."""
     told = " ".join(str(comparison).split("\ndocuments: ")[0].split())
-    found = re.search(r"(?:(?:Largest|Main) gap|(?:Both|All \w+) depart).*", told)
+    found = re.search(r"\w+(?: \w+)? differs? from human text (?:most )?in .*?\.(?= It is |$)", told)
     return found.group() if found else ""
 
 
 def faults_of_means(comparison: Comparison) -> list[str]:
-    """Where the row of means disagrees with the table above it, and the first sentence with that row."""
-    table = re.split(r"─+\n", str(comparison))[1].splitlines()
-    means = [line for line in table if line.startswith("mean over axes")]
+    """Where the row of means disagrees with the ranks, and the first sentence with that row."""
+    means = [line for line in str(comparison).splitlines() if line.startswith("mean over ")]
+    answer = answer_of(comparison)
     if not means:
         return []
-    cells = [re.findall(r"(?<![\w.])<?\d+\.\d(?:±[\d.]+)?", line) for line in table[: table.index(means[0])] if line]
     said = np.array([float(x) for x in re.findall(r"\d+\.\d", means[0])])
-    # axes on which a text has no gap do not count
-    shown = np.array([[float(x.lstrip("<").split("±")[0]) for x in row] for row in cells if len(row) == len(said)])
-    faults = [] if (np.abs(shown.mean(axis=0) - said) <= 0.1001).all() else [f"means {said} of {shown.tolist()}"]
-    answer = answer_of(comparison)
-    if answer.nearest and (np.diff(said) < 0).any():
-        faults.append(f"{answer.nearest.generated} is nearest: {said}")
+    ranks = np.array([c.rank.distance for c in answer.corpora if c.rank is not None])
+    faults = [] if (np.abs(ranks - said) <= 0.0501).all() else [f"means {said} of {ranks.tolist()}"]
+    if (np.diff(said) < 0).any():
+        faults.append(f"nearest first: {said}")
     return faults
 
 
@@ -477,7 +481,6 @@ def disagreements(seed: int) -> tuple[int, int, list[str]]:
     scored = {(c, name): fitted[c].score(corpus) for c in fitted for name, corpus in corpora.items()}
     answer, count, differing, faults = answer_of(comparison), 0, 0, list[str]()
     statistics = {(c.name, s.name): s for c in critics for s in all_statistics(c, list(scored[c.name, "real"].rows))}
-    sizes: list[tuple[float, Cell, str]] = []
     for axis in answer.axes:
         for cell in axis.cells:
             v, key = cell.row, f"{axis.critic} of {cell.generated}"
@@ -497,20 +500,18 @@ def disagreements(seed: int) -> tuple[int, int, list[str]]:
             again.check("differs", cell.differs == any(r.p_adjusted <= 0.05 for r in family))
             if cell.differs:
                 differing += 1
-                first = leads(family, len(critics))
+                first = leads(family)
                 again.check(f"{v.statistic} speaks where {first.statistic} leads", first.statistic == v.statistic)
                 up = v.difference > 0
-                again.check("sign", cell.sign == (0 if s.kind == "distance" or v.low is None else 1 if up else -1))
-                counts = 0.4 if fitted[v.critic].reporting.general else 1.5 if fitted[v.critic].reporting.leading else 1
-                sizes.append(((v.gap or 0.0) * counts, cell, axis.axis))
+                if cell.thing is None:
+                    again.check("sign", cell.sign == (0 if s.kind == "distance" or v.low is None else 1 if up else -1))
             faults += [f"{key}, {v.statistic}: {fault}" for fault in again.faults]
     sentence = first_gap(comparison)
-    with_gap = [x for x in sizes if x[1].row.gap is not None]
+    largest = answer.largest
     faults += faults_of_means(comparison)
-    if sentence and with_gap:
-        _, cell, name = max(with_gap, key=lambda x: x[0])
-        faults += faults_of_sentence(sentence, cell, name)
-    elif bool(sentence) != bool(with_gap):
+    if sentence and largest is not None:
+        faults += faults_of_sentence(sentence, largest, answer.axis(largest.row.critic).axis)
+    elif bool(sentence) != bool(largest):
         faults.append(f"a gap is told, or none: {sentence}")
     return count, differing, faults
 

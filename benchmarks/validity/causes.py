@@ -17,18 +17,20 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from momus import Corpus
-from momus.critic import Critic
+from momus.critic import Critic, EvidenceMixin
 from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
+from momus.evidence import Overuse, Table
 from momus.runs.answer import AxisAnswer, Cell
+from momus.runs.findings import GENERAL, LEADING
 from momus.schema import build
 from momus.verdicts.judge import judge
 from momus.verdicts.settings import Settings
@@ -40,8 +42,10 @@ CRITICS = (
     "coreference", "layout", "edges", "marks", "names", "register", "path", "perplexity",
 )  # fmt: skip
 """Axes of documents; laws of running text, which take most of the time, are left out."""
-WEIGHED = {c.name: (c.reporting.general, c.reporting.leading) for c in make_critics(CRITICS)}
-"""What counts for the order of the axes besides their gaps."""
+FACTORS = {
+    c.name: GENERAL if c.reporting.general else LEADING if c.reporting.leading else 1.0 for c in make_critics(CRITICS)
+}
+"""What the findings of each axis count."""
 STRENGTHS = {"weak": 0.3, "strong": 1.0}
 """Share of documents that carry a defect."""
 FEWEST = 20
@@ -385,15 +389,17 @@ def run(collection: str, strength: str, options: argparse.Namespace) -> list[dic
         digest = hashlib.sha256("\0".join(side).encode()).hexdigest()[:16]
         if kept.get(name, {}).get("digest") != digest:
             kept[name] = {"digest": digest, "critics": {}}
-        held = kept[name]["critics"]
+        held, things = kept[name]["critics"], kept[name].setdefault("things", {})
         # coreference, which parses, reads unchanged text and the defects that are its own
         wanted = [c for c in CRITICS if c != "coreference" or name not in DEFECTS or c in DEFECTS[name].own]
         missing = [c for c in wanted if c not in held or c in options.again]
         if missing:
-            held |= {c: bench.rows(c, Corpus.from_texts(side, name=name)) for c in missing}
+            for c in missing:
+                held[c], things[c] = bench.rows(c, Corpus.from_texts(side, name=name))
             path.write_text(json.dumps(kept))
         verdicts = adjust([build(Verdict, row, str(path)) for c in wanted for row in held[c]])
-        cells = [Cell.of([v for v in verdicts if v.critic == c]) for c in wanted]
+        told = {c: [build(Overuse, t, str(path)) for t in things[c]] for c in wanted}
+        cells = [Cell.of([v for v in verdicts if v.critic == c], told[c], FACTORS[c]) for c in wanted]
         order = first_screen([cell for cell in cells if cell.differs])
         rows.append(
             {
@@ -426,7 +432,7 @@ def unchanged(collection: str, options: argparse.Namespace) -> list[dict[str, An
     rows = []
     for k in range(min(map(len, splits.values()), default=0)):
         verdicts = adjust([build(Verdict, row, str(path)) for c in CRITICS for row in splits[c][k]])
-        cells = [Cell.of([v for v in verdicts if v.critic == c]) for c in CRITICS]
+        cells = [Cell.of([v for v in verdicts if v.critic == c], (), FACTORS[c]) for c in CRITICS]
         found = first_screen([cell for cell in cells if cell.differs])
         rows.append({"collection": collection, "strength": "none", "defect": "unchanged", "changed": 0, "order": found})
     return rows
@@ -447,19 +453,23 @@ class Bench:
             self.critics[name] = make_critics([name])[0].fit(self.fit)
         return self.critics[name]
 
-    def rows(self, name: str, side: Corpus) -> list[dict[str, Any]]:
-        """The rows of one critic for one text, p-values not adjusted."""
+    def rows(self, name: str, side: Corpus) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """The rows of one critic for one text, p-values not adjusted, and the things that it tells by name."""
         critic = self.critic(name)
         if settled(critic, (self.real, side)) or name not in self.scores:
             self.scores[name] = critic.score(self.real)
-        found = judge(critic, self.scores[name], critic.score(side), self.settings, family=len(CRITICS))
-        return [v.row() for v in found]
+        scores = critic.score(side)
+        found = judge(critic, self.scores[name], scores, self.settings, family=len(CRITICS))
+        both = self.scores[name].summary, scores.summary
+        evidence = critic.evidence(*both) if isinstance(critic, EvidenceMixin) and None not in both else ()
+        things = [e.overuse for e in evidence if isinstance(e, Table) and e.overuse]
+        return [v.row() for v in found], [asdict(t) for t in things]
 
 
 def first_screen(cells: list[Cell]) -> list[Cell]:
     """Axes that differ in the order of the first screen."""
-    axes = [AxisAnswer(c.row.critic, c.row.axis, (c,), *WEIGHED[c.row.critic]) for c in cells]
-    return [axis.worst for axis in sorted(axes, key=lambda axis: -axis.weight)]
+    axes = [AxisAnswer(c.row.critic, c.row.axis, (c,)) for c in cells]
+    return [axis.worst for axis in sorted(axes, key=lambda axis: axis.order)]
 
 
 def judged(defect: Defect, order: list[Cell]) -> dict[str, object]:

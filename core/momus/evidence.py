@@ -17,6 +17,8 @@ Cell = str | int | float | None
 Role = Literal["real", "generated", "fitted", "reference"]
 Format = Literal["number", "share", "score"]
 Direction = tuple[str, str] | tuple[()]
+INDICES = ("nats", "log", "sd")
+"""First words of the units of what no reader can count."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,9 @@ class Wording:
         which sentences tell p.
     clause
         A sentence with ``{}`` for the value, such as ``{} of documents loop``; empty: label and value.
+    item
+        Of a distance that is the largest over many things that are told by name (`Overuse`): what has the thing, such
+        as ``documents open with``; empty for all others.
     """
 
     label: str = ""
@@ -242,6 +247,18 @@ class Wording:
     unit: str = ""
     format: Format = "number"
     clause: str = ""
+    item: str = ""
+
+    @property
+    def concrete(self) -> bool:
+        """Whether it tells what a reader can count in the text: a thing, a share, a number of words; else an index.
+
+        >>> Wording("mean length", unit="words").concrete, Wording("Latent NLL", unit="nats per document").concrete
+        (True, False)
+        """
+        if self.format == "share" or self.item:
+            return True
+        return bool(self.unit) and self.unit.split()[0] not in INDICES
 
     def __post_init__(self) -> None:
         """Check the direction."""

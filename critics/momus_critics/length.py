@@ -22,6 +22,7 @@ from momus.critic import (
     Values,
 )
 from momus.critic.fitted import Fitted
+from momus.critic.statistic import perplexity
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence
 from momus.numeric.types import Floats
@@ -121,15 +122,25 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         return {
             "length": Counted.of_values(z),
             "tokens": np.column_stack([z, np.ones(len(z))]),
+            "typical": np.column_stack([np.log(z), np.ones(len(z))]),
             "logarithms": np.column_stack([x, squares, np.ones(len(z))]),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """KS distance between the length distributions, difference of mean lengths, ratio of their spreads."""
+        """KS distance of lengths, mean length, typical length (which one long text does not move), and spread."""
         return (
             Statistic.ks("length", "Kolmogorov–Smirnov distance of lengths"),
             Statistic.ratio(
                 "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
+            ),
+            Statistic.value(
+                "typical_length",
+                "typical",
+                perplexity,
+                "typical length (geometric mean)",
+                ("shorter", "longer"),
+                scale="log",
+                unit=self._unit,
             ),
             Statistic.value(
                 "spread",

@@ -212,6 +212,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
                 largest_gap,
                 "largest gap of a name (Cohen’s h of shares of documents)",
                 uneven="itself",
+                item="documents name",
             ),
             Statistic.relative(
                 "name_rate",
@@ -246,8 +247,8 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         """Names by how much their share of documents differs, and how often two documents share a name."""
         texts, p, q = counts_of(real, generated, "names", str)
         a, b = p[1:] / p[0], q[1:] / q[0]
-        which = (b > a) & (q[1:] >= LEAST)
-        named = Named("over-used names", "recurring_names", which, np.abs(share_gaps(p, q)), 5)
+        which = np.maximum(p[1:], q[1:]) >= LEAST
+        named = Named("names", "recurring_names", which, np.abs(share_gaps(p, q)), 5)
         # pairs of documents that share a name, per pair of documents
         pairs = [percent((x[1:] * (x[1:] - 1)).sum() / max(x[0] * (x[0] - 1), 1)) for x in (p, q)]
         note = f"A hundred pairs of documents share {pairs[0]:g} names in real text, {pairs[1]:g} in generated text."

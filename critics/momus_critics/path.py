@@ -101,6 +101,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
             "latent_ppl": ("more usual in its path", "less usual in its path"),
         },
         limits="It sees what sentences are about, by their words: whether one follows from another, it cannot see.",
+        general=True,
         aggregated=False,
     )
 

@@ -273,7 +273,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             codes, p, q = counts_of(real, generated, kind, float, totals, LEAST)
             names, keys = [spelled(int(c)) for c in codes], [f"{kind} {int(c)}" for c in codes]
             # only openings are tested, see `statistics`
-            named = "over-used openings of sentences by part of speech" if kind == "openings" else ""
+            named = "openings of sentences by part of speech" if kind == "openings" else ""
             usage = Usage(kind, title, "template", unit, names, keys, p, q)
             tables += usage.tables(real, generated, SHOWN, named)
         return tables

@@ -121,7 +121,9 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         """Total variation, the supremum form, and the share of the commonest words of real text."""
         return (
             Statistic("tvd", AGGREGATED, "distance", total_variation, label="total variation"),
-            Statistic("sup", AGGREGATED, "distance", supremum, label="largest difference in the share of a word"),
+            Statistic.distance(
+                "sup", AGGREGATED, supremum, "largest difference in the share of a word", item="words are"
+            ),
             Statistic.share(
                 "common_share",
                 "common",

@@ -30,7 +30,7 @@ def largest():
     for seed in range(20):
         comparison, critics, texts, register = run(seed)
         cell = answer_of(comparison).largest
-        if cell is not None and cell.row.effect_kind == "hedges_g" and cell.direction:
+        if cell is not None and cell.row.effect_kind == "hedges_g" and cell.direction and not cell.row.wording.clause:
             critic = next(c for c in critics if c.name == cell.row.critic)
             sides = [critic.score(read_memory(texts[name], name)) for name in ("real", cell.generated)]
             s = next(s for s in all_statistics(critic, list(sides[0].rows)) if s.name == cell.row.statistic)
@@ -44,11 +44,11 @@ def test_a_sentence_that_says_something_else_is_found(largest):
     assert faults_of_sentence(said, cell, axis) == []
     other = s.direction[cell.row.difference < 0]
     for wrong in (
-        said.replace(cell.direction, other),
+        said.replace(f"{cell.direction}:", f"{other}:"),
         said.replace("human: ", "human: 9"),
         said.replace(" human bands", "9 human bands"),
         said.replace(axis, "another axis"),
-        said[:-1] + ", within human variation.",
+        said.replace(f"{axis}: ", f"{axis}: a small change: "),
     ):
         assert wrong != said
         assert faults_of_sentence(wrong, cell, axis) != [], wrong

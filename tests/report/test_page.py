@@ -20,7 +20,8 @@ from momus.report.figures.svg import figure_csv
 from momus.report.html import numeric_columns
 from momus.report.page import methods
 from momus.report.passages import passage
-from momus.report.words.sentences import axis_line, axis_sentences, finding_words, first_sentences
+from momus.report.words.leads import first_sentences
+from momus.report.words.sentences import axis_line, axis_sentences, finding_words
 from momus.runs.answer import answer_of
 from momus.runs.examples import Example
 

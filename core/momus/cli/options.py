@@ -248,7 +248,8 @@ class Testing:
         str,
         typer.Option(
             metavar="NAME",
-            help="Kind of text whose human bands serve where real text has no groups; default: predicted from all.",
+            help="Kind of text whose human bands serve where real text has no groups: novels, proposals, manuals or "
+            "documentation; default: predicted from all.",
         ),
     ] = ""
     pairwise: Annotated[

@@ -146,7 +146,7 @@ class Statistic:
     needs
         What a document must have for the statistic to have a value, such as ``several paragraphs``; if no document of
         a text has it, the row says so and is not tested (`momus.inference.contrast`).
-    label, direction, unit, format, clause
+    label, direction, unit, format, clause, item
         How readers are told of it, see `Wording`.
 
     Raises
@@ -174,6 +174,7 @@ class Statistic:
     unit: str = ""
     format: Format = "number"
     clause: str = ""
+    item: str = ""
     needs: str = ""
     uneven: Literal["squares", "itself"] = "squares"
 
@@ -227,7 +228,7 @@ class Statistic:
     @property
     def wording(self) -> Wording:
         """What sentences and figures call the statistic."""
-        return Wording(self.label, self.direction, self.unit, self.format, self.clause)
+        return Wording(self.label, self.direction, self.unit, self.format, self.clause, self.item)
 
     def __post_init__(self) -> None:
         """Check the choices."""

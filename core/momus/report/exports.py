@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from momus.report.against_view import against_markdown
 from momus.report.words.against import first_sentences as against_sentences
 from momus.report.words.format import markdown, markdown_table
-from momus.report.words.sentences import first_sentences, largest_gaps, legend, overuse_lines, says_what
+from momus.report.words.leads import first_sentences
+from momus.report.words.sentences import largest_gaps, legend, overuse_lines, says_what
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, AxisAnswer, answer_of, overuse_of

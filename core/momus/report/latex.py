@@ -129,7 +129,7 @@ def _latex_cell(axis: AxisAnswer, generated: str) -> str:
         return "n/a"
     interval = cell.row.gap_interval if cell.row.p_adjusted is not None else None
     small = "" if interval is None else rf" {{\scriptsize [{interval[0]:.1f}, {interval[1]:.1f}]}}"
-    return latex(cell_text(cell, words=True)) + small
+    return latex(cell_text(cell)) + small
 
 
 def latex(text: object) -> str:

@@ -31,7 +31,8 @@ from momus.report.words.joint import (
     rank,
     rank_cells,
 )
-from momus.report.words.sentences import finding_words, first_sentences, label, legend
+from momus.report.words.leads import first_sentences
+from momus.report.words.sentences import finding_words, label, legend
 from momus.report.words.table import overview
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
@@ -192,7 +193,7 @@ def summary_html(comparison: Results) -> str:
         .get_template("summary.html.j2")
         .render(
             sentences=first_sentences(answer) if against is None else against_sentences(answer, against),
-            table=overview(answer),
+            table=overview(answer, words=True),
             legend=legend(answer) if against is None else against_legend(answer, against),
             trust=trust_items(comparison) if comparison.signature else [],
             warnings=comparison.warnings,

@@ -10,7 +10,8 @@ from momus.report.against_view import against_view
 from momus.report.safe import one_line
 from momus.report.wide import wide_view
 from momus.report.words.format import plain_text
-from momus.report.words.sentences import first_sentences, largest_gaps, legend, overuse_lines, unscored_lines
+from momus.report.words.leads import first_sentences
+from momus.report.words.sentences import largest_gaps, legend, overuse_lines, unscored_lines
 from momus.report.words.table import Overview, overview, short_names, shortened
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
@@ -26,6 +27,8 @@ WIDTH = 80
 WIDE = 170
 AXIS = 28
 """Largest width of the column of axes, in terminal cells."""
+ROOM = 9
+"""Cells that a column of one of several corpora has at least."""
 CORPORA = 4
 """Largest number of corpora side by side."""
 GAP = 2
@@ -53,7 +56,7 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
     if not answer.corpora:
         return Text("Nothing was compared.")
     parts: list[RenderableType] = [*_answer(answer), _trust(comparison), Text("")]
-    parts += overview_tables(overview(answer, pad=True), WIDTH)
+    parts += overview_tables(overview(answer, pad=True, words=len(answer.corpora) == 1), WIDTH)
     parts += [Text(line, style="dim") for line in legend(answer)]
     gaps = [*largest_gaps(answer), *overuse_lines(overuse_of(comparison.results, answer))]
     parts += [Text(""), *(_named(name, sentence) for name, sentence in gaps)] if gaps else []
@@ -102,7 +105,10 @@ def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]
     parts: list[RenderableType] = []
     for start in range(0, len(table.names), size):
         block = table.columns(start, start + size)
-        axis = min(AXIS, max((_cells(r.label) for r in (*block.axes, *block.ranks)), default=0))
+        # names of corpora have room before those of statistics, which are cut
+        widest = max(_cells(n) for n in block.names)
+        most = AXIS if len(block.names) == 1 else max(AXIS, width - (max(ROOM, widest) + GAP) * len(block.names))
+        axis = min(most, max((_cells(r.label) for r in (*block.axes, *block.ranks)), default=0))
         room = (width - axis) // len(block.names) - GAP
         names, key = short_names(block.names, room)
         parts += [Text("")] if start else []
@@ -128,11 +134,14 @@ def _table(block: Overview, names: Sequence[str], axis: int) -> Table:
     # aligned here: rich would strip the spaces that stand for missing signs
     widths = [max(_cells(t) for t in (name, *(r.cells[k] for r in rows))) for k, name in enumerate(names)]
     for name, width in zip(names, widths, strict=True):
-        table.add_column(Text(" " * (width - _cells(name)) + name), no_wrap=True)
+        before = "" if len(names) == 1 else " " * (width - _cells(name))
+        table.add_column(Text(before + name), no_wrap=True)
     for i, row in enumerate(rows):
         texts = [" " * (w - _cells(c)) + c for c, w in zip(row.cells, widths, strict=True)]
+        if len(names) == 1:  # words stand behind the numbers, so cells begin at the left
+            texts = [shortened(row.cells[0], WIDTH - axis - GAP)]
         cells = [Text(t, style="bold" if s else "") for t, s in zip(texts, row.strong, strict=True)]
-        table.add_row(Text(shortened(row.label, axis)), *cells, end_section=i == len(block.axes) - 1)
+        table.add_row(Text(_cut(row.label, axis)), *cells, end_section=i == len(block.axes) - 1)
     return table
 
 
@@ -160,9 +169,12 @@ def _warnings(warnings: Sequence[str]) -> list[Text]:
     return texts if more <= 0 else [*texts, Text(f"and {more} more; {arg('every', True)} shows all", style="yellow")]
 
 
-def _cut(line: str) -> str:
+def _cut(line: str, width: int = 0) -> str:
+    """A line with its end cut, to leave room for ``…``; of at most ``width`` cells if that is given."""
     from rich.cells import set_cell_size
 
+    if width:
+        return line if _cells(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
     return set_cell_size(line, min(_cells(line), WIDTH - 2)).rstrip() + " …"
 
 

@@ -6,13 +6,13 @@ made of it in `momus.report.words.sentences`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from momus.evidence import Overuse, Table
+from momus.evidence import Overuse, Overused, Table
 from momus.joint.ranks import ALL_AXES, RankRow
+from momus.runs.findings import GENERAL, LEADING, Finding, findings_of_axis, in_order, significant
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from momus.runs.result import CriticResult, Results
 
 Sign = Literal[-1, 0, 1]
-GENERAL, LEADING = 0.4, 1.5
-"""What a gap of a general axis counts where axes are put in order, which moves with whatever narrower axes find, and of
-a leading one, whose findings move others."""
+MAY = 0.05
+"""Bootstrap share below which a text is not said to be perhaps the nearest one."""
 OVERUSED, NAMED = 6, 3
 """Largest number of lines on what texts say too often, and of things that a line names."""
 
@@ -34,30 +33,63 @@ class Cell:
     Attributes
     ----------
     row
-        The row that speaks for the axis: of an axis that differs, the statistic that leads its family; otherwise the
-        headline. Words, sign, values, size and interval are all of this row.
+        The row that speaks for the axis: of an axis that differs, that of its first finding; otherwise the headline.
+        Words, sign, values, size and interval are all of this row.
     also
         Other statistics of the family that differ, those with the smallest p first.
     beside
         Where a distance speaks, which has no direction: the first of the others, in the order of the critic, that has.
+    findings
+        What there is to say of the axis, what a reader would see first first; empty where nothing differs.
     """
 
     row: Verdict
     also: tuple[Verdict, ...] = ()
     beside: Cell | None = None
+    findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def of(cls, rows: Sequence[Verdict]) -> Cell:
-        """The cell of all rows of one critic and corpus."""
-        (row,) = speaking(rows)
+    def of(cls, rows: Sequence[Verdict], overuses: Sequence[Overuse] = (), factor: float = 1.0) -> Cell:
+        """The cell of all rows of one critic and corpus, with the things that it tells by name.
+
+        See `momus.runs.findings.findings_of_axis`.
+        """
+        findings = tuple(findings_of_axis(rows, overuses, factor))
+        (row,) = [findings[0].row] if findings else speaking(rows)
         also = [v for v in rows if v.is_finding and v is not row] if row.differs else []
-        beside = next((c for c in map(cls, also) if c.direction), None) if row.method.family == "distance" else None
-        return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)), beside)
+        told = findings and findings[0].thing is not None
+        distance = row.method.family == "distance" and not told
+        beside = next((c for c in map(cls, also) if c.direction), None) if distance else None
+        return cls(row, tuple(sorted(also, key=lambda v: v.p_adjusted or 0.0)), beside, findings)
 
     @property
     def generated(self) -> str:
         """Name of the generated corpus."""
         return self.row.generated
+
+    @property
+    def thing(self) -> Overused | None:
+        """The thing by which the axis differs most, if it is told by name."""
+        return self.findings[0].thing if self.findings else None
+
+    @property
+    def small(self) -> bool:
+        """Whether the texts differ, and less than human authors do."""
+        return self.differs and self.row.finding == "within human variation"
+
+    @property
+    def weight(self) -> float:
+        """What the axis counts for the order of axes: its first finding, see `momus.runs.findings`."""
+        return self.findings[0].weight if self.findings else 0.0
+
+    @property
+    def order(self) -> tuple[bool, bool, float, float]:
+        """Where it stands: what a reader would see most of first, small changes later, then what does not differ.
+
+        Cells of which nothing is to say are put in order by their gap; those that were not tested come last.
+        """
+        gap = -1.0 if self.row.p_adjusted is None else (self.row.gap or 0.0) * self.differs
+        return not self.differs, self.small, -self.weight, -gap
 
     @property
     def differs(self) -> bool:
@@ -73,6 +105,8 @@ class Cell:
     def sign(self) -> Sign:
         """Whether the generated text is significantly higher (1) or lower (−1); 0 for distances, which have no sign."""
         v = self.row
+        if self.thing is not None:
+            return 1 if self.thing.generated > self.thing.real else -1
         if not self.differs or v.low is None or v.high is None or v.method.family == "distance":
             return 0
         return 1 if v.low > 0 else -1 if v.high < 0 else 0
@@ -105,8 +139,6 @@ class AxisAnswer:
     critic: str
     axis: str
     cells: tuple[Cell, ...]
-    general: bool = False
-    leading: bool = False
 
     @property
     def size(self) -> float:
@@ -116,18 +148,14 @@ class AxisAnswer:
         return max(gaps, default=0.0 if tested else -1.0)
 
     @property
-    def weight(self) -> float:
-        """What axes are put in order by: their size, times `GENERAL` or `LEADING` for such axes."""
-        return self.counted(self.worst) if self.size > 0 else self.size
-
-    def counted(self, cell: Cell) -> float:
-        """What the gap of a cell counts."""
-        return (cell.row.gap or 0.0) * (GENERAL if self.general else LEADING if self.leading else 1.0)
+    def order(self) -> tuple[bool, bool, float, float]:
+        """Where the axis stands among others: by its first cell, see `Cell.order`."""
+        return min(c.order for c in self.cells)
 
     @property
     def worst(self) -> Cell:
-        """The corpus that is farthest from human text on this axis."""
-        return max(self.cells, key=lambda c: (c.differs, c.row.gap or 0.0))
+        """The corpus of which there is most to say on this axis; if nothing differs, the one with the largest gap."""
+        return min(self.cells, key=lambda c: (*c.order, -(c.row.gap or 0.0)))
 
 
 @dataclass(frozen=True)
@@ -136,10 +164,9 @@ class CorpusAnswer:
 
     Attributes
     ----------
-    beyond, differs, tested
-        Numbers of axes on which it is beyond human variation, on which it differs at all, and that were tested.
-    mean
-        Mean of the gaps that are shown, over the axes on which all corpora have one; None if there is none.
+    beyond, differs, small, tested
+        Numbers of axes on which it is beyond human variation, on which it differs at all, or by a small change (it
+        differs, and less than human authors do), and that were tested.
     rank
         Its row in the ranks over all axes, by the headline statistic of each, which is the same for all corpora; None
         with a single corpus, or without bands.
@@ -148,8 +175,8 @@ class CorpusAnswer:
     generated: str
     beyond: int
     differs: int
+    small: int
     tested: int
-    mean: float | None
     rank: RankRow | None
 
 
@@ -160,41 +187,45 @@ class Answer:
     Attributes
     ----------
     corpora
-        Nearest to human text first: by their mean gap if they have ranks, else by the number of axes beyond human
-        variation.
+        Nearest to human text first: by the distance of their ranks if they have any, else by the number of axes beyond
+        human variation.
     axes
-        Largest gap first, general axes behind others (`AxisAnswer.weight`); axes that were not tested last.
+        Those of which a reader would see most first (`AxisAnswer.order`); axes that were not tested last.
+    findings
+        What there is to say of all texts, in the order in which it is told (`momus.runs.findings.in_order`).
     mean_axes
-        Number of axes over which the mean gap is taken.
+        Number of axes over which the mean distance of the ranks is taken.
     layout
         What to doubt first: in which layout texts differ, and the axes that read it; empty where they do not.
     """
 
     corpora: tuple[CorpusAnswer, ...]
     axes: tuple[AxisAnswer, ...]
+    findings: tuple[Finding, ...] = ()
     mean_axes: int = 0
     layout: str = ""
 
     @property
     def nearest(self) -> CorpusAnswer | None:
-        """The corpus that is significantly nearest to human text; None with a single corpus or where it is not sure.
-
-        Its rank says so, and its mean gap is the smallest.
-        """
+        """The corpus that is significantly nearest to human text; None with a single corpus or where it is not sure."""
         first = self.corpora[0]
         return first if first.rank is not None and first.rank.rank_high == 1 else None
 
     @property
     def tied(self) -> tuple[str, ...]:
-        """The corpora that may be the nearest one, by their ranks or by their mean gap."""
+        """The corpora that may be the nearest one: by their rank, and in at least `MAY` of the replicates."""
         ranked = [c for c in self.corpora if c.rank is not None]
-        return tuple(c.generated for c in ranked if c is ranked[0] or (c.rank is not None and c.rank.rank_low == 1))
+        return tuple(c.generated for c in ranked if c is ranked[0] or _may_be_nearest(c))
 
     @property
     def largest(self) -> Cell | None:
-        """The largest gap of all, where general axes count less (`AxisAnswer.weight`); None if nothing differs."""
-        axes = [a for a in self.axes if a.worst.differs and a.worst.row.gap is not None]
-        return max(axes, key=lambda a: a.weight).worst if axes else None
+        """The cell of which there is most to say; None if nothing differs."""
+        return self.axes[0].worst if self.axes and self.axes[0].worst.differs else None
+
+    def first_axis(self, generated: str) -> str:
+        """The critic of the axis on which there is most to say of a corpus."""
+        cells = [c for a in self.axes for c in a.cells if c.generated == generated]
+        return min(cells, key=lambda c: c.order).row.critic
 
     def axis(self, critic: str) -> AxisAnswer:
         """The axis of a critic."""
@@ -206,40 +237,57 @@ def answer_of(comparison: Results) -> Answer:
     by_axis: dict[str, dict[str, list[Verdict]]] = {}
     for v in comparison.verdicts:
         by_axis.setdefault(v.critic, {}).setdefault(v.generated, []).append(v)
-    cells = {critic: tuple(map(Cell.of, by_text.values())) for critic, by_text in by_axis.items()}
-    weighed = {r.name: (r.general, r.leading) for r in comparison.results}
-    axes = [
-        AxisAnswer(name, of_axis[0].row.axis, of_axis, *weighed.get(name, (False, False)))
-        for name, of_axis in cells.items()
-    ]
-    axes.sort(key=lambda a: -a.weight)  # stable: axes of one size stay in the order of the critics
-    rows = [[cell.row for cell in of_axis] for of_axis in cells.values()]
-    counted = [of_axis for of_axis in rows if all(v.gap is not None and v.p_adjusted is not None for v in of_axis)]
-    means: dict[str, list[float]] = {}
-    for v in (v for of_axis in counted for v in of_axis):
-        means.setdefault(v.generated, []).append(v.gap or 0.0)
-    corpora = _corpora(comparison, [v for of_axis in rows for v in of_axis], {k: fmean(m) for k, m in means.items()})
-    return Answer(corpora, tuple(axes), len(counted), str(comparison.signature.get("layout", "")))
+    counts = {r.name: GENERAL if r.general else LEADING if r.leading else 1.0 for r in comparison.results}
+    things = things_of(comparison.results)
+    axes = []
+    for critic, by_text in by_axis.items():
+        cells = tuple(
+            Cell.of(rows, things.get((critic, text), ()), counts.get(critic, 1.0)) for text, rows in by_text.items()
+        )
+        axes.append(AxisAnswer(critic, cells[0].row.axis, cells))
+    axes.sort(key=lambda a: a.order)  # stable: axes of one size stay in the order of the critics
+    findings = in_order(f for a in axes for c in a.cells for f in c.findings)
+    ranking = comparison.joint.ranking
+    return Answer(
+        _corpora(comparison, [c for a in axes for c in a.cells]),
+        tuple(axes),
+        tuple(findings),
+        0 if ranking is None else ranking.counted,
+        str(comparison.signature.get("layout", "")),
+    )
 
 
-def _corpora(comparison: Results, speaking: Sequence[Verdict], means: Mapping[str, float]) -> tuple[CorpusAnswer, ...]:
+def _corpora(comparison: Results, cells: Sequence[Cell]) -> tuple[CorpusAnswer, ...]:
     ranking = comparison.joint.ranking
     ranks = {r.model: r for r in (ranking.of(ALL_AXES) if ranking is not None else [])}
     corpora = []
-    for name in dict.fromkeys(v.generated for v in speaking):
-        rows = [v for v in speaking if v.generated == name]
+    for name in dict.fromkeys(v.generated for v in comparison.verdicts):
+        mine = [c for c in cells if c.generated == name]
         corpora.append(
             CorpusAnswer(
                 name,
-                sum(v.finding == "beyond human variation" for v in rows),
-                sum(v.differs for v in rows),
-                sum(v.p_adjusted is not None for v in rows),
-                means.get(name),
+                sum(c.row.finding == "beyond human variation" for c in mine),
+                sum(c.differs for c in mine),
+                sum(c.small for c in mine),
+                sum(c.row.p_adjusted is not None for c in mine),
                 ranks.get(name),
             )
         )
-    by_rank = all(c.rank is not None and c.mean is not None for c in corpora)
-    return tuple(sorted(corpora, key=lambda c: c.mean if by_rank and c.mean is not None else (c.beyond, c.differs)))
+    by_rank = all(c.rank is not None for c in corpora)
+    return tuple(sorted(corpora, key=lambda c: (c.rank.distance,) if by_rank and c.rank else (c.beyond, c.differs)))
+
+
+def _may_be_nearest(corpus: CorpusAnswer) -> bool:
+    return corpus.rank is not None and corpus.rank.rank_low == 1 and corpus.rank.p_nearest >= MAY
+
+
+def things_of(results: Sequence[CriticResult]) -> dict[tuple[str, str], list[Overuse]]:
+    """What texts say more or less often, by critic and generated text."""
+    return {
+        (r.name, corpus): [t.overuse for t in items if isinstance(t, Table) and t.overuse]
+        for r in results
+        for corpus, items in r.evidence
+    }
 
 
 @dataclass(frozen=True)
@@ -258,35 +306,18 @@ def overuse_of(results: Sequence[CriticResult], answer: Answer, most: int = OVER
     -------
     At most ``most`` of them: of each kind the corpus with the largest gap first, then the second of each kind, …
     """
-    evidence = {(r.name, corpus): items for r in results for corpus, items in r.evidence}
+    things = things_of(results)
     ranked: list[tuple[int, CorpusOveruse]] = []
     for axis in answer.axes:
-        differing = sorted((c for c in axis.cells if c.differs), key=lambda c: -(c.row.gap or 0.0))
         places: dict[str, int] = {}
-        for cell in differing:
-            tables = [t for t in evidence.get((axis.critic, cell.generated), ()) if isinstance(t, Table) and t.overuse]
-            for item, overuse in zip(tables, _significant([t.overuse for t in tables if t.overuse], cell), strict=True):
-                if overuse.items:
-                    place = places[item.name] = places.get(item.name, -1) + 1
-                    ranked.append((place, CorpusOveruse(cell.generated, axis.critic, overuse)))
+        for cell in sorted((c for c in axis.cells if c.differs), key=lambda c: -c.weight):
+            rows = {v.statistic: v for v in (*cell.also, cell.row)}
+            overuses = things.get((axis.critic, cell.generated), [])
+            for overuse in overuses:
+                named = significant(overuse, rows.get(overuse.of), overuses)[:NAMED]
+                if named:
+                    place = places[overuse.what] = places.get(overuse.what, -1) + 1
+                    said = replace(overuse, items=tuple(named))
+                    ranked.append((place, CorpusOveruse(cell.generated, axis.critic, said)))
     ranked.sort(key=lambda pair: pair[0])  # stable: axes of one place stay in the order of their gaps
     return [overuse for _, overuse in ranked[:most]]
-
-
-def _significant(overuses: Sequence[Overuse], cell: Cell) -> list[Overuse]:
-    """What is significant of things that a text says too often or too rarely: nothing unless their statistic differs.
-
-    Of many things, those with a size beyond the critical value of the largest one; if that does differ, at least it,
-    whichever of the lists it is in.
-    """
-    rows = {v.statistic: v for v in (*cell.also, cell.row)}
-    significant = []
-    for overuse in overuses:
-        row = rows.get(overuse.of)
-        largest = max(
-            (i.size for o in overuses for i in o.items if o.of == overuse.of and i.size is not None), default=0
-        )
-        critical = min(row.method.critical or 0.0, largest) if row else 0.0
-        items = [i for i in overuse.items if row and (i.size is None or i.size >= critical)]
-        significant.append(replace(overuse, items=tuple(items[:NAMED])))
-    return significant

@@ -21,9 +21,9 @@ from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.relabelling import FIRST, NOISE, STAGES
 from momus.numeric.types import Floats
-from momus.text.counting import documents_of
 from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.running_text import judge_laws
+from momus.verdicts.scarce import explained, scarce
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
 from momus.verdicts.table import with_leading
@@ -150,19 +150,12 @@ def _judge_documents(
                 hint=f"it returns {', '.join(real.rows) or 'nothing'}",
             )
     design = design_of_scores(real, generated, settings)
-    results = _tested(statistics, rows, design, settings, family, economy, headline_of(critic))
-    return [_explained(s, r, (real.corpus, generated.corpus)) for s, r in zip(statistics, results, strict=True)]
-
-
-def _explained(statistic: Statistic, result: TestResult, names: tuple[str, str]) -> TestResult:
-    """The result of a statistic that a text lacks, with the reason by the names of the texts."""
-    lacks = result.method.lacks
-    if not lacks:
-        return result
-    chosen = {"real": names[:1], "generated": names[1:], "both": names}[lacks]
-    what = statistic.needs or f"a value of {statistic.label or statistic.name}"
-    reason = " and ".join(f"no {documents_of(n, noun='document')} has {what}" for n in chosen)
-    return replace(result, method=replace(result.method, reason=reason))
+    names = real.corpus, generated.corpus
+    few = {s.name: result for s in statistics if (result := scarce(s, rows, names)) is not None}
+    kept = [s for s in statistics if s.name not in few]
+    results = _tested(kept, rows, design, settings, family, economy, headline_of(critic)) if kept else []
+    tested = {s.name: explained(s, r, rows, names) for s, r in zip(kept, results, strict=True)}
+    return [(few | tested)[s.name] for s in statistics]
 
 
 def design_of_scores(real: Scores, generated: Scores, settings: Settings) -> Design:

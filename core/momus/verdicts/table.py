@@ -10,16 +10,15 @@ from dataclasses import replace
 import numpy as np
 
 from momus.arguments import arg
-from momus.critic.scores import LATENT_NLL, LATENT_PPL
 from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
 from momus.inference.intervals import t_quantile
 from momus.inference.selection import SPENT, candidates, optimism
-from momus.inference.spread import is_seen
+from momus.verdicts.touched import surely_touched
 from momus.verdicts.verdict import Verdict
 
-UNDIRECTED, UNNAMED = 0.4, 0.5
-"""What the gap of a distance, and of a likelihood, counts where the statistics of an axis are put in order."""
+INDEX = 0.4
+"""What the gap of an index counts beside that of a statistic that a reader can count."""
 ADJUSTMENTS = ("holm", "bh", "none", "holm-table", "bh-table")
 
 
@@ -68,10 +67,20 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
                 factor = of_axis[i] / v.p_axis if v.p_axis > 0 else len(leading)
                 adjusted[i] = min(v.p_in_axis * factor, 1.0)  # of the leading row: that of the axis
     q = dict(zip(tested, benjamini_hochberg(list(p_of.values())), strict=True)) if tested else {}
-    return [
-        replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
-        for i, v in enumerate(verdicts)
-    ]
+    return _led_by_findings(
+        [
+            replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
+            for i, v in enumerate(verdicts)
+        ]
+    )
+
+
+def _led_by_findings(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """Let the finding that is seen first lead each axis that differs: only now is it known which rows do."""
+    first: dict[tuple[str, str, str], Verdict] = {}
+    for v in sorted((v for v in verdicts if v.is_finding), key=lambda v: (*seen_first(v), not v.leads)):
+        first.setdefault(_axis_of(v), v)
+    return [replace(v, leads=v is first[_axis_of(v)]) if _axis_of(v) in first else v for v in verdicts]
 
 
 def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -154,45 +163,35 @@ def with_leading(verdicts: Sequence[Verdict], family: int = 1) -> list[Verdict]:
     """Mark the row that leads the family of an axis, given the rows of one critic and generated text.
 
     Of the rows whose step-down p stays below α however the p-values of ``family`` axes are adjusted, it is the one that
-    is surely farthest off: the end of the effect's interval that is nearer to 0, in human bands, is largest. What tells
-    no direction (a distance) counts `UNDIRECTED` of it, what names nothing of the text (Latent NLL and PPL) `UNNAMED`.
-    Without bands, a value comes before a distance, and then the largest |t|. Where no row is that clear, it is the one
-    with the smallest p.
+    a reader would see first (`seen_first`). Where no row is that clear, it is the one with the smallest p.
     """
     rows = [i for i, v in enumerate(verdicts) if v.p_in_axis is not None]
     smallest = min((verdicts[i].p_in_axis or 0.0 for i in rows), default=0.0)
 
-    def order(i: int) -> tuple[float, float, bool, float]:
+    def order(i: int) -> tuple[object, ...]:
         v = verdicts[i]
         p = v.p_in_axis or 0.0
         # of two-sided tests, the smallest p is twice that of distances
         clear = p <= max(v.alpha / family, smallest, 2 * v.method.floor) * (1 + 1e-9)
-        distance = v.method.family == "distance"
         t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
-        # rows that are clear come first and are ordered by size alone; the others by p
-        return 0.0 if clear else p, -weight_of(v) * _sure_gap(v), distance, -t
+        # rows that are clear come first and are ordered by what is seen; the others by p
+        return 0.0 if clear else p, *seen_first(v), -t
 
     first = min(rows, key=order, default=-1)
     return [replace(v, leads=i == first) for i, v in enumerate(verdicts)]
 
 
 def weight_of(v: Verdict) -> float:
-    """What the gap of a row counts where the statistics of an axis are put in order."""
-    if v.method.family == "distance":
-        return UNDIRECTED
-    return UNNAMED if v.statistic in (LATENT_NLL, LATENT_PPL) else 1.0
+    """What the gap of a row counts for what is told first: an index speaks only where nothing concrete differs."""
+    return 1.0 if v.wording.concrete else INDEX
 
 
-def _sure_gap(v: Verdict) -> float:
-    """Gap in bands that the interval of the effect leaves sure, in the largest band if authors are not seen to differ.
+def seen_first(v: Verdict) -> tuple[bool, float, bool]:
+    """The place of a row among those of its axis that differ: what a reader can count, by the documents it touches.
 
-    0 without a band.
+    An index (Latent PPL, a distance, a spread) speaks only where nothing concrete differs on the axis.
     """
-    if v.effect_low is None or v.effect_high is None or not v.band or v.effect_low <= 0 <= v.effect_high:
-        return 0.0
-    # a band near 0 that is not sure would make any gap the largest
-    band = v.band if is_seen(v.band, v.band_low) else v.band_high or v.band
-    return min(abs(v.effect_low), abs(v.effect_high)) / band
+    return not v.wording.concrete, -surely_touched(v), v.method.family == "distance"
 
 
 def speaking(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -257,10 +256,10 @@ def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, p
     if not limited:
         return []
     every, floor = len(limited) == len(tested), min(v.method.floor for v in limited)
-    names = ", ".join(f"{v.critic} on {v.generated}" for v in limited[:SHOWN])
+    names = ", ".join(f"{v.axis} on {v.generated}" for v in limited[:SHOWN])
     more = f" and {len(limited) - SHOWN} more" if len(limited) > SHOWN else ""
     if pairs:
-        names = ", ".join(f"{v.critic} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
+        names = ", ".join(f"{v.axis} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
     kind = "axis of a pair of generated texts" if pairs else "axis"
     plural = "axes of pairs of generated texts" if pairs else "axes"
     who = f"No {kind} can differ" if every else f"{len(limited)} of {len(tested)} {plural} cannot"
@@ -284,7 +283,7 @@ def skewness_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     rows = [v for v in verdicts if v.leads and v.differs and abs(v.method.skewness) > SKEWED]
     if not rows:
         return []
-    names = ", ".join(f"{v.critic} on {v.generated}" for v in rows[:SHOWN])
+    names = ", ".join(f"{v.axis} on {v.generated}" for v in rows[:SHOWN])
     more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
     return [
         f"A few documents have most of the variance of {names}{more}, and the texts are of unequal size: p is "

@@ -163,6 +163,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
                 largest_gap,
                 "largest gap of an opening (Cohen’s h of shares of sentences)",
                 uneven="itself",
+                item="sentences open with",
             ),
             *(
                 Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"), needs=needs)
@@ -185,7 +186,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         shares = (t.arrays["classes"][told] / total for t, total in zip((real, generated), totals, strict=True))
         classes = Shifts.of_shares("class", [STATES[i] for i in told], shares, "% of sentences")
         return [
-            *usage.tables(real, generated, SHOWN, "over-used openings of sentences"),
+            *usage.tables(real, generated, SHOWN, "openings of sentences"),
             classes.table("classes", "Classes of sentences"),
         ]
 

@@ -164,8 +164,15 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         """Largest difference of one opening and of one ending; shares of features; length of the last paragraph."""
         return (
             *(
-                Statistic.distance(f"recurring_{rows}", rows, supremum, f"most changed of all {what}", uneven="itself")
-                for rows, what in (("openings", "first words"), ("endings", "last words"))
+                Statistic.distance(
+                    f"recurring_{rows}",
+                    rows,
+                    supremum,
+                    f"most changed of all {what}",
+                    uneven="itself",
+                    item=f"documents {verb} with",
+                )
+                for rows, what, verb in (("openings", "first words", "open"), ("endings", "last words", "end"))
             ),
             *(
                 Statistic.share(
@@ -237,7 +244,7 @@ def _recurring(name: str, what: str, real: Pooled, generated: Pooled) -> Table:
     texts, p, q = counts_of(real, generated, name, str)
     a, b = p[1:] / p[0], q[1:] / q[0]
     examples = generated.first(f"{name}:{text}" for text in texts) if isinstance(generated, Exampled) else None
-    which = (b > a) & (q[1:] >= LEAST)
-    named = Named(f"over-used {what}", f"recurring_{name}", which, np.abs(b - a), NAMED)
+    which = np.maximum(p[1:], q[1:]) >= LEAST
+    named = Named(what, f"recurring_{name}", which, np.abs(b - a), NAMED)
     items = Shifts.of_shares(what, texts, (a, b), "% of documents", examples=examples, named=named)
     return items.table(f"edge-{name}", f"{what.capitalize()} that differ most", SHOWN)

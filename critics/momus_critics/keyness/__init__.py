@@ -188,6 +188,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
                 largest_gap,
                 uneven="itself",
                 label="largest gap of a word or phrase (Cohen’s h of shares of documents)",
+                item="documents say",
             ),
             Statistic.relative(
                 "phrases",

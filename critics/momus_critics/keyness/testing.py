@@ -169,7 +169,7 @@ class Usage:
     generated: Floats
 
     def tables(self, real: Exampled, generated: Exampled, shown: int, named: str = "") -> list[Table]:
-        """What generated text uses more, and less; of the first, the first screen may name what ``named`` calls it."""
+        """What generated text uses more, and less, which the first screen may name if ``named`` says what it is."""
         delta, z = log_odds(self.real, self.generated)
         sizes = np.abs(share_gaps(self.real, self.generated))
         tables = []
@@ -187,7 +187,7 @@ class Usage:
                 by=z[at],
                 more={"z": z[at].round(1).tolist()},
                 examples=source.first(self.keys[i] for i in at.tolist()),
-                named=Named(named, "largest_gap", every, sizes[at]) if named and word == "over" else None,
+                named=Named(named, "largest_gap", every, sizes[at]) if named else None,
             )
             title = f"{self.title} that generated text {word}-uses"
             tables.append(items.table(f"{self.kind}-{word}-used", title, shown, NOTE))

@@ -27,6 +27,11 @@ PARTS = 1_000_000
 WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in FEATURES}
 """What a document has or lacks, by the key of its rows."""
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
+RATES = {
+    "list items": tuple(code for kind, code in CODE.items() if kind in ("bullet", "numbered item", "nested item")),
+    "numbered items": (CODE["numbered item"],),
+}
+"""Kinds of blocks whose numbers per 1,000 words are told, by what sentences call them."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         },
         limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
         layout=("breaks",),
+        leading=True,
         stepless="no block of text",
     )
 
@@ -112,18 +118,32 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         return LayoutLatents(**vars(z), features=blocks.features, words=blocks.words)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """What each document has or lacks, its blocks, and the words of its paragraphs."""
+        """What each document has or lacks, its list items per 1,000 words, and the words of its paragraphs."""
         assert isinstance(latents, LayoutLatents)
         ones = np.ones(len(latents))
         inside = np.isin(latents.states, PARAGRAPHS)
         words, paragraphs = (float_sums(x, latents.offsets) for x in (np.where(inside, latents.words, 0), inside))
         rows = {row: np.column_stack([has, ones]) for row, has in zip(WHAT, latents.features.T, strict=True)}
+        total = float_sums(latents.words, latents.offsets)
+        for what, kinds in RATES.items():
+            number = float_sums(np.isin(latents.states, kinds), latents.offsets)
+            rows[what.replace(" ", "_")] = np.column_stack([1000 * number, total])
         return {**rows, "paragraphs": np.column_stack([words, paragraphs])}
 
     def statistics(self) -> Sequence[Statistic]:
-        """Shares of documents with a title, headings, lists, bold type, …; mean length of paragraphs."""
+        """Shares of documents with a title, headings, lists, …; rates of list items; mean length of paragraphs."""
         return (
             *(Statistic.having(f"{row}_share", row, what) for row, what in WHAT.items()),
+            *(
+                Statistic.ratio(
+                    what.replace(" ", "_"),
+                    what.replace(" ", "_"),
+                    what,
+                    (f"poorer in {what}", f"richer in {what}"),
+                    unit="per 1,000 words",
+                )
+                for what in RATES
+            ),
             Statistic.relative(
                 "paragraph_words",
                 "paragraphs",

@@ -47,7 +47,18 @@ LINE = 12
 """Most words of a short line, which has no mark at its end."""
 VERSE, WRAPPED = 60, 100
 """Longest line of verse, and of a paragraph that is wrapped at some width, in characters."""
-FEATURES = ("a title", "a heading", "a list", "bold type", "italics", "emoji", "code or table", "verse", "a break")
+FEATURES = (
+    "a title",
+    "a heading",
+    "a list",
+    "bold type",
+    "italics",
+    "emoji",
+    "code or table",
+    "verse",
+    "a break",
+    "several paragraphs",
+)
 """What a document has or lacks."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -101,13 +112,14 @@ def read_blocks(texts: Sequence[str]) -> Blocks:
         states += [CODE[b.kind] for b in blocks]
         words += [len(_WORD.findall(b.text)) for b in blocks]
         offsets.append(len(states))
-        features[row] = _features(text, {b.kind for b in blocks}, text.lstrip().startswith("#"))
+        features[row] = _features(text, [b.kind for b in blocks], text.lstrip().startswith("#"))
     return Blocks(
         np.array(states, dtype=np.int64), np.array(words, dtype=np.int64), np.array(offsets, dtype=np.int64), features
     )
 
 
-def _features(text: str, kinds: set[str], titled: bool) -> list[bool]:
+def _features(text: str, blocks: Sequence[str], titled: bool) -> list[bool]:
+    kinds = set(blocks)
     return [
         "title" in kinds,
         titled or not kinds.isdisjoint({"heading", "subheading", "minor heading", "bold line"}),
@@ -118,6 +130,7 @@ def _features(text: str, kinds: set[str], titled: bool) -> list[bool]:
         not kinds.isdisjoint({"code", "table"}),
         "verse" in kinds,
         "break" in kinds,
+        len(blocks) > 1,
     ]
 
 

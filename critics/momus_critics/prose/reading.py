@@ -131,7 +131,7 @@ def read_prose(table: TokenTable) -> Prose:
 
     A sentence ends with a paragraph or section, and at ``.``, ``!``, ``?`` or ``…`` (with closing quotes and brackets)
     unless a word in lower case follows, in a document with capitals. A full stop ends none after an initial or an
-    abbreviation, nor within a number.
+    abbreviation, within a number, nor after the number of a list item.
 
     >>> from momus import Corpus
     >>> from momus_critics.prose.reading import paragraph_tokenizer
@@ -251,7 +251,9 @@ def _sentence_ends(known: Spellings, ids: NDArray[np.int32], paragraphs: Ints, l
     short, digits, alone = known.short[ids], known.digits[ids], known.alone[ids]
     abbreviated = np.where(alone, before(short), short) & full_stop
     numeral = alone & before(digits) & after(digits)
-    ends = terminal & ~abbreviated & ~numeral
+    first = np.append(True, paragraphs[1:] != paragraphs[:-1])[: len(paragraphs)]
+    marker = alone & before(digits & first)  # of a numbered item
+    ends = terminal & ~abbreviated & ~numeral & ~marker
     # an end moves behind the closing quotes and brackets that follow it, and behind further stops
     for _ in range(3):
         moved = after(closing | terminal) & ends & (paragraphs == np.append(paragraphs[1:], -1))

@@ -76,7 +76,7 @@ def scores(rows, groups=(), name="real"):
     n = len(rows)
     moments = np.column_stack([rows[:, 0], rows[:, 0] ** 2, np.ones(n)])
     lengths = Counted.of_values(np.arange(n) % 4)
-    table = {"latent_nll": rows, "tokens": rows, "length": lengths, "logarithms": moments}
+    table = {"latent_nll": rows, "tokens": rows, "length": lengths, "logarithms": moments, "typical": rows}
     ids = [f"{name} {i}" for i in range(n)]
     return Scores("length", name, ids, [None] * n, rows[:, 0], np.ones(n, dtype=int), [None] * n, table, groups=groups)
 

@@ -30,8 +30,9 @@ from momus.verdicts.table import (
 
 def row(critic="c", statistic="s", p=0.001, generated="g", **values):
     given = {
-        "critic": critic, "statistic": statistic, "generated": generated, "reference": "real", "alpha": 0.05, "p": p,
-        "p_adjusted": p, "effect_kind": "hedges_g", "n_real": 20, "n_generated": 20, "headline": True, **values,
+        "critic": critic, "axis": critic, "statistic": statistic, "generated": generated, "reference": "real",
+        "alpha": 0.05, "p": p, "p_adjusted": p, "effect_kind": "hedges_g", "n_real": 20, "n_generated": 20,
+        "headline": True, **values,
     }  # fmt: skip
     return verdict_of(**given)
 

@@ -12,7 +12,7 @@ from tests.verdicts import changed, verdict_of
 
 from momus import Corpus
 from momus.errors import StoreError, UsageError
-from momus.inference import Method
+from momus.evidence import Wording
 from momus.schema import build
 from momus.verdicts.judge import differences
 from momus.verdicts.table import adjust, selected, speaking, with_leading
@@ -145,34 +145,30 @@ def test_one_row_speaks_for_an_axis():
     assert statistic([row(critic="c", statistic="s0", p=None, p_adjusted=None)]) == ["s0"]
 
 
-def test_the_leading_row_is_surely_farthest_off_in_bands_among_those_that_are_clear():
+COUNTED = Wording(unit="words")
+
+
+def test_the_leading_row_is_what_a_reader_can_count_and_what_surely_touches_most_documents():
     def leading(*rows, axes=1):
         return next(v.statistic for v in with_leading(list(rows), axes) if v.leads)
 
-    def member(name, p, low=0.5, t=1.0, band=0.2, **changes):
+    def member(name, p=0.001, low=0.5, t=1.0, wording=COUNTED, **changes):
         """A row whose effect is at least ``low``."""
         return row(
             statistic=name, p_axis=0.001, p_in_axis=p, difference=t, standard_error=1.0, effect=low + 1, effect_low=low,
-            effect_high=low + 2, band=band, **changes,
+            effect_high=low + 2, wording=wording, **changes,
         )  # fmt: skip
 
-    distance = {"method": Method("permutation", "distance")}
     assert leading(member("a", 0.04, 0.5), member("b", 0.001, 0.4)) == "a"
     assert leading(member("a", 0.04, 0.5), member("b", 0.001, 0.4), axes=10) == "b"
     assert leading(member("a", 0.3, 0.5), member("b", 0.2, 0.4)) == "b"
-    assert leading(member("a", 0.001, 0.5), member("b", 0.001, -1.0)) == "a", (
-        "an interval that holds 0 leaves nothing sure"
-    )
-    assert leading(member("a", 0.001, 0.5), member("b", 0.001, 0.8, band=0.4)) == "a"
-    assert leading(member("a", 0.001, 0.5, **distance), member("b", 0.001, 0.3)) == "b"
-    assert leading(member("a", 0.001, 0.9, **distance), member("b", 0.001, 0.3)) == "a"
-    assert leading(member("a", 0.001, 0.9, band_low=0.02, band_high=1.0), member("b", 0.001, 0.3)) == "b", (
-        "authors are not seen to differ in a, so its band may be the largest of its interval"
-    )
-    assert leading(member("latent_nll", 0.001, 0.5), member("b", 0.001, 0.3)) == "b"
-    assert leading(member("a", 0.001, 9.0, band=None), member("b", 0.001)) == "b"
-    assert leading(member("a", 0.001, band=None, **distance), member("b", 0.001, band=None)) == "b"
-    assert leading(member("a", 0.001, t=2.0, band=None), member("b", 0.001, t=-3.0, band=None)) == "b"
+    assert leading(member("a"), member("b", low=-1.0)) == "a", "an interval that holds 0 leaves nothing sure"
+    assert leading(member("a", t=2.0, low=-1.0), member("b", t=-3.0, low=-1.0)) == "b", "the larger |t|"
+    for index in (Wording(), Wording(unit="nats per document"), Wording(unit="sd"), Wording(clause="copies {} times")):
+        assert leading(member("index", low=2.0, wording=index), member("b", low=0.1)) == "b", index
+        assert leading(member("index", low=2.0, wording=index)) == "index"
+    for concrete in (Wording(format="share"), Wording(item="documents open with"), Wording(unit="per 1,000 words")):
+        assert leading(member("index", low=2.0, wording=Wording()), member("b", low=0.1, wording=concrete)) == "b"
     assert not any(v.leads for v in with_leading([row(p_axis=None, p_in_axis=None)]))
 
 

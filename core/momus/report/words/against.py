@@ -16,6 +16,7 @@ from momus.report.safe import one_line
 from momus.report.words.blocks import PrintedBlock
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
+from momus.report.words.leads import differing, following, leading_sentence
 from momus.report.words.sentences import axes, says_what, size
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
@@ -32,33 +33,30 @@ SHARES = (
 
 
 def first_sentences(answer: Answer, against: Against) -> list[str]:
-    """How many axes differ, the largest change, and how well the texts predict each other."""
+    """What leads, on how many axes texts differ, what follows, and how well the texts predict each other."""
+    lead = leading_sentence(answer, against.reference)
+    sentences = [lead] if lead else []
     if len(answer.corpora) == 1:
-        sentences = [_single(answer, answer.corpora[0], against.reference)]
+        sentences.append(_single(answer.corpora[0], against.reference))
     else:
-        counts = joined([f"{c.generated} on {c.differs}" for c in answer.corpora])
+        counts = joined([f"{c.generated} on {differing(c)}" for c in answer.corpora])
         tested = max(c.tested for c in answer.corpora)
-        largest = answer.largest
-        most = "" if largest is None else f"; most, {largest.generated}{_in(answer, largest)}"
-        sentences = [f"Against {against.reference}, of {axes(tested)}: {counts} differ{most}."]
+        sentences.append(f"Against {against.reference}, of {axes(tested)}: {counts} differ.")
+    sentences += following(answer)
     sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
     return sentences
 
 
-def _single(answer: Answer, corpus: CorpusAnswer, reference: str) -> str:
+def _single(corpus: CorpusAnswer, reference: str) -> str:
     if not corpus.differs:
         return f"{corpus.generated} is not told apart from {reference} on any of {axes(corpus.tested)}."
-    largest = answer.largest
-    if largest is None:  # only axes without a band differ
-        largest = next((a.worst for a in answer.axes if a.worst.differs), None)
-    most = "" if largest is None else f", most{_in(answer, largest)}"
-    return f"{corpus.generated} differs from {reference} on {corpus.differs} of {axes(corpus.tested)}{most}."
-
-
-def _in(answer: Answer, cell: Cell) -> str:
-    return f" in {answer.axis(cell.row.critic).axis} – {says_what(cell)}"
+    return (
+        f"It differs on {differing(corpus)} of {axes(corpus.tested)}."
+        if not corpus.small
+        else (f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}.")
+    )
 
 
 def _direction(d: Direction, reference: str) -> str:
@@ -76,7 +74,7 @@ def legend(answer: Answer, against: Against) -> list[str]:
     lines = []
     if any(c.row.gap is not None for c in cells):
         lines.append(f"1: as far as random halves of {against.reference} usually lie apart.")
-    lines.append("↑ ↓ significantly higher, lower · ** beyond that variation, = within, * differs")
+    lines.append("↑ ↓ significantly higher, lower · ** beyond that variation, * differs, *= a small change")
     if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
     if any(c.row.p_adjusted is not None and size(c.row)[0] == "Δ" for c in cells):
@@ -103,7 +101,7 @@ def axes_block(answer: Answer, against: Against, words: bool = False) -> Printed
             cells.append("–" if pair is None else f"{who[pair.nearer]} ({number(pair.old)} → {number(pair.new)})")
         rows.append([*cells, *([row.size] * sized)])
     heads += [SIZES] * sized
-    lines = [(a.axis, f"{c.generated} {'is ' * bool(c.direction)}{says_what(c)}") for a, c in _largest(answer)]
+    lines = [(a.axis, f"{c.generated}: {says_what(c)}") for a, c in _largest(answer)]
     also = "; distances to real text" * bool(nearer)
     notes = [" · ".join(legend(answer, against)) + also, *([f"n: {taking_part(answer)}"] if words else [])]
     return PrintedBlock("Axes", lines, heads, rows, notes)

@@ -194,7 +194,7 @@ def floors(verdicts: Sequence[Verdict], multiplicity: str) -> str:
     )
     deciding = [v for v in at_floor if times * v.method.floor > v.alpha]
     if deciding:
-        names = ", ".join(f"{v.critic} on {v.generated}" for v in deciding[:3])
+        names = ", ".join(f"{v.axis} on {v.generated}" for v in deciding[:3])
         text += (
             f" For {len(deciding)} of them that is above {deciding[0].alpha:g}, so that the number of relabellings "
             f"decides, not the text ({names}): raise {arg('permutations')}, or give more documents, prompts or groups."

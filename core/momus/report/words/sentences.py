@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from momus.arguments import arg
 from momus.report.safe import one_line
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
-from momus.report.words.joint import count
-from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer, CorpusOveruse
+from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusOveruse
+from momus.runs.findings import Finding
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
 from momus.verdicts.atlas import atlas
@@ -17,6 +18,8 @@ from momus.verdicts.band import OWN
 from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}
+WIDE = 10
+"""Ratio of the ends of an interval from which it is said why it is so wide."""
 WHERE = {"within human variation": "within", "beyond human variation": "beyond"}
 """Where a gap lies, by the finding."""
 
@@ -80,7 +83,7 @@ def says_what(cell: Cell) -> str:
     """What a corpus does on an axis, without its name: direction, values and size.
 
     For example ``shorter: mean length 141 words (human: 172, −18 %), 2.3 human bands``. Where a distance speaks, a
-    second statistic says in which direction, with its own values.
+    second statistic says in which direction, with its own values; where a thing does, its name does.
     """
     v = cell.row
     if v.p_adjusted is None:
@@ -90,14 +93,36 @@ def says_what(cell: Cell) -> str:
         if v.finding == "within human variation":
             return f"{finding(v)} ({bands(v)})"
         return f"not told apart from {one_line(text_of(v.reference, HUMAN), 40)}{power}"
-    sizes = [s for s in (versus(cell), bands(v)) if s]
-    start = cell.direction or "differs"
-    endings = {
-        "within human variation": f", {finding(v)}",
-        "undecided": f", undecided whether beyond {variation(v)}",
-    }
+    small = "a small change: " if cell.small else ""
+    undecided = f", undecided whether beyond {variation(v)}" if v.finding == "undecided" else ""
     beside = "" if cell.beside is None else f"; {cell.beside.direction}: {versus(cell.beside)}"
-    return f"{start}: {', '.join(sizes)}{endings.get(v.finding, '')}{beside}"
+    what = said(cell.findings[0]) if cell.thing is not None else stated(cell)
+    return f"{small}{', '.join(s for s in (what, bands(v)) if s)}{undecided}{beside}"
+
+
+def stated(cell: Cell) -> str:
+    """Direction and values of a row that differs; what a clause says has its own verb, and a name is told once."""
+    v, direction = cell.row, cell.direction
+    values = versus(cell)
+    if v.wording.clause:
+        return values
+    start = f"{direction or 'differs'}: " if direction or not cell.small else ""
+    return f"{start}{values.removeprefix(f'{label(v)} ' if label(v) in direction else '')}"
+
+
+def said(f: Finding) -> str:
+    """A finding with both values, such as ``18 % of documents open with “Here's” (human: 42 %)``."""
+    if f.thing is None:
+        return stated(Cell(f.row))
+    new, old = f.thing.generated, f.thing.real
+    share, unit = f.unit.startswith("%"), f.row.wording.item
+    rates = [f"{rounded(a, b)}{' %' if share else ''}" for a, b in ((new, old), (old, new))]
+    verb = unit.partition(" ")
+    per = f"{rates[0]} of {unit}" if share else f"{rates[0]} in 1,000 {unit}"
+    if share and not new:
+        per = f"no {verb[0].rstrip('s')} {verb[2].replace(' ', 's ', 1) if ' ' in verb[2] else verb[2] + 's'}"
+    length = f.unit.partition(", ")[2]
+    return f"{per} “{_spaced(f.thing.text, 60)}” ({_of(f.row)}: {rates[1]}{f'; {length}' if length else ''})"
 
 
 def versus(cell: Cell) -> str:
@@ -133,92 +158,6 @@ def _also(cell: Cell) -> str:
     return f"; also different: {joined([label(v) for v in cell.also])}" if cell.also else ""
 
 
-def first_sentences(answer: Answer) -> list[str]:
-    """The answer in two or three sentences: nearest text, number of axes beyond human variation, largest gap."""
-    sentences = [answer.layout] if answer.layout else []
-    sentences.append(_nearest(answer) if len(answer.corpora) > 1 else _single(answer.corpora[0]))
-    largest = answer.largest
-    if largest is not None:
-        sentences.append(_largest(answer, largest))
-    return sentences
-
-
-def _single(corpus: CorpusAnswer) -> str:
-    where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
-    if not corpus.differs:
-        return f"{corpus.generated} is not told apart from human text on {where}."
-    if corpus.tested == 1:
-        beyond = ", beyond human variation" if corpus.beyond else ""
-        return f"{corpus.generated} differs from human text on {where}{beyond}."
-    return (
-        f"{corpus.generated} is beyond human variation on {corpus.beyond} of {axes(corpus.tested)}, and differs on "
-        f"{corpus.differs}."
-    )
-
-
-def _nearest(answer: Answer) -> str:
-    """Who is nearest, and on how many axes each corpus is beyond human variation."""
-    who = f"Too close to call: {joined(answer.tied, 'or')}" if len(answer.tied) > 1 else ""
-    if answer.nearest is not None:
-        who = f"{answer.nearest.generated} is {'nearer' if len(answer.corpora) == 2 else 'nearest'} to human text"
-    if all(c.tested == 1 for c in answer.corpora):
-        what = _on_one_axis(answer.corpora)
-    elif any(c.beyond for c in answer.corpora):
-        return f"{who}. {_beyond(answer.corpora)}".removeprefix(". ")
-    else:
-        what = _none_beyond(answer.corpora)
-    return f"{who}; {what}." if who else f"{what[0].upper()}{what[1:]}."
-
-
-def _beyond(corpora: Sequence[CorpusAnswer]) -> str:
-    """On how many axes each corpus is beyond human variation, most first."""
-    by: dict[int, list[str]] = {}
-    for c in corpora:
-        by.setdefault(c.beyond, []).append(c.generated)
-    said: list[str] = []
-    for n in sorted(by, reverse=True):
-        of = "" if said else f" of {axes(corpora[0].tested)}"
-        said.append(f"{joined(by[n])} on {n or 'none'}{of}{' each' if n and len(by[n]) > 1 else ''}")
-    return f"Beyond human variation: {'; '.join(said)}."
-
-
-def _none_beyond(corpora: Sequence[CorpusAnswer]) -> str:
-    """That no corpus is beyond human variation on any axis, and on how many axes they differ."""
-    counts = [c.differs for c in corpora]
-    if len(set(counts)) == 1:
-        differ = f"{'both differ' if len(counts) == 2 else 'each differs'} on {counts[0]}"
-    elif len(counts) == 2:
-        differ = joined([f"{c.generated} differs on {c.differs}" for c in corpora])
-    else:
-        differ = f"they differ on {min(counts)} to {max(counts)}"
-    return f"no text is shown to be beyond human variation on any of {axes(corpora[0].tested)}; {differ}"
-
-
-def _on_one_axis(corpora: Sequence[CorpusAnswer]) -> str:
-    """Which corpora are beyond human variation on the only axis."""
-    beyond = [c.generated for c in corpora if c.beyond]
-    are = f"{joined(beyond)} {'is' if len(beyond) == 1 else 'are'}" if beyond else "no text is shown to be"
-    return f"{are} beyond human variation on the only axis"
-
-
-def _largest(answer: Answer, cell: Cell) -> str:
-    axis = answer.axis(cell.row.critic)
-    shared = len(answer.corpora) > 1 and all(_largest_axis(answer, c.generated) == axis.critic for c in answer.corpora)
-    largest = (cell.row.gap or 0.0) >= max(a.size for a in answer.axes)
-    where = axis.axis if largest else f"{axis.axis}, from which larger gaps may follow"
-    if shared:
-        all_of_them = "Both" if len(answer.corpora) == 2 else f"All {count(len(answer.corpora))}"
-        start = f"{all_of_them} depart {'most' if largest else 'mainly'} in {where}"
-        return f"{start} – {cell.generated} {'is ' if cell.direction else ''}{says_what(cell)}."
-    return f"{'Largest' if largest else 'Main'} gap: {cell.generated} in {where} – {says_what(cell)}."
-
-
-def _largest_axis(answer: Answer, generated: str) -> str | None:
-    """The critic on whose axis a corpus has its largest gap."""
-    cells = [(a, c) for a in answer.axes for c in a.cells if c.generated == generated and c.differs]
-    return max(cells, key=lambda x: x[0].counted(x[1]))[0].critic if cells else None
-
-
 def axes(n: int) -> str:
     """Number of axes.
 
@@ -235,9 +174,9 @@ def largest_gaps(answer: Answer, count: int = 3) -> list[tuple[str, str]]:
     -------
     Pairs of an axis and a sentence about the corpus that is farthest from human text on it.
     """
-    said = "" if answer.largest is None else answer.largest.row.critic
-    worst = [(axis, axis.worst) for axis in answer.axes[:count] if axis.worst.differs and axis.critic != said]
-    return [(a.axis, f"{c.generated} {'is ' if c.direction else ''}{says_what(c)}") for a, c in worst]
+    first = "" if answer.largest is None else answer.largest.row.critic
+    worst = [(axis, axis.worst) for axis in answer.axes[:count] if axis.worst.differs and axis.critic != first]
+    return [(a.axis, f"{c.generated}: {says_what(c)}") for a, c in worst]
 
 
 def unscored_lines(results: Sequence[CriticResult]) -> list[str]:
@@ -266,14 +205,22 @@ def legend(answer: Answer) -> list[str]:
     which = "default" if others == known else f"default on {others} of {axes(known)}"
     default = f" ({which}: {named})" if others else ""
     lines = [f"Human bands{default}: 95 % of pairs of authors lie within 1."] if sources else []
-    lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, = within, * differs")
+    if others and any(_is_wide(c.row) for c in cells):
+        lines.append(f"Wide intervals: authors of other kinds of text differ more, or less; see {arg('register')}.")
+    lines.append("↑ ↓ significantly higher, lower · ** beyond human variation, * differs, *= a small change")
     if any(c.rank is not None for c in answer.corpora) and any(not c.row.headline for c in cells):
-        lines.append("rank: by the headline statistic of each axis, the same for all texts")
+        lines.append("mean and rank: by the headline statistic of each axis, the same for all texts")
     if any(over_refits(c.row) for c in cells):
         lines.append("± standard deviation over fits of the critic")
     if any(c.row.p_adjusted is None for c in cells):
         lines.append("n/a not tested")
     return lines + ["Δ the difference itself, since no human band is known"] * unknown
+
+
+def _is_wide(v: Verdict) -> bool:
+    """Whether a default band leaves a gap open by more than `WIDE`."""
+    low, high = v.gap_interval or (1.0, 1.0)
+    return v.band_source == "default" and v.differs and high > WIDE * low
 
 
 def axis_line(axis: AxisAnswer) -> str:

@@ -67,21 +67,24 @@ def overview(answer: Answer, pad: bool = False, words: bool = False) -> Overview
     """Build the overview table of an answer; all texts are single lines without control characters.
 
     With ``pad``, the signs of a cell take three characters, so that numbers stand below each other. With ``words``, a
-    word stands beside each arrow.
+    word stands beside each arrow; without, the name of the axis says which statistic they are of, and cells of another
+    one have none.
     """
     names = [c.generated for c in answer.corpora]
     axes = []
     for axis in answer.axes:
         cells = {c.generated: c for c in axis.cells}
         row = [cells.get(name) for name in names]
-        texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad, words) for c in row)
+        named = "" if words else subject(axis.worst)
+        texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad, named) for c in row)
         differs = tuple(c is not None and c.differs for c in row)
-        axes.append(OverviewRow(one_line(axis.axis), texts, differs, _sizes(axis.cells)))
+        of = f": {named}" if any(c.sign and subject(c) == named for c in axis.cells) else ""
+        axes.append(OverviewRow(one_line(axis.axis) + of, texts, differs, _sizes(axis.cells)))
     rows = [c.rank for c in answer.corpora]
     ranks: tuple[OverviewRow, ...] = ()
     if any(r is not None for r in rows):
         plain = (False,) * len(names)
-        means = tuple(("n/a" if c.mean is None else f"{c.mean:.1f}") + " " * 3 * pad for c in answer.corpora)
+        means = tuple(("n/a" if r is None else f"{r.distance:.1f}") + " " * 3 * pad for r in rows)
         places = tuple("n/a" if r is None else f"{rank(r)}, {chance(r)}" for r in rows)
         tested = max(c.tested for c in answer.corpora)
         over = f"mean over {answer.mean_axes} of {tested} axes" if answer.mean_axes < tested else "mean over axes"
@@ -89,15 +92,23 @@ def overview(answer: Answer, pad: bool = False, words: bool = False) -> Overview
     return Overview(tuple(one_line(n) for n in names), tuple(axes), ranks)
 
 
-def cell_text(cell: Cell, pad: bool = False, words: bool = False) -> str:
+def subject(cell: Cell) -> str:
+    """What an arrow of a cell is of: the thing that is told by name, or the statistic."""
+    return f"“{one_line(cell.thing.text, 40)}”" if cell.thing is not None else one_line(label(cell.row))
+
+
+def cell_text(cell: Cell, pad: bool = False, named: str = "") -> str:
     """A cell of the overview table: gap in human bands, arrow and stars; see `size`.
 
-    Not tested: ``n/a``. With ``words``, an arrow is followed by what the text is, or by the statistic that it is of.
+    Not tested: ``n/a``. An arrow is followed by what the text is, or by the statistic that it is of; where that is
+    ``named`` elsewhere, it has no word, and an arrow of another statistic is left out.
     """
     v = cell.row
     tested = v.p_adjusted is not None
     arrow, marks = (ARROWS[cell.sign], mark(cell)) if tested else ("", "")
-    word = f" {one_line(cell.direction or label(v))}" if words and arrow else ""
+    arrow = arrow if not named or named == subject(cell) else ""
+    spoken = "" if cell.thing is not None else one_line(cell.direction)
+    word = f" {spoken or subject(cell)}" if arrow and not named else ""
     return f"{size(v) if tested else 'n/a'}{arrow or ' ' * pad}{marks:<{2 * pad}}{word}"
 
 

@@ -1,0 +1,112 @@
+"""The first sentences of an answer: what leads, on how many axes texts differ, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from momus.report.safe import one_line
+from momus.report.words.format import HUMAN
+from momus.report.words.joint import count
+from momus.report.words.sentences import axes, said, says_what
+from momus.runs.answer import Answer, CorpusAnswer
+from momus.text.counting import joined
+
+
+def first_sentences(answer: Answer) -> list[str]:
+    """The answer in three or four sentences: nearest text, what leads, on how many axes texts differ, what follows."""
+    sentences = [answer.layout] if answer.layout else []
+    several = len(answer.corpora) > 1
+    sentences += [_nearest(answer)] if several else []
+    lead = leading_sentence(answer)
+    sentences += [lead] if lead else []
+    sentences += [] if several else [_single(answer.corpora[0])]
+    return sentences + following(answer)
+
+
+def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:
+    """What a reader of a text would see first, with its axis; empty where nothing differs."""
+    cell = answer.largest
+    if cell is None:
+        return ""
+    axis, name = answer.axis(cell.row.critic), one_line(cell.generated, 60)
+    shared = len(answer.corpora) > 1 and all(c.differs for c in axis.cells)
+    shared = shared and all(answer.first_axis(c.generated) == axis.critic for c in answer.corpora)
+    most = "most in" if max(c.tested for c in answer.corpora) > 1 else "in"
+    text = says_what(cell)
+    if shared:
+        everyone = "Both" if len(answer.corpora) == 2 else f"All {count(len(answer.corpora))}"
+        return f"{everyone} differ from {one_line(reference, 40)} {most} {axis.axis} – {name}: {text}."
+    return f"{name} differs from {one_line(reference, 40)} {most} {axis.axis}: {text}."
+
+
+def following(answer: Answer, most: int = 3) -> list[str]:
+    """The findings behind the first one, in one sentence; with several texts, none, as the list of gaps has them."""
+    if len(answer.corpora) > 1 or not answer.findings:
+        return []
+    first = answer.largest
+    said_first = first.findings[0].row if first is not None and first.findings else None
+    told = [f for f in answer.findings if f.row is not said_first and f.row.wording.concrete and not f.small]
+    told = [f for f in told if f.weight > 0][:most]
+    return [f"Also: {'; '.join(map(said, told))}."] if told else []
+
+
+def _single(corpus: CorpusAnswer) -> str:
+    where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
+    if not corpus.differs:
+        return f"{corpus.generated} is not told apart from human text on {where}."
+    if corpus.tested == 1:
+        return f"It is {'' if corpus.beyond else 'not shown to be '}beyond human variation."
+    beyond = f"{corpus.beyond or 'none'} of {axes(corpus.tested)}"
+    return f"It is beyond human variation on {beyond}, and differs on {differing(corpus)}."
+
+
+def differing(corpus: CorpusAnswer) -> str:
+    """On how many axes a text differs, and on how many of them by a small change."""
+    return f"{corpus.differs}{f', {corpus.small} of them by a small change' if corpus.small else ''}"
+
+
+def _nearest(answer: Answer) -> str:
+    """Who is nearest, and on how many axes each corpus is beyond human variation."""
+    who = f"Too close to call: {joined(answer.tied, 'or')}" if len(answer.tied) > 1 else ""
+    if len(answer.tied) == 1:
+        who = f"{answer.tied[0]} is most likely the nearest to human text"
+    if answer.nearest is not None:
+        who = f"{answer.nearest.generated} is {'nearer' if len(answer.corpora) == 2 else 'nearest'} to human text"
+    if all(c.tested == 1 for c in answer.corpora):
+        what = _on_one_axis(answer.corpora)
+    elif any(c.beyond for c in answer.corpora):
+        return f"{who}. {_beyond(answer.corpora)}".removeprefix(". ")
+    else:
+        what = _none_beyond(answer.corpora)
+    return f"{who}; {what}." if who else f"{what[0].upper()}{what[1:]}."
+
+
+def _beyond(corpora: Sequence[CorpusAnswer]) -> str:
+    """On how many axes each corpus is beyond human variation, most first."""
+    by: dict[int, list[str]] = {}
+    for c in corpora:
+        by.setdefault(c.beyond, []).append(c.generated)
+    said: list[str] = []
+    for n in sorted(by, reverse=True):
+        of = "" if said else f" of {axes(corpora[0].tested)}"
+        said.append(f"{joined(by[n])} on {n or 'none'}{of}{' each' if n and len(by[n]) > 1 else ''}")
+    return f"Beyond human variation: {'; '.join(said)}."
+
+
+def _none_beyond(corpora: Sequence[CorpusAnswer]) -> str:
+    """That no corpus is beyond human variation on any axis, and on how many axes they differ."""
+    counts = [c.differs for c in corpora]
+    if len(set(counts)) == 1:
+        differ = f"{'both differ' if len(counts) == 2 else 'each differs'} on {counts[0]}"
+    elif len(counts) == 2:
+        differ = joined([f"{c.generated} differs on {c.differs}" for c in corpora])
+    else:
+        differ = f"they differ on {min(counts)} to {max(counts)}"
+    return f"no text is shown to be beyond human variation on any of {axes(corpora[0].tested)}; {differ}"
+
+
+def _on_one_axis(corpora: Sequence[CorpusAnswer]) -> str:
+    """Which corpora are beyond human variation on the only axis."""
+    beyond = [c.generated for c in corpora if c.beyond]
+    are = f"{joined(beyond)} {'is' if len(beyond) == 1 else 'are'}" if beyond else "no text is shown to be"
+    return f"{are} beyond human variation on the only axis"

@@ -1,0 +1,134 @@
+"""Findings: what a person would say of a generated text, put in the order in which a reader would see it.
+
+Rows (shares, means) and things that are told by name (words, phrases, openings, endings, names) compete as equals: by
+the share of documents that would surely have to change. Sentences are made of them in `momus.report.words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from momus.evidence import Overuse, Overused
+from momus.verdicts.touched import surely_touched
+from momus.verdicts.verdict import Verdict
+
+GENERAL, LEADING, INDEX, NAMED = 0.4, 1.5, 0.4, 0.7
+"""What a finding of a general axis counts, which moves with whatever narrower axes find; of a leading one, whose
+findings move others; of an index, of which a reader sees nothing; and at least, of a thing that is named."""
+SILENT = frozenset({"of", "in", "its", "the", "a", "with", "that", "to", "mean", "share", "number", "document"})
+"""Words of names of statistics that do not say what they count."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to say of a generated text.
+
+    Attributes
+    ----------
+    row
+        The statistic that differs: of a thing, the largest of whose sizes it is.
+    thing, unit
+        The word, phrase, opening, …, and the unit of its frequencies; None for a statistic.
+    touched
+        Share of documents that would surely have to change, see `momus.verdicts.touched`.
+    weight
+        What it counts for the order of findings.
+    goes_with
+        Findings of other axes that tell of the same.
+    """
+
+    row: Verdict
+    thing: Overused | None = None
+    unit: str = ""
+    touched: float = 0.0
+    weight: float = 0.0
+    goes_with: tuple[Finding, ...] = ()
+
+    @property
+    def rises(self) -> bool:
+        """Whether the generated text has more of it."""
+        if self.thing is not None:
+            return self.thing.generated > self.thing.real
+        return (self.row.difference or 0.0) > 0
+
+    @property
+    def small(self) -> bool:
+        """Whether it differs, and less than human authors do."""
+        return self.row.finding == "within human variation"
+
+    @property
+    def subject(self) -> frozenset[str]:
+        """The words that say what it is about, to tell findings that are one; empty where none does."""
+        if self.thing is None:
+            words = self.row.wording.label.lower().split() if self.row.wording.concrete else []
+            return frozenset(w.rstrip("s") for w in words) - SILENT
+        return frozenset(w for w in self.thing.text.lower().split() if any(map(str.isalnum, w)))
+
+    def tells(self, other: Finding) -> bool:
+        """Whether another finding on the same text is about the same: one has all words of the other."""
+        a, b = self.subject, other.subject
+        alike = self.rises == other.rises and (self.thing is None) == (other.thing is None)
+        return bool(a and b) and alike and self.row.generated == other.row.generated and (a <= b or b <= a)
+
+
+def significant(overuse: Overuse, row: Verdict | None, others: Iterable[Overuse] = ()) -> list[Overused]:
+    """Things of which a statistic that differs says that they do, too; none without such a statistic.
+
+    Of many things, those with a size beyond the critical value of the largest one; if that does differ, at least it,
+    whichever of the ``others`` it is in.
+    """
+    if row is None:
+        return []
+    sizes = [i.size for o in (overuse, *others) if o.of == overuse.of for i in o.items if i.size is not None]
+    critical = min(row.method.critical or 0.0, max(sizes, default=0.0))
+    return [i for i in overuse.items if i.size is None or i.size >= critical]
+
+
+def findings_of_axis(rows: Sequence[Verdict], overuses: Sequence[Overuse], factor: float = 1.0) -> list[Finding]:
+    """All that one critic finds of one generated text, what a reader would see first first.
+
+    An index has its say only where nothing concrete differs.
+
+    Parameters
+    ----------
+    factor
+        What the findings of the axis count: 1, `GENERAL` or `LEADING`.
+    """
+    differing = {v.statistic: v for v in rows if v.is_finding}
+    found: list[Finding] = []
+    for overuse in overuses:
+        row = differing.get(overuse.of)
+        if row is not None and row.wording.item:
+            found += [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
+    named = {f.row.statistic for f in found}
+    found += [Finding(v, touched=surely_touched(v)) for v in differing.values() if v.statistic not in named]
+    concrete = [f for f in found if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
+    counts = factor if concrete else factor * INDEX
+    # a thing is seen where it stands, whatever its axis reads besides
+    kept = [
+        replace(f, weight=(counts if f.thing is None else max(counts, NAMED)) * f.touched) for f in concrete or found
+    ]
+    # the words of an axis are those of the row that leads it
+    return sorted(kept, key=lambda f: (not f.row.leads, -f.weight))
+
+
+def _of_thing(thing: Overused, unit: str, row: Verdict) -> Finding:
+    """The finding of a thing: the change of its share of documents, less what chance makes of the largest of all."""
+    sure = surely_touched(row)
+    if unit.startswith("% of documents"):
+        beyond = 1 - min((row.method.critical or 0.0) / thing.size, 0.95) if thing.size else 1.0
+        sure = abs(thing.generated - thing.real) / 100 * beyond
+    return Finding(row, thing, unit, sure)
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Findings of all axes by weight, small ones last; what several tell is told once, by the first of them."""
+    told: list[Finding] = []
+    for f in sorted(findings, key=lambda f: (f.small, -f.weight)):
+        same = next((i for i, t in enumerate(told) if t.tells(f)), None)
+        if same is None:
+            told.append(f)
+        else:
+            told[same] = replace(told[same], goes_with=(*told[same].goes_with, f))
+    return told

@@ -1,0 +1,156 @@
+"""Findings: which competes with which, what is told first, and what is told once."""
+
+import pytest
+from tests.verdicts import verdict_of
+
+from momus.evidence import Overuse, Overused, Table, Wording
+from momus.inference import Method
+from momus.report.words.leads import first_sentences
+from momus.report.words.sentences import says_what
+from momus.report.words.table import cell_text, overview
+from momus.runs.answer import Cell, answer_of
+from momus.runs.findings import Finding, findings_of_axis, in_order, significant
+from momus.runs.result import CriticResult, Results
+from momus.verdicts.touched import RATIO, surely_touched, touched
+
+WORDS = Wording("mean length", ("shorter", "longer"), "words")
+SPREAD = Wording("standard deviation of log lengths", ("more alike in length", "more varied in length"))
+LISTS = Wording("documents with a list", ("less often", "more often"), "", "share", "{} of documents have a list")
+OPENINGS = Wording("most changed of all first words", item="documents open with")
+
+
+def row(statistic="mean", g=0.5, wording=WORDS, sure=0.8, **changes):
+    """A row that differs, by ``g`` standard deviations, of which the interval leaves a part sure."""
+    values = {
+        "critic": "length", "axis": "length of documents", "statistic": statistic, "unit": "document", "generated": "b",
+        "real_value": 100.0, "generated_value": 100.0 + 50 * g, "difference": 50 * g, "low": 50 * g * sure,
+        "high": 50 * g * (2 - sure), "effect": g, "effect_low": min(g * sure, g * (2 - sure)),
+        "effect_high": max(g * sure, g * (2 - sure)), "effect_kind": "hedges_g", "p": 0.001, "p_adjusted": 0.001,
+        "p_axis": 0.001, "p_in_axis": 0.001, "n_real": 100, "n_generated": 100, "headline": True, "wording": wording,
+        "method": Method("permutation", "value"), "unscored_real": 0, "unscored_generated": 0, "alpha": 0.05,
+    }  # fmt: skip
+    return verdict_of(**{**values, **changes})
+
+
+def share(old, new, statistic="list_share", wording=LISTS, **changes):
+    """A row of what documents have or lack, with an interval of ±.05."""
+    deviation = ((old * (1 - old) + new * (1 - new)) / 2) ** 0.5
+    g, half = (new - old) / deviation, 0.05 / deviation
+    given = {
+        "critic": "layout", "axis": "layout", "real_value": old, "generated_value": new, "difference": new - old,
+        "low": new - old - 0.05, "high": new - old + 0.05, "effect": g, "effect_low": g - half, "effect_high": g + half,
+    }  # fmt: skip
+    return row(statistic, wording=wording, **{**given, **changes})
+
+
+def openings(critical=0.1, **changes):
+    """The row of the largest change of an opening."""
+    given = {"critic": "edges", "axis": "openings and endings", "effect_kind": "distance", "difference": 0.24}
+    given |= {"method": Method("permutation", "distance", critical=critical), "low": 0.1, "high": 0.3, "effect": 0.24}
+    return row("recurring_openings", wording=OPENINGS, **{**given, "effect_low": 0.1, "effect_high": 0.3, **changes})
+
+
+HERE = Overused("here's a", 42.0, 18.0, "Here's a plan.", 0.24)
+RARE = Overused("sure", 3.0, 1.0, "", 0.02)
+OPENED = Overuse("first words", "% of documents", (HERE, RARE), of="recurring_openings")
+
+
+def results(*verdicts, overuse=OPENED):
+    """Results with the things that `edges` tells by name."""
+    named = [("b", [Table("edge-openings", "First words", (), (), overuse=overuse)])]
+    kept = CriticResult("edges", "openings and endings", "?", {}, {}, [], evidence=named)
+    return Results(verdicts=list(verdicts), results=[kept])
+
+
+def test_a_shift_touches_the_documents_that_must_change():
+    assert surely_touched(row(g=0.5)) == pytest.approx(touched(0.4))
+    assert surely_touched(share(0.42, 0.18)) == pytest.approx(0.19), "of what documents have, the difference of shares"
+    assert surely_touched(openings()) == pytest.approx(0.1)
+    assert surely_touched(row(effect_low=-0.1)) == 0
+    assert surely_touched(row(wording=Wording(format="score"))) == 0
+    log = row(effect_kind="log_ratio", effect=0.2, effect_low=0.1, effect_high=0.3, difference=20.0, standard_error=4.0)
+    assert surely_touched(log) == pytest.approx(touched(RATIO * 5 * (2 / 100) ** 0.5 / 2)), (
+        "of t and n where there is no g"
+    )
+
+
+def test_an_index_speaks_only_where_nothing_concrete_differs():
+    spread, mean = row("spread", 2.0, SPREAD), row("mean", 0.2)
+    assert [f.row.statistic for f in findings_of_axis([spread, mean], ())] == ["mean"], "the mean before the spread"
+    assert [f.row.statistic for f in findings_of_axis([spread], ())] == ["spread"]
+    cell = Cell.of([spread, mean])
+    assert says_what(cell).startswith("longer: mean length 110 words (human: 100")
+    assert cell_text(Cell.of([spread])).endswith("↑* more varied in length")
+
+
+def test_a_thing_is_told_by_its_name_with_both_shares():
+    answer = answer_of(results(openings(), row("mean", 0.3)))
+    first = first_sentences(answer)[0]
+    expected = "18 % of documents open with “here's a” (human: 42 %)"
+    assert first == f"b differs from human text most in openings and endings: {expected}."
+    (cell,) = answer.axis("edges").cells
+    assert (cell.sign, cell_text(cell)) == (-1, "Δ0.24↓* “here's a”")
+    gone = results(openings(), overuse=Overuse("x", "% of documents", (Overused("so", 9, 0, "", 0.2),), OPENED.of))
+    assert "no document opens with “so” (human: 9 %)" in first_sentences(answer_of(gone))[0]
+
+
+def test_only_things_beyond_the_critical_value_are_findings():
+    assert significant(OPENED, openings()) == [HERE]
+    assert significant(OPENED, openings(critical=0.01)) == [HERE, RARE]
+    assert significant(OPENED, openings(critical=0.9)) == [HERE], "the largest differs, since its row does"
+    assert significant(OPENED, None) == []
+    silent = results(openings(p_adjusted=0.4))
+    assert answer_of(silent).findings == ()
+
+
+def test_findings_of_all_axes_are_told_by_the_documents_that_they_touch():
+    rows = row("mean", 0.3), share(0.5, 0.8), openings()
+    told = [f.row.critic for f in answer_of(results(*rows)).findings]
+    assert told == ["layout", "edges", "length"]
+    sentences = first_sentences(answer_of(results(*rows)))
+    assert sentences[0].endswith("most in layout: 80 % of documents have a list (human: 50 %).")
+    assert sentences[2] == (
+        "Also: 18 % of documents open with “here's a” (human: 42 %); longer: mean length 115 words (human: 100, +15 %)."
+    )
+
+
+def test_one_finding_of_several_axes_is_told_once():
+    rate = Wording("question marks", ("fewer", "more"), "per 1,000 words")
+    having = Wording("documents with question marks", ("", ""), "", "share", "{} of documents have question marks")
+    a, b = Finding(row("rate", wording=rate), weight=0.3), Finding(share(0.2, 0.4, wording=having), weight=0.2)
+    other = Finding(share(0.2, 0.1, wording=having), weight=0.1)
+    told = in_order([b, other, a])
+    assert [f.weight for f in told] == [0.3, 0.1], "what falls is another finding than what rises"
+    assert told[0].goes_with == (b,)
+
+
+def test_small_changes_are_told_last_and_by_that_name():
+    narrow = {"band": 10.0, "band_source": "groups"}
+    answer = answer_of(results(row("mean", 0.9, **narrow), share(0.5, 0.7)))
+    assert [f.row.critic for f in answer.findings] == ["layout", "length"]
+    assert [a.critic for a in answer.axes] == ["layout", "length"]
+    corpus = answer.corpora[0]
+    assert (corpus.differs, corpus.small) == (2, 1)
+    assert says_what(answer.axes[1].cells[0]).startswith("a small change: longer: mean length")
+    assert "differs on 2, 1 of them by a small change" in first_sentences(answer)[1]
+
+
+def test_a_text_that_does_not_differ_is_not_said_to():
+    rows = [share(0.5, 0.8), share(0.5, 0.51, generated="c", p_adjusted=0.7)]
+    told = first_sentences(answer_of(Results(verdicts=rows)))
+    assert any(s.startswith("b differs from human text in layout: ") for s in told), told
+    both = [share(0.5, 0.8), share(0.5, 0.7, generated="c")]
+    assert "Both differ from human text in layout – b: " in " ".join(first_sentences(answer_of(Results(verdicts=both))))
+
+
+def test_no_arrow_stands_without_the_name_of_its_statistic():
+    rows = [share(0.5, 0.8), share(0.5, 0.3, generated="c"), share(0.5, 0.6, "bold_share", LISTS, generated="d")]
+    named = overview(answer_of(Results(verdicts=rows)))
+    assert named.axes[0].label == "layout: documents with a list"
+    words = overview(answer_of(Results(verdicts=rows)), words=True).axes[0]
+    assert words.label == "layout"
+    assert all(any(arrow in cell and len(cell.split(" ", 1)) == 2 for arrow in "↑↓") for cell in words.cells)
+    bold = Wording("documents with bold type", ("", ""), "", "share", "{} of documents have bold type")
+    rows[2] = share(0.5, 0.6, "bold_share", bold, generated="d")
+    cells = dict(zip(named.names, overview(answer_of(Results(verdicts=rows))).axes[0].cells, strict=True))
+    assert {name for name, cell in cells.items() if "↑" in cell or "↓" in cell} == {"b", "c"}
