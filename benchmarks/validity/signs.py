@@ -34,7 +34,9 @@ def _wrapped(text: str) -> str:
     """Wrap paragraphs at 80 characters; other lines stay as they are."""
     special = re.compile(r"\s*(?:[-*+•|>#]|\d+[.)]|\*\*|\S{1,3}$)|.*\||\s")
     return "\n".join(
-        line if special.match(line) or len(line) < 160 else "\n".join(textwrap.wrap(line, 80, break_long_words=False))
+        line
+        if special.match(line) or len(line) < 160
+        else "\n".join(textwrap.wrap(line, 80, break_long_words=False, break_on_hyphens=False))
         for line in text.split("\n")
     )
 

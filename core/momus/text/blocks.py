@@ -139,40 +139,38 @@ def _blocks(text: str) -> Iterator[Block]:
     lines = _Lines(text, [0, *(m.end() for m in _LINE_END.finditer(text))])
     depth, within = 0, 0  # of lists; of quotations and tables, whose inner blocks are not told
     for place, token in enumerate(tokens):
-        kind = token.type
-        if kind in ("blockquote_open", "table_open"):
-            if not within:
-                yield _told("quotation" if kind == "blockquote_open" else "table", tokens, place, lines)
-            within += 1
-        elif kind in ("blockquote_close", "table_close"):
-            within -= 1
-        elif kind in ("bullet_list_open", "ordered_list_open"):
-            depth += 1
-        elif kind in ("bullet_list_close", "ordered_list_close"):
-            depth -= 1
-        elif within:
-            continue
-        elif kind == "list_item_open":
-            yield from _item(tokens, place, depth, lines)
-        elif kind == "fence":
-            yield Block("code", 0, *_span(token, lines), token.content, token.markup + token.info.strip())
-        elif depth:
-            continue
-        elif kind == "heading_open":
-            yield Block("heading", int(token.tag[1]), *_span(token, lines), tokens[place + 1].content)
-        elif kind == "hr":
-            yield Block("break", 0, *_span(token, lines), token.markup)
-        elif kind == "paragraph_open":
-            yield from _paragraphs(text, *_span(token, lines))
+        what, _, step = token.type.rpartition("_")
+        if what in ("blockquote", "table"):
+            if step == "open" and not within:
+                content = _inner(tokens, place)
+                yield Block("table" if what == "table" else "quotation", 0, *_span(token, lines), content)
+            within += token.nesting
+        elif what in ("bullet_list", "ordered_list"):
+            depth += token.nesting
+        elif token.nesting >= 0 and not within:
+            yield from _block(tokens, place, depth, lines)
+
+
+def _block(tokens: Sequence[Token], place: int, depth: int, lines: _Lines) -> Iterator[Block]:
+    """What a token opens, if it is a block outside of quotations and tables."""
+    token = tokens[place]
+    if token.type == "list_item_open":
+        yield from _item(tokens, place, depth, lines)
+    elif token.type == "fence":
+        yield Block("code", 0, *_span(token, lines), token.content, token.markup + token.info.strip())
+    elif depth:
+        return
+    elif token.type == "heading_open":
+        yield Block("heading", int(token.tag[1]), *_span(token, lines), tokens[place + 1].content)
+    elif token.type == "hr":
+        yield Block("break", 0, *_span(token, lines), token.markup)
+    elif token.type == "paragraph_open":
+        yield from _paragraphs(lines.text, *_span(token, lines))
 
 
 def _span(token: Token, lines: _Lines) -> tuple[int, int]:
     assert token.map is not None  # all tokens that open a block have one
     return lines.span(*token.map)
-
-
-def _told(kind: Kind, tokens: Sequence[Token], place: int, lines: _Lines) -> Block:
-    return Block(kind, 0, *_span(tokens[place], lines), _inner(tokens, place))
 
 
 def _item(tokens: Sequence[Token], place: int, depth: int, lines: _Lines) -> Iterator[Block]:
@@ -215,10 +213,15 @@ def _paragraphs(text: str, start: int, stop: int) -> Iterator[Block]:
     span = (held[0][0], held[-1][1])
     if len(held) > 2 and max(sizes) <= VERSE:
         yield Block("verse", 0, *span, "\n".join(text[a:b] for a, b in held))
-    elif len(held) > 1 and max(sizes) <= WRAPPED and min(sizes[:-1]) > max(sizes) / 2:
+    elif len(held) > 1 and max(sizes) <= WRAPPED and min(sizes[:-1]) > max(sizes) / 2 and not _spoken(text, held):
         yield _paragraph(" ".join(text[a:b] for a, b in held), span)
     else:
         yield from (_paragraph(text[a:b], (a, b)) for a, b in held)
+
+
+def _spoken(text: str, lines: Sequence[tuple[int, int]]) -> bool:
+    """Whether a line but the first begins with a dash, as those of speakers do in many languages."""
+    return any(text[start] in "–—" for start, _ in lines[1:])
 
 
 def _paragraph(content: str, span: tuple[int, int]) -> Block:

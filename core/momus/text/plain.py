@@ -20,11 +20,13 @@ _HYPHEN = re.compile("[‐‑–‒]")
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0x2026: "..."}
 _ELLIPSIS = re.compile(r"\.(?:[^\S\n]?\.){2,}")
 
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*(?:[^\S\n]+\"[^\"\n]*\")?\)")
-_CODE = re.compile(r"(`+)(?=[^`])([^\n]*?[^`\n])\1(?!`)")
-_STRONG = re.compile(r"(\*\*\*|\*\*|~~)(?=\S)([^\n]*?\S)\1")
-_STRONG_LINE = re.compile(r"(?<!\w)(___|__)(?=\S)([^\n]*?\S)\1(?!\w)")
-_ITALICS = re.compile(r"(?<![*\w])\*(?=[^\s*])([^*\n]*?[^\s*])\*(?![*\w])|(?<!\w)_(?=[^\s_])([^_\n]*?[^\s_])_(?!\w)")
+_LINK = re.compile(r"(?<![\w)\]])!?\[([^\]\n]{0,400})\]\([^()\s]{0,2000}(?:[^\S\n]+\"[^\"\n]*\")?\)")
+_CODE = re.compile(r"(`+)(?=[^`])([^\n]{0,400}?[^`\n])\1(?!`)")
+_STRONG = re.compile(r"(\*\*\*|\*\*|~~)(?=\S)([^\n]{0,400}?\S)\1")
+_STRONG_LINE = re.compile(r"(?<!\w)(___|__)(?=\S)([^\n]{0,400}?\S)\1(?!\w)")
+_ITALICS = re.compile(
+    r"(?<![*\w])\*(?=[^\s*])([^*\n]{0,400}?[^\s*])\*(?![*\w])|(?<!\w)_(?=[^\s_])([^_\n]{0,400}?[^\s_])_(?!\w)"
+)
 _TAG = re.compile(r"</?(?:b|i|u|em|strong|br|p|sub|sup|span|small|mark|del|s)(?:\s[^<>\n]*)?/?>", re.IGNORECASE)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
