@@ -56,6 +56,7 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
     name = "length"
     axis = "length of documents"
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
+    reads = "says"
     reporting = Reporting(
         headline="ks",
         leading=True,

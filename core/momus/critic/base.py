@@ -33,6 +33,7 @@ from momus.laws import Law
 from momus.reading import TextSource, as_corpus
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, WORDS, Scripts
+from momus.text.plain import Reads
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import Tokenizer, get_tokenizer
 
@@ -251,6 +252,7 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
     """
 
     scripts: ClassVar[Scripts] = WORDS
+    reads: ClassVar[Reads] = "prose"
 
     tokens: str = "words"
     lower: bool = True
@@ -258,7 +260,7 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that the parameters name."""
-        return get_tokenizer(self.tokens, self.lower)
+        return get_tokenizer(self.tokens, self.lower, self.reads)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Literal
 
 from momus.text.blocks import PROSE, read_blocks
 
@@ -68,6 +69,24 @@ def folded(text: str) -> str:
     if ".." in text or ". ." in text:
         text = _ELLIPSIS.sub("...", text)
     return _SPACE.sub(" ", text)
+
+
+Reads = Literal["prose", "says", "everything"]
+
+
+def read_as(text: str, reads: Reads) -> str:
+    r"""The prose of a text, what it says without signs of layout, or the text itself; blocks by blank lines.
+
+    >>> read_as("# So\n\n1. one\n2. **two**", "prose"), read_as("# So\n\n1. one", "says")
+    ('one\n\ntwo', 'So\n\none')
+    """
+    if reads == "everything":
+        return text
+    if reads == "prose":
+        return "\n\n".join(prose(text))
+    # what a table or code says is shown as it is written: its bars are no words
+    contents = (b.content if b.kind in ("code", "break") else folded(inline(b.content)) for b in read_blocks(text))
+    return "\n\n".join(content.strip() for content in contents)
 
 
 def prose(text: str) -> list[str]:
