@@ -48,7 +48,6 @@ faults: $(STAMP) ## Run the whole fault suite: 10,000 fuzzed inputs, all kills a
 
 HARNESSES := tests/adapters/test_logs.py tests/examples/training tests/cli/test_logs.py
 
-# trackio is tested apart: it needs an older Pillow than the one pinned
 harnesses: $(STAMP) ## Install harnesses and trackers beside Momus, and run the tests that skip without them
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable '.[logs]' \

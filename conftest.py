@@ -1,9 +1,10 @@
-"""Scripts of benchmarks that tests import; modules left out where a package is missing; the profile of Hypothesis."""
+"""Scripts of benchmarks that tests import, and the profile of Hypothesis."""
 
+import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
@@ -13,4 +14,12 @@ sys.path += [str(BENCHMARKS / "reproduce"), str(BENCHMARKS / "validity")]
 settings.register_profile("momus", deadline=None)
 settings.load_profile("momus")
 
-collect_ignore = [] if find_spec("inspect_ai") else ["examples/training/momus_training/inspect.py"]
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep compiled code beside its source, unless pytest is told to keep nothing (``-p no:cacheprovider``).
+
+    Each process that a test starts, and each that collects tests, would else compile all of it again.
+    """
+    if config.pluginmanager.has_plugin("cacheprovider"):
+        sys.dont_write_bytecode = False
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -12,21 +12,30 @@ import pytest
 from momus import Corpus, plugins
 
 FIRST = (
-    "test_topics",
+    "test_in_parts",
+    "test_devices",
+    "test_parameters",
+    "test_degenerate_texts",
     "test_code_blocks",
+    "test_conformance_shipped",
+    "test_changed_code",
+    "test_topics",
+    "test_failing_critics",
+    "test_calibrating",
+    "test_located",
+    "test_gpu",
+    "test_agreement",
+    "test_forged",
     "test_new",
     "test_examples",
     "test_pyro",
     "test_generate",
     "test_conformance_wrong",
-    "test_inference",
-    "test_studentised",
-    "test_conformance_shipped",
     "test_validity_yardsticks",
 )
 """Files that take longest; they start first, which leaves short ones to even out the workers."""
-SINGLE = ("test_conformance_wrong.py", "test_inference.py", "test_studentised.py")
-"""Long files whose tests share no fixture: each test is a group."""
+SINGLE = ("test_conformance_wrong.py",)
+"""A long file whose tests share no fixture: each test is a group."""
 
 
 def group_of(nodeid: str) -> str:
@@ -60,6 +69,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Spread groups of tests over the workers."""
     from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False  # else groups of many tests come first, and a long test alone comes last
 
     class ByGroup(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:

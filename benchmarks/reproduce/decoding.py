@@ -34,7 +34,7 @@ from momus.progress import default_reporter, reporting
 from momus.sequences import Sequences
 from momus.sequences.interfaces import StepModel
 from momus.sequences.ngram import NGramModel
-from momus_generating import Decoding, Prompt, Sampler
+from momus_generating import Decoding, ModelSampler, Prompt
 from momus_generating.writing import write_documents
 
 METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}
@@ -125,7 +125,9 @@ def written(
         )
         path, begun = options.out / f"{kind}-{way}.jsonl", time.process_time()
         each = options.beam if way == "beam" and kind != "trigram" and options.beam else options.documents
-        done = write_documents(path, Sampler(model), [Prompt("")], how, per_prompt=each, seed=options.seed, resume=True)
+        done = write_documents(
+            path, ModelSampler(model), [Prompt("")], how, per_prompt=each, seed=options.seed, resume=True
+        )
         seconds = time.process_time() - begun
         print(f"{kind}, {way}: {done.before} documents before, {done.written} now, {seconds:.0f} CPU s", flush=True)
 

@@ -145,7 +145,7 @@ def ngram(unfitted: Callable[[], NGramModel]) -> Callable[[WikiText, Options], W
 
 def grammar(text: WikiText, options: Options) -> Written:
     """Sentences of a grammar that is read off dependency parses of the training text, without headings."""
-    from momus_critics.pcfg.grammar import Rules, read_trees
+    from momus_critics.pcfg.grammar import RuleCounts, read_trees
     from momus_preparing.treebank import ESCAPED, write_treebank
 
     path = options.folder / "treebank.mrg"
@@ -155,7 +155,7 @@ def grammar(text: WikiText, options: Options) -> Written:
         part = path.with_suffix(".part")
         write_treebank(lines[:: options.every], part, split=False)
         part.rename(path)
-    rules = Rules()
+    rules = RuleCounts()
     for tree in read_trees(path):
         rules.add(tree)
     notes: dict[str, Any] = {"trees": sum(rules.top.values()), "parsing, CPU s": round(time.process_time() - begun, 1)}

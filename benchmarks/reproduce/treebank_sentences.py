@@ -11,7 +11,7 @@ from random import Random
 from typing import Generic, TypeVar
 
 from momus.errors import FittingError
-from momus_critics.pcfg.grammar import Rules
+from momus_critics.pcfg.grammar import RuleCounts
 
 T = TypeVar("T")
 Expansion = tuple[str, str] | tuple[str]
@@ -36,7 +36,7 @@ class SentenceSampler:
     Parameters
     ----------
     rules
-        Counts of rules, see `Rules.add`.
+        Counts of rules, see `RuleCounts.add`.
 
     Raises
     ------
@@ -44,14 +44,14 @@ class SentenceSampler:
         There are no rules.
 
     >>> from momus_critics.pcfg.grammar import parse_trees
-    >>> rules = Rules()
+    >>> rules = RuleCounts()
     >>> for tree in parse_trees("(S (N it) (V is)) (S (N she) (V was))"):
     ...     rules.add(tree)
     >>> SentenceSampler(rules).sample(3, seed=0).sentences
     [['it', 'is'], ['she', 'is'], ['she', 'was']]
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: RuleCounts) -> None:
         if not rules.top:
             raise FittingError("there are no rules to sample from", hint="add trees to the rules")
         expansions: dict[str, Counter[Expansion]] = {}

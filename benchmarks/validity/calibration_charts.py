@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from momus.calibration.cells import Cell
+from momus.calibration.cells import SplitCell
 from momus.calibration.plan import NULL
 from momus.calibration.rates import Rate, on_axis, rate
 from momus.evidence import Axis, Chart, Heatmap, Role, Series
@@ -15,7 +15,7 @@ SHOWN = 200
 """Points of an empirical distribution that a figure shows, at most."""
 
 
-def p_value_chart(cells: Sequence[Cell], name: str) -> Chart:
+def p_value_chart(cells: Sequence[SplitCell], name: str) -> Chart:
     """Plot the distribution of a critic's null p-values at each size against the uniform distribution."""
     series = [Series("uniform", [0.0, 1.0], [0.0, 1.0], "reference")]
     roles: tuple[Role, ...] = ("real", "generated", "fitted")
@@ -34,7 +34,7 @@ def p_value_chart(cells: Sequence[Cell], name: str) -> Chart:
     return Chart(name, "p-values of null splits", *axes, series, note)
 
 
-def power_chart(by_defect: dict[str, list[Cell]], critic: str, alpha: float, name: str) -> Chart:
+def power_chart(by_defect: dict[str, list[SplitCell]], critic: str, alpha: float, name: str) -> Chart:
     """Plot power against strength for each defect; defects on the critic's axis have intervals."""
     series = []
     for defect in sorted(by_defect, key=lambda d: not on_axis(critic, d)):
@@ -52,7 +52,7 @@ def power_chart(by_defect: dict[str, list[Cell]], critic: str, alpha: float, nam
 
 
 def specificity(
-    cells: Sequence[Cell], size: tuple[int, int], strength: float, alpha: float, units: str = "documents"
+    cells: Sequence[SplitCell], size: tuple[int, int], strength: float, alpha: float, units: str = "documents"
 ) -> Heatmap:
     """Tabulate the alarm rate of each critic for each defect at one strength."""
     sized = [c for c in cells if (c.n_real, c.n_generated) == size]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.inference.matching import Names
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.numeric.types import Floats, Ints
 
 RESAMPLES = 99
@@ -206,7 +206,7 @@ class PromptComponents:
 
 
 def prompt_components(
-    axis: Axis,
+    axis: AxisRows,
     real: str,
     models: Sequence[str],
     prompts: Mapping[str, Names],
@@ -228,7 +228,7 @@ def prompt_components(
     >>> from momus.critic.statistic import Statistic, mean
     >>> ids, level = [str(i) for i in range(100)], rng.normal(size=100)
     >>> x = {name: level + shift + rng.normal(size=100) for name, shift in {"real": 0, "g": 1}.items()}
-    >>> axis = Axis("a", "axis", Statistic("mean", "x", "value", mean), {}, {}, x)
+    >>> axis = AxisRows("a", "axis", Statistic("mean", "x", "value", mean), {}, {}, x)
     >>> found = prompt_components(axis, "real", ["g"], {name: ids for name in x})
     >>> found.effects[0].low < 1 < found.effects[0].high, 0.3 < found.prompt.share < 0.7
     (True, True)
@@ -254,7 +254,7 @@ def prompt_components(
     )
 
 
-def _cells(axis: Axis, corpora: Sequence[str], prompts: Mapping[str, Names]) -> Cells | str:
+def _cells(axis: AxisRows, corpora: Sequence[str], prompts: Mapping[str, Names]) -> Cells | str:
     missing = [c for c in corpora if c not in axis.values or not np.isfinite(axis.values[c]).any()]
     if missing:
         return f"no scored documents of {', '.join(map(repr, missing))}"

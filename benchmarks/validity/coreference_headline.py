@@ -36,7 +36,7 @@ from momus.numeric.types import Floats
 from momus.text.mentions import Resolved
 from momus_adapters.persons import SpacyPersons
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
-from momus_critics.coreference.symbols import Alphabet, Chains, chains_of
+from momus_critics.coreference.symbols import KINDS, Chains, chains_of
 
 DAMAGES = {
     "pronouns 5 %": ("swap", 0.05),
@@ -48,7 +48,6 @@ DAMAGES = {
 }
 THRESHOLDS = (-5.0, -6.0, -7.0, -8.0)
 HEADLINE = f"share below {UNLIKELY:.0f}"
-ALPHABET = Alphabet("gender")
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def damaged(c: Collection, how: str, share: float) -> Chains:
             pairs.append((changed, moved))
         else:
             pairs.append((text, reassign_mentions(found, share, i)[0] if share else found))
-    return chains_of(ALPHABET, [t for t, _ in pairs], [r for _, r in pairs])[0]
+    return chains_of([t for t, _ in pairs], [r for _, r in pairs])[0]
 
 
 def taken(chains: Chains, rows: np.ndarray) -> Chains:
@@ -135,7 +134,7 @@ def main() -> None:
         other = "novels" if c.name == "stories" else "stories"
         fits = {"own kind": taken(clean[c.name], own), other: clean[other]}
         for kind, chains in fits.items():
-            process = ChainProcess(kinds=len(ALPHABET.kinds)).fit(chains)
+            process = ChainProcess(kinds=len(KINDS)).fit(chains)
             before = rows_of(process, clean[c.name])
             print(f"{c.name}, fitted on {kind}: {len(free)} documents in two sides", flush=True)
             rows = before[HEADLINE]

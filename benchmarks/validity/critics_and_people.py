@@ -125,7 +125,7 @@ def rows_of(study: Study, files: Sequence[dict[str, Any]], table: dict[str, Any]
     again, answers = through_files(study, files, folder)
     passages = again.design.passages
     scores = scores_of(again, counted_answers(answers, range(again.protocol.raters)))
-    return axis_rows(scores, table, {}, [e.yardsticks for e in passages], [e.corpus for e in passages])
+    return axis_rows(scores, table, {}, [e.yardsticks for e in passages])
 
 
 def show(found: dict[str, list[AxisRow]]) -> None:

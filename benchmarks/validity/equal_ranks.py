@@ -20,7 +20,7 @@ from scipy import stats
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, total_variation
 from momus.inference.matching import Names
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.ranks import ranks
 from momus.numeric.types import Floats
 
@@ -81,7 +81,7 @@ def nearer(cell: Cell, statistic: Statistic, seed: int) -> tuple[bool, bool]:
     scored = {name: np.ones(len(x), dtype=bool) for name, x in sides.items()}
     rows = {name: rows_of(statistic, x) for name, x in sides.items()}
     names: dict[str, Names] = {name: [None] * len(x) for name, x in sides.items()}
-    axis = Axis("a", "a", statistic, rows, scored, sides)
+    axis = AxisRows("a", "a", statistic, rows, scored, sides)
     found = ranks([axis], "real", ["one", "other"], names, resamples=RESAMPLES, seed=seed)
     by = {row.model: row for row in found.of("a")}
     return by["one"].rank_high == 1, by["other"].rank_high == 1

@@ -25,8 +25,8 @@ from typing import Any
 
 from yardsticks import data, yardsticks
 
-from momus_people.answers import Answers, read_answers
-from momus_people.design import Design, Trial
+from momus_people.answers import RaterAnswers, read_answers
+from momus_people.design import StudyDesign, Trial
 from momus_people.excerpts import Excerpt
 from momus_people.judged import Agreement, Level, agreement, counted_answers, values_of_units
 from momus_people.protocol import Protocol
@@ -63,7 +63,7 @@ def study_of(
             if row[rater] is not None:
                 answers.append({"trial": code, "answer": row[rater], "seconds": None, "at": ""})
         files.append({"format": "momus-answers-1", "rater": f"rater-{rater + 1}", "comment": "", "answers": answers})
-    design = Design(passages, items, trials)
+    design = StudyDesign(passages, items, trials)
     study = Study(name_of(protocol, design), protocol, sorted({e.corpus for e in passages}), design)
     return study, [{**f, "study": study.name} for f in files]
 
@@ -127,7 +127,7 @@ def summaries(quality: str, *, clean: bool = False, without: Sequence[int] = ())
     return study_of(protocol, passages, [(i,) for i in range(len(found))], given)
 
 
-def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -> tuple[Study, Answers]:
+def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -> tuple[Study, RaterAnswers]:
     """Write a study and its answers, and read both as `momus study read` does."""
     with study_folder(study, folder / "study", {}):
         pass
@@ -139,7 +139,7 @@ def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -
     return again, read_answers(again, paths)
 
 
-def alpha(study: Study, answers: Answers, level: Level) -> Agreement:
+def alpha(study: Study, answers: RaterAnswers, level: Level) -> Agreement:
     """Krippendorff's α of all answers, at a level of measurement."""
     values = values_of_units(study, counted_answers(answers, range(study.protocol.raters)))
     found = agreement(values.unit, values.value, level)

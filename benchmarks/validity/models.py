@@ -22,7 +22,7 @@ from scipy import stats
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_rows
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.planning import plan
 from momus.joint.ranks import ALL_AXES, ranks
 from momus.numeric.types import Floats
@@ -49,10 +49,10 @@ def rows_of(statistic: Statistic, x: Floats) -> Floats:
     return np.eye(len(EDGES) + 1)[np.searchsorted(EDGES, x)]
 
 
-def axis_of(name: str, statistic: Statistic, values: dict[str, Floats]) -> Axis:
+def axis_of(name: str, statistic: Statistic, values: dict[str, Floats]) -> AxisRows:
     """An axis whose documents are all scored."""
     scored = {c: np.ones(len(x), dtype=bool) for c, x in values.items()}
-    return Axis(name, name, statistic, {c: rows_of(statistic, x) for c, x in values.items()}, scored, values)
+    return AxisRows(name, name, statistic, {c: rows_of(statistic, x) for c, x in values.items()}, scored, values)
 
 
 SCENES: dict[str, tuple[float, ...]] = {

@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from momus.controls import DEFECTS, Defect
+from momus.controls import DEFECTS, PlantedDefect
 from momus.controls.moving import Places, donors, draws, move_ngrams
 from momus.controls.pieces import BREAKS, SENTENCE_ENDS, Pieces, cased, edited, passages, words
 from momus.controls.planting import Plant, Setting, with_texts
@@ -67,9 +67,9 @@ def mixed_with(other: Corpus) -> Plant:
     return mix
 
 
-def language_mixing(other: Corpus) -> Defect:
+def language_mixing(other: Corpus) -> PlantedDefect:
     """The defect of language mixing, with the passages of a corpus in other languages."""
-    return Defect(
+    return PlantedDefect(
         "language-mixing",
         "language mixing",
         "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one of "
@@ -285,7 +285,7 @@ def _templated(sentence: str, seed: int) -> str:
 
 
 _MORE = (
-    Defect(
+    PlantedDefect(
         "section-exchange",
         "fit of sections to their document",
         "Replaces each section with probability `strength` by a section of the same title of another document; a title "
@@ -294,7 +294,7 @@ _MORE = (
         ("consistency",),
         exchange_sections,
     ),
-    Defect(
+    PlantedDefect(
         "pronoun-swap",
         "chains of coreference",
         "Changes the gender of each he, him, his, himself, she, her, hers, herself with probability `strength`; her "
@@ -302,14 +302,14 @@ _MORE = (
         ("coreference",),
         swap_pronouns,
     ),
-    Defect(
+    PlantedDefect(
         "trigram-shuffle",
         "order of words",
         "Same as word-shuffle, for consecutive groups of three words.",
         ("perplexity", "coreference", "pcfg", "distortion"),
         move_ngrams(3),
     ),
-    Defect(
+    PlantedDefect(
         "rhythm-flattening",
         "rhythm of sentences",
         "Moves the ends of sentences, in each paragraph with probability `strength`, to where all sentences of the "
@@ -317,21 +317,21 @@ _MORE = (
         ("rhythm",),
         even_sentences,
     ),
-    Defect(
+    PlantedDefect(
         "stock-phrases",
         "over-used phrases",
         "Puts one of four stock phrases before each sentence with probability `strength`. English only.",
         ("keyness",),
         stock_phrases,
     ),
-    Defect(
+    PlantedDefect(
         "connective-inflation",
         "connectives and discourse",
         "Puts one of six connectives before each sentence with probability `strength`. English only.",
         ("discourse", "keyness"),
         open_with_connectives,
     ),
-    Defect(
+    PlantedDefect(
         "sentence-template",
         "sentence templates",
         "Replaces each sentence with probability `strength` by clauses of one pattern (determiner, adjective, noun, "
@@ -339,7 +339,7 @@ _MORE = (
         ("templates",),
         one_template,
     ),
-    Defect(
+    PlantedDefect(
         "answer-copies",
         "variety between answers",
         "Replaces each document with probability `strength` by a copy of the first one, by id, that answers the same "

@@ -31,8 +31,8 @@ from more_defects import MORE, language_mixing
 from studies import SIZES, SPLITS, STUDIES, Study
 
 from momus import MomusError
-from momus.calibration import Plan, calibrate
-from momus.calibration.cells import Cell
+from momus.calibration import CalibrationPlan, calibrate
+from momus.calibration.cells import SplitCell
 from momus.calibration.plan import NULL, parse_sizes
 from momus.calibration.rates import Rate, curves, detectable, family_wise, on_axis, rate
 from momus.calibration.view import rate_text, strength_text
@@ -64,7 +64,7 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
     wanted = parse_sizes(a.sizes) or SIZES
     sizes = [s for s in study.sizes if sum(s) <= largest and s in wanted]
     few = min(study.power_splits, a.splits)
-    common = Plan(
+    common = CalibrationPlan(
         alpha=ALPHA, power=POWER, splits=min(study.splits, a.splits), power_splits=few, wide=study.wide, seed=a.seed
     )
     if kind == "null":
@@ -102,15 +102,15 @@ def run(study: Study, kind: str, critics: list[str], a: argparse.Namespace) -> N
 # Tables and figures of the finished cells
 
 
-def kept(out: Path) -> dict[tuple[str, str], list[Cell]]:
+def kept(out: Path) -> dict[tuple[str, str], list[SplitCell]]:
     """Return the cells of each (study, kind), finished or not; of repeated cells, the newest."""
-    found: dict[tuple[str, str], list[Cell]] = {}
+    found: dict[tuple[str, str], list[SplitCell]] = {}
     for study in STUDIES:
         for kind in ("null", "power"):
-            newest: dict[tuple[Any, ...], Cell] = {}
+            newest: dict[tuple[Any, ...], SplitCell] = {}
             files = sorted((out / f"{study.name}-{kind}" / "cells").rglob("*.json"), key=lambda p: p.stat().st_mtime)
             for path in files:
-                c = read_json(path, Cell, "measure the cell again", sealed=True)
+                c = read_json(path, SplitCell, "measure the cell again", sealed=True)
                 newest[c.critic, c.n_real, c.n_generated, c.defect, c.strength] = c
             if newest:
                 order = list(DEFECTS)
@@ -136,7 +136,7 @@ def level(found: Rate) -> str:
     return f"{found.share:.3f} [{found.low:.3f}, {found.high:.3f}]{few}{'' if inside else ' **!**'}"
 
 
-def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
+def null_table(cells: dict[tuple[str, str], list[SplitCell]]) -> str:
     """Return the false-alarm rates of each critic, then the family-wise rates of critics that share a text."""
     heads = [f"{a:,} \\| {b:,}" for a, b in SIZES]
     lines = ["| critic (text) | " + " | ".join(heads) + " |", "|---|" + "---:|" * len(SIZES)]
@@ -165,7 +165,7 @@ def null_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
     return "\n".join(lines)
 
 
-def power_table(cells: dict[tuple[str, str], list[Cell]]) -> str:
+def power_table(cells: dict[tuple[str, str], list[SplitCell]]) -> str:
     """Return the power against the defects of each critic's axis, then the other defects that raise an alarm."""
     lines = [
         "| critic (text) | defect of its axis | strength at power 0.9 | difference there | power by strength | splits |"
@@ -255,9 +255,9 @@ def save(item: Any, path: Path) -> None:
     path.write_text(standalone(draw(item)), encoding="utf-8")
 
 
-def figures(cells: dict[tuple[str, str], list[Cell]], folder: Path) -> None:
+def figures(cells: dict[tuple[str, str], list[SplitCell]], folder: Path) -> None:
     """Draw the p-values and power curves of each critic, and the matrix of critics and defects."""
-    powered: list[Cell] = []
+    powered: list[SplitCell] = []
     for study in STUDIES:
         null, power = (cells.get((study.name, kind), []) for kind in ("null", "power"))
         for critic in study.critics:

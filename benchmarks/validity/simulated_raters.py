@@ -15,8 +15,8 @@ import numpy as np
 
 from momus.files import write_json
 from momus.numeric.types import Floats
+from momus_people.answers import ANSWERS
 from momus_people.design import Trial
-from momus_people.label_studio import ANSWERS
 from momus_people.store import Study, read_study
 
 SIDES = ("right", "equal", "left")

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from simulated_raters import Truth, simulated_answers
 
-from momus_people.answers import Answers, _joined
+from momus_people.answers import RaterAnswers, _joined
 from momus_people.axis import axis_rows
 from momus_people.design import drawn
 from momus_people.excerpts import YARDSTICKS, Excerpt
@@ -72,9 +72,9 @@ def simulated_study(protocol: Protocol, corpora: int, rng: np.random.Generator) 
     return Study(name_of(protocol, design), protocol, list(found), design)
 
 
-def answered(study: Study, truth: Truth, seed: int) -> Answers:
+def answered(study: Study, truth: Truth, seed: int) -> RaterAnswers:
     """Read the answers of simulated raters, without files."""
-    found = Answers()
+    found = RaterAnswers()
     for rater, content in enumerate(simulated_answers(study, truth, seed)):
         found.by_rater[rater], found.invalid[rater], _ = _joined(study, rater, [content])
         found.missing[rater] = 0
@@ -106,9 +106,7 @@ def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
     if tested:
         passages = study.design.passages
         chance = {"x": rng.normal(size=len(passages)).tolist()}
-        rows = axis_rows(
-            scores_of(study, answers), chance, {}, [e.yardsticks for e in passages], [e.corpus for e in passages], s
-        )
+        rows = axis_rows(scores_of(study, answers), chance, {}, [e.yardsticks for e in passages], s)
         row["p"] = next(r.p for r in rows if r.critic == "x")
     return row
 

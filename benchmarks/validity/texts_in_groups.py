@@ -25,7 +25,7 @@ import numpy as np
 from grouped_texts import ALONE, CHAPTERS, KINDS, OF_A_GROUP, SILENT, Kind, Pool, first_chapters, passages, pool_of
 
 from momus.calibration.cells import LawJudge
-from momus.calibration.plan import Units
+from momus.calibration.plan import SplitUnits
 from momus.calibration.rates import Rate
 from momus.critic import RunningTextCritic
 from momus.critic.powers import headline_of
@@ -89,7 +89,7 @@ def null_split(name: str) -> Callable[[np.random.Generator], Row]:
     law = next(s for s in critic.laws() if s.name == headline_of(critic))
     chapters = pool("chapters")
     judge = LawJudge(critic, law, chapters.pieces, chapters.pieces)
-    units = Units.of([str(n) for n in chapters.novels.tolist()], chapters.pieces.ids)
+    units = SplitUnits.of([str(n) for n in chapters.novels.tolist()], chapters.pieces.ids)
     whole = np.flatnonzero(np.diff(units.offsets) == CHAPTERS)
 
     def once(rng: np.random.Generator) -> Row:

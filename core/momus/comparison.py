@@ -122,23 +122,6 @@ class Comparison(Results):
 
         return comparison_markdown(self)
 
-    def to_card(self, corpus: str | None = None) -> str:
-        """Write a section of a data card in Markdown: what critics say of one generated corpus.
-
-        Parameters
-        ----------
-        corpus
-            Name of the corpus; default: the only one.
-
-        Raises
-        ------
-        UsageError
-            There is no such corpus, or there are several and none is named.
-        """
-        from momus.report.exports import card_markdown
-
-        return card_markdown(self, corpus)
-
     def report(self, path: str | Path) -> Path:
         """Write the report as one HTML file, and return its path."""
         from momus.ownership import check_output
@@ -156,7 +139,7 @@ class Comparison(Results):
         Parameters
         ----------
         to
-            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT``, ``tensorboard:FOLDER`` or ``trackio:PROJECT``. The name
+            ``wandb:ENTITY/PROJECT``, ``mlflow:EXPERIMENT`` or ``tensorboard:FOLDER``. The name
             alone logs into the run that is active in this process, if there is one.
         run
             Name of a run that is created.

@@ -62,7 +62,7 @@ CRITIC = FolderKind(
 STUDY = FolderKind(
     "study",
     {"study.json": (b'"momus-study-1"', b'"protocol"'), "key.json": (b'"momus-study-1"', b'"trials"')},
-    frozenset({"study.json", "key.json", "raters", "label-studio"}),
+    frozenset({"study.json", "key.json", "raters"}),
 )
 CALIBRATION = FolderKind(
     "calibration",

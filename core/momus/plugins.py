@@ -15,8 +15,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from momus.foreign import contained
 from momus.version import extra
 
 CRITICS, ADAPTERS, READERS, TRACKERS = "momus.critics", "momus.adapters", "momus.readers", "momus.trackers"
-MARKUPS, COMMANDS = "momus.markups", "momus.commands"
+MARKUPS, COMMANDS, FORMATS = "momus.markups", "momus.commands", "momus.formats"
 LISTING = "momus-plugins.json"
 """File of a package: by group and name of a plug-in, ``{"axis": …, "adapters": {parameter: default}}`` of a critic and
 ``{"help": …}`` of a command. It is optional."""
@@ -56,7 +57,7 @@ class Plugin:
         """Describe an entry point."""
         value, _, extras = entry.value.partition("[")
         names = tuple(name.strip() for name in extras.rstrip("] ").split(",") if name.strip())
-        owner = entry.dist.name if entry.dist is not None else "unknown"
+        owner = "unknown" if entry.dist is None else _name_of(entry.dist)
         return cls(entry.name, value.strip(), owner, group, entry, names)
 
     def missing(self) -> MissingExtraError | None:
@@ -106,6 +107,12 @@ class Plugin:
             ) from error
 
 
+@lru_cache(maxsize=32)
+def _name_of(owner: Distribution) -> str:
+    """Its name, which stands in a file: read once for all of its entry points."""
+    return owner.name
+
+
 def registered(group: str, only: str | None = None) -> dict[str, list[Plugin]]:
     """List the plug-ins of a group by name, or those of one name.
 
@@ -114,7 +121,7 @@ def registered(group: str, only: str | None = None) -> dict[str, list[Plugin]]:
     plugins: defaultdict[str, list[Plugin]] = defaultdict(list)
     for entry in entry_points(group=group):
         if only is not None and entry.name != only:
-            continue  # to know its distribution, a file must be read: milliseconds for each
+            continue  # to know its distribution, a file must be read
         plugin = Plugin.of_entry(entry, group)
         if plugin not in plugins[entry.name]:
             plugins[entry.name].append(plugin)

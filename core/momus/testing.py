@@ -11,13 +11,15 @@ Each check of each critic is one test, with an id such as ``mine-batch_size_chan
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from momus.conformance import parametrize
 from momus.conformance.corpora import documents
 from momus.critic.base import Critic
+from momus.critic.hooks import with_needs
 from momus.estimator import clone
+from momus.reading import as_corpus
 from momus.text.corpus import Corpus
 from momus.verdicts.judge import judge
 
@@ -34,7 +36,11 @@ def tiny_corpus(n: int = 24, seed: int = 0) -> Corpus:
     return documents(n, seed)
 
 
-def headline_p(critic: Critic[Any], fit: Sequence[str], real: Sequence[str], generated: Sequence[str]) -> float:
+Texts = Sequence[str] | Sequence[Mapping[str, Any]]
+"""Documents of a test: texts, or records with the fields that a critic reads beside the text."""
+
+
+def headline_p(critic: Critic[Any], fit: Texts, real: Texts, generated: Texts) -> float:
     """The p of a critic's headline statistic between real and generated texts, after a fit on other real texts.
 
     Raises
@@ -47,9 +53,11 @@ def headline_p(critic: Critic[Any], fit: Sequence[str], real: Sequence[str], gen
     >>> headline_p(length, ["a b c"] * 10, ["a b c d", "a b"] * 10, ["a b c d e f g h", "a"] * 10) < 0.05
     True
     """
-    sides = [Corpus.from_texts(texts, name=name) for texts, name in ((real, "real"), (generated, "generated"))]
-    fitted = clone(critic).fit(Corpus.from_texts(fit, name="fit"))
-    first, second = (fitted.score(side) for side in sides)
+    reading = with_needs(None, [critic])
+    fitted = clone(critic).fit(as_corpus(fit, "fit", reading))
+    first, second = (
+        fitted.score(as_corpus(side, name, reading)) for side, name in ((real, "real"), (generated, "generated"))
+    )
     (verdict,) = judge(fitted, first, second, only_headline=True)
     assert verdict.p is not None, verdict.method.reason
     return verdict.p

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.evidence import Axis, Chart, MarkedDocument, Role, Series, Step, both
+from momus.evidence import Axis, Chart, MarkedDocument, Series, Step, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
@@ -46,39 +46,23 @@ def log_spaced(n: int, points: int) -> Ints:
     return np.unique(np.geomspace(1, max(n, 1), points).astype(np.int64))
 
 
-@dataclass(frozen=True)
-class Distribution:
-    """Numbers that occur in a text in ascending order, and how often each does: float64 (V,)."""
-
-    values: Floats
-    counts: Floats
-
-    @classmethod
-    def of(cls, table: Mapping[str | float, float]) -> Distribution:
-        """From counts by number."""
-        return cls(*(np.array(sorted(table.items()), dtype=np.float64).T))
-
-    @property
-    def cumulated(self) -> Floats:
-        """Share of the counts up to each value."""
-        return np.asarray(np.cumsum(self.counts) / self.counts.sum())
-
-    def steps(self, role: Role, factor: float = 1.0) -> Series:
-        """The cumulative distribution at `POINTS` points at most, evenly spaced in the cumulative share.
-
-        >>> Distribution.of({2.0: 1.0, 1.0: 3.0}).steps("real").y
-        [0.75, 1.0]
-        """
-        cumulated = self.cumulated
-        pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, POINTS)).clip(0, len(cumulated) - 1))
-        return Series(role, rounded(factor * self.values[pick]), rounded(cumulated[pick]), role, "steps")
-
-
 def distributions(
     name: str, title: str, x: Axis, of: str, tables: Sequence[Mapping[str | float, float]], factor: float = 1.0
 ) -> Chart:
-    """Cumulative distributions of what real and generated text have, from their counts by number; ``of`` is a share."""
-    curves = [Distribution.of(table).steps(role, factor) for role, table in both(*tables)]
+    """Cumulative distributions of what real and generated text have, from their counts by number; ``of`` is a share.
+
+    Each curve has at most `POINTS` points, evenly spaced in the cumulative share.
+
+    >>> chart = distributions("n", "Numbers", Axis("n"), "share of words", [{2.0: 1.0, 1.0: 3.0}, {1.0: 1.0}])
+    >>> [curve.y for curve in chart.series]
+    [[0.75, 1.0], [1.0]]
+    """
+    curves = []
+    for role, table in both(*tables):
+        values, counts = np.array(sorted(table.items()), dtype=np.float64).T  # (V,) both
+        cumulated = np.cumsum(counts) / counts.sum()
+        pick = np.unique(np.searchsorted(cumulated, np.linspace(0, 1, POINTS)).clip(0, len(cumulated) - 1))
+        curves.append(Series(role, rounded(factor * values[pick]), rounded(cumulated[pick]), role, "steps"))
     note = f"{of.capitalize()} up to x; the largest vertical gap is the Kolmogorov–Smirnov distance."
     return Chart(name, title, x, Axis(of), curves, note=note)
 

@@ -24,13 +24,12 @@ from momus.critic.hooks import DeviceMixin, ReadingMixin
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import entropy, shares
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step
+from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus.text.languages import WORDS, Scripts
-from momus_critics.evidence import rounded
 from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25
@@ -55,12 +54,6 @@ def frontier_area(p: Floats, q: Floats) -> Floats:
     [1.0]
     """
     p, q = shares(p), shares(q)
-    xs, ys = frontier(p, q)
-    return np.asarray(np.trapezoid(ys, xs, axis=0))
-
-
-def frontier(p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """The divergence curve of each pair of shares, corners included: x rising and y falling, (27, B) both."""
     # coordinates of the curve, (B,) for each mixture and both corners; sorted, x rises and y falls
     x, y = [np.zeros(len(p))], [np.ones(len(p))]
     for w in np.linspace(1e-6, 1 - 1e-6, MIXTURES):
@@ -69,7 +62,7 @@ def frontier(p: Floats, q: Floats) -> tuple[Floats, Floats]:
         y.append(np.exp(-SCALE * _divergence(p, r)))
     x.append(np.ones(len(p)))
     y.append(np.zeros(len(p)))
-    return np.sort(np.stack(x), axis=0), -np.sort(-np.stack(y), axis=0)
+    return np.asarray(np.trapezoid(-np.sort(-np.stack(y), axis=0), np.sort(np.stack(x), axis=0), axis=0))
 
 
 def _divergence(p: Floats, r: Floats) -> Floats:
@@ -172,7 +165,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
         self.centres_ = np.stack([fit.cluster_centers_ for fit in fits])
         nearest = self._nearest(z)
         self.exemplars_ = _exemplars(real, z, nearest[:, 0], self.centres_[0])
-        counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5
+        counts = np.bincount(nearest.ravel(), minlength=self.centres_[..., 0].size) + 0.5  # (clusterings · K,)
         self.log_probabilities_ = np.log(counts.reshape(-1, k) / counts.reshape(-1, k).sum(axis=1, keepdims=True))
         return self
 
@@ -195,6 +188,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
         # squared distance without |z|², which is the same for all centres, (clusterings, n, K)
         distance = (self.centres_**2).sum(axis=2)[:, None] - 2 * (z @ self.centres_.transpose(0, 2, 1))
         first = np.arange(len(self.centres_)) * self.centres_.shape[1]
+        # rounded: a document between two centres must not change with the order of sums
         return np.asarray(distance.round(9).argmin(axis=2).T + first, dtype=np.int64)
 
     def project(self, batch: Corpus) -> StateSequences:
@@ -205,7 +199,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
 
     def log_prior(self, latents: StateSequences) -> LogPrior:
         """Log of the cluster's share of real text, the mean over clusterings."""
-        logs = self.log_probabilities_.ravel()[latents.states].reshape(-1, self.clusterings)
+        logs = self.log_probabilities_.ravel()[latents.states].reshape(-1, self.clusterings)  # (n, clusterings)
         return LogPrior(logs.mean(axis=1), np.ones(len(latents), dtype=np.int64))
 
     def sufficient_statistics(self, latents: StateSequences) -> Mapping[str, Rows]:
@@ -230,27 +224,13 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """The divergence curve, and the regions whose share differs most, each with a real document."""
+        """The regions whose share differs most, each with a real document."""
         both = [shares(s.arrays["regions"][None]) for s in (real, generated)]
         # the regions of the first clustering, whose documents are a part of all counts
         p, q = (side[0, : len(self.exemplars_)] * self.clusterings for side in both)
         names = [self._region(i) for i in range(len(self.exemplars_))]
         items = Shifts.of_shares("region, with its most central real document", names, (p, q))
-        xs, ys = frontier(*both)
-        curve = Series("generated", rounded(xs[:, 0]), rounded(ys[:, 0]), "generated")
-        return [
-            Chart(
-                "mauve-curve",
-                "Divergence curve",
-                Axis(f"exp(−{SCALE:g} KL(generated ‖ mixture))"),
-                Axis(f"exp(−{SCALE:g} KL(real ‖ mixture))"),
-                [curve],
-                note="MAUVE is the area under the curve, 1 where both texts fall into the same regions. A curve that "
-                "leaves the top early: generated text lies in regions where real text hardly does. A curve that drops "
-                "towards the right: it leaves out regions of real text.",
-            ),
-            items.table("regions", "Regions whose share differs most", SHOWN, self.notes()[0].text),
-        ]
+        return [items.table("regions", "Regions whose share differs most", SHOWN, self.notes()[0].text)]
 
     def _region(self, i: int) -> str:
         """Number of a region, and the real document that stands for it."""

@@ -70,6 +70,7 @@ def name_tokens(prose: Prose) -> Bools:
     """
     spelled = np.array([_may_be_a_name(w) for w in prose.spelled], dtype=bool)[prose.codes]
     behind = np.zeros(len(spelled), dtype=bool)
+    # the first word of a sentence has a capital whatever it is
     behind[1:] = prose.alphabetic[:-1] & (prose.sentences[1:] == prose.sentences[:-1])
     seen = spelled & behind & ~_in_headings(prose)
     # (document, word) pairs that were seen, looked up for all tokens
@@ -87,7 +88,7 @@ def _in_headings(prose: Prose) -> Bools:
     """Whether each token is of a line with a mark of a heading, or with capitals and without an end mark, (N,)."""
     if not len(prose.ids):
         return np.zeros(0, dtype=bool)
-    first = prose.sentences - prose.sentences[0]
+    first = prose.sentences - prose.sentences[0]  # (N,), from 0: `bincount` needs no long run of zeros
     words, capitals = np.bincount(first, prose.alphabetic), np.bincount(first, prose.capitalised)
     ended, marked = (np.bincount(first, prose.is_any(marks)) > 0 for marks in (TERMINALS, frozenset("#")))
     return np.asarray((marked | (~ended & (2 * capitals > words) & (capitals >= HEADING)))[first])
@@ -97,6 +98,7 @@ def read_names(prose: Prose) -> NameSets:
     """The distinct names of each document; neighbouring capitals are names of their own."""
     mask = name_tokens(prose)
     owners = owners_of(prose.offsets)
+    # a name counts once in each document, (2, pairs), by document
     pairs = np.unique(np.stack([owners[mask], prose.ids[mask]]), axis=1)
     used, codes = np.unique(pairs[1], return_inverse=True)
     names = tuple(prose.words[i].capitalize() for i in used.tolist())
@@ -153,7 +155,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
         self.names_ = [str(n) for n in names]
         self.documents_ = documents
         self.discount_, self.strength_ = fit_pitman_yor(documents)
-        self.rate_ = float((documents.sum() + 0.5) / (int(counts.array("totals")[0]) + 1.0))
+        self.rate_ = float((documents.sum() + 0.5) / (int(counts.array("totals")[0]) + 1.0))  # names per word
         return self
 
     def check_state(self) -> None:
@@ -264,12 +266,6 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
             marks[i] = Mark("name" if seen else "new name", f"in {seen:,} documents of the fitted text" if seen else "")
         value = -float(self.log_prior(self.project(document)).values[0])
         return mark_passage(document, words, marks, value=value, unit="nats")
-
-    names_: list[str]
-    documents_: Ints
-    discount_: float
-    strength_: float
-    rate_: float
 
 
 def fit_pitman_yor(counts: NDArray[np.integer]) -> tuple[float, float]:

@@ -117,6 +117,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
         """Learn the vectors, the directions along which sentences vary, and how fast they return to the centre."""
         prose = self.prose(real)
         texts, offsets = _sentences(prose)
+        # distinct pairs of a document and a word: how many documents have each word
         seen = np.bincount(np.unique(np.stack([owners_of(prose.offsets), prose.ids]), axis=1)[1])
         self.common_ = [prose.words[i] for i in np.flatnonzero(seen >= COMMON * len(prose)).tolist()]
         embedder: Any = self.new_embedder()
@@ -124,14 +125,14 @@ class Path(ProseCritic[Paths], DeviceMixin):
         self.embedder_ = embedder.fit(texts)
         centred, freedom = _centred(self._embed(texts), offsets)
         covariance = centred.T @ centred / max(freedom, 1.0)
-        values, vectors = np.linalg.eigh(covariance)
+        values, vectors = np.linalg.eigh(covariance)  # ascending
         top = np.argsort(-values, kind="stable")[: self.n_dimensions]
         top = top[values[top] > 1e-9 * max(float(values.max()), 1e-300)]
         # a sign by the largest entry: the same on every machine
         signs = np.sign(vectors[np.abs(vectors[:, top]).argmax(axis=0), top])
-        self.axes_ = vectors[:, top] * signs / np.sqrt(values[top])
+        self.axes_ = vectors[:, top] * signs / np.sqrt(values[top])  # (embedding, d), to variance 1
         products, variances = _neighbours(centred @ self.axes_, offsets)
-        ratio = products.sum(axis=0) / np.maximum(variances.sum(axis=0), 1e-12)
+        ratio = products.sum(axis=0) / np.maximum(variances.sum(axis=0), 1e-12)  # (d,)
         self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
         return self
 
@@ -169,9 +170,10 @@ class Path(ProseCritic[Paths], DeviceMixin):
         """Log density of each sentence given the one before, (N,)."""
         x = latents.points
         before = np.zeros_like(x)
+        # the first sentence of a document gets the last of another, which `first` leaves out
         before[1:] = x[:-1]
         first = places_of(latents.offsets) == 0
-        mean = np.where(first[:, None], 0.0, self.correlations_ * before)
+        mean = np.where(first[:, None], 0.0, self.correlations_ * before)  # (N, d)
         variance = np.where(first[:, None], 1.0, 1 - self.correlations_**2)
         return np.asarray(-0.5 * ((x - mean) ** 2 / variance + np.log(2 * np.pi * variance)).sum(axis=1))
 
@@ -185,9 +187,10 @@ class Path(ProseCritic[Paths], DeviceMixin):
         same = np.zeros(len(x), dtype=bool)
         same[1:] = latents.documents[1:] == latents.documents[:-1]
         steps = np.zeros(len(x))
-        steps[1:] = ((x[1:] - x[:-1]) ** 2).sum(axis=1)
+        steps[1:] = ((x[1:] - x[:-1]) ** 2).sum(axis=1)  # (N,), across documents too
         moved = float_sums(np.where(same, steps, 0.0), latents.offsets)
         return {
+            # in random order, two sentences lie 2s² apart (squared), and there are n − 1 steps
             "jumps": np.column_stack([moved, 2 * variance * freedom]),
             "spread": np.column_stack([squares, d * freedom]),
             "drift": _drift(latents, squares),
@@ -273,7 +276,7 @@ def _sentences(prose: Prose) -> tuple[list[str], Ints]:
     """The sentences of n documents that have a word, tokens with spaces between, and where documents begin."""
     total = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
     words = np.bincount(prose.sentences, prose.alphabetic, total) > 0
-    first = np.searchsorted(prose.sentences, np.arange(total + 1))
+    first = np.searchsorted(prose.sentences, np.arange(total + 1))  # first token of each sentence
     spelled = prose.tokens()
     kept = np.flatnonzero(words)
     texts = [" ".join(spelled[first[s] : first[s + 1]]) for s in kept.tolist()]
@@ -284,7 +287,7 @@ def _sentences(prose: Prose) -> tuple[list[str], Ints]:
 def _taken_up(prose: Prose, counted: Bools) -> Floats:
     """How many different words of each document's second half are in its first half, and their number: (n, 2)."""
     n, owners = len(prose), owners_of(prose.offsets)
-    late = 2 * places_of(prose.offsets) >= prose.lengths[owners]
+    late = 2 * places_of(prose.offsets) >= prose.lengths[owners]  # (tokens,)
     keys = owners * len(prose.words) + prose.ids  # a number for each word of each document
     second = np.unique(keys[counted & late])
     documents = second // max(len(prose.words), 1)
@@ -303,6 +306,7 @@ def _centred(vectors: Floats, offsets: Ints) -> tuple[Floats, float]:
     """Vectors less the mean of their document, (N, V), and the degrees of freedom that are left."""
     owners, lengths = owners_of(offsets), np.diff(offsets)
     means = float_sums(vectors, offsets) / np.maximum(lengths, 1)[:, None]
+    # centring takes one degree of freedom from each document
     return vectors - means[owners], float(np.maximum(lengths - 1, 0).sum())
 
 
@@ -325,11 +329,12 @@ def _drift(latents: Paths, squares: Floats) -> Floats:
     x, n = latents.points, latents.lengths
     half = n // 2
     late = places_of(latents.offsets) >= half[latents.documents]
-    sums = float_sums(np.where(late[:, None], x, 0.0), latents.offsets)
+    sums = float_sums(np.where(late[:, None], x, 0.0), latents.offsets)  # of the second half, (n, d)
     one, other = np.maximum(half, 1), np.maximum(n - half, 1)
     # around the centre, the sums of the two halves are opposite
     first, second = -sums / one[:, None], sums / other[:, None]
     between = ((first - second) ** 2).sum(axis=1)
     within = without_rounding(squares - one * (first**2).sum(axis=1) - other * (second**2).sum(axis=1), squares)
     variance = within / np.maximum(n - 2, 1)
+    # means of random halves lie s²(1/a + 1/b) apart by chance
     return np.column_stack([between - variance * (1 / one + 1 / other), variance])

@@ -12,7 +12,7 @@ from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Repo
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
 from momus.numeric.ragged import float_sums, offsets_of, places_of
 from momus.numeric.types import Ints
 from momus.parameters import Range
@@ -40,8 +40,6 @@ class RankFrequency(CountingCritic[TokenStates]):
         See `TokenCritic`.
     ranks
         Number of ranks that the distances cover; 0 takes all.
-    truncated
-        Whether the zeta distribution ends at the number of types instead of extending to infinity.
 
     >>> from momus import Corpus
     >>> critic = RankFrequency().fit(Corpus.from_texts(["a a a a b b c d", "a b a c"]))
@@ -67,7 +65,6 @@ class RankFrequency(CountingCritic[TokenStates]):
     sequence = True
 
     ranks: Annotated[int, Range(0, 10**7)] = 10_000
-    truncated: bool = False
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count words."""
@@ -77,28 +74,25 @@ class RankFrequency(CountingCritic[TokenStates]):
     def fit_from(self, counts: Counts) -> Self:
         """Rank words by their counts, and fit the exponent."""
         self.vocabulary_, numbers = counts.ranked("words")
-        self.exponent_ = zipf.fit_exponent(numbers, self.truncated)
+        self.exponent_ = zipf.fit_exponent(numbers)
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
         state.texts("vocabulary_", least=1)
-        state.number("exponent_", above=0.0 if self.truncated else 1.0)
+        state.number("exponent_", above=1.0)
 
     def project(self, batch: Corpus) -> TokenStates:
         """Look up the ranks of words in the real text, from 1."""
         table = batch.tokens(self.tokenizer)
-        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1
+        ranks = table.codes(self.vocabulary_).astype(np.int64) + 1  # (N,); 0 for new words, which are ranked below
         _rank_new_words(ranks, table, len(self.vocabulary_))
         return TokenStates(ranks, table.offsets, words=table.ids, vocabulary=table.vocabulary)
 
     def log_prior(self, latents: TokenStates) -> LogPrior:
         """−s log k − log ζ(s), summed over the tokens of each document."""
-        s, types = self.exponent_, len(self.vocabulary_)
-        values = -s * np.log(latents.states) - zipf.log_normalizer(s, types if self.truncated else None)
-        if self.truncated:  # a truncated law has no mass beyond the last rank V: new words are scored as rank V
-            values = np.where(latents.states > types, -s * np.log(types) - zipf.log_normalizer(s, types), values)
+        values = -self.exponent_ * np.log(latents.states) - zipf.log_normalizer(self.exponent_)
         return LogPrior(float_sums(values, latents.offsets), latents.lengths)
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
@@ -107,15 +101,9 @@ class RankFrequency(CountingCritic[TokenStates]):
 
     def statistics(self) -> Sequence[Statistic]:
         """Three KS distances, and the exponent of each text."""
-        own_law = partial(zipf.ks_own_law, ranks=self.ranks, truncated=self.truncated)
-        real_law = partial(
-            zipf.ks_given_law,
-            exponent=self.exponent_,
-            types=len(self.vocabulary_) if self.truncated else None,
-            ranks=self.ranks,
-        )
+        own_law = partial(zipf.ks_own_law, ranks=self.ranks)
+        real_law = partial(zipf.ks_given_law, exponent=self.exponent_, ranks=self.ranks)
         distance = partial(zipf.ks_ranked, ranks=self.ranks)
-        exponent = partial(zipf.exponents, truncated=self.truncated)
         ranked = partial(Statistic.value, rows="words", prepare=zipf.ranked)
         return (
             Statistic.distance("ks", "words", distance, "Kolmogorov–Smirnov distance of ranks", prepare=zipf.ranked),
@@ -135,7 +123,7 @@ class RankFrequency(CountingCritic[TokenStates]):
             ),
             ranked(
                 "exponent",
-                function=exponent,
+                function=zipf.exponents,
                 label="Zipf exponent",
                 direction=("less dominated by common words", "more dominated by common words"),
                 needs="two different words",
@@ -143,39 +131,21 @@ class RankFrequency(CountingCritic[TokenStates]):
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Rank–frequency curves of both texts with the fitted law, and a table of exponents."""
+        """Rank–frequency curves of both texts with the fitted law."""
         series: list[Series] = []
-        rows: list[tuple[str, int, int, int, float, float, float]] = []
         for role, summary in both(real, generated):
-            counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]
+            counts = np.sort(np.fromiter(summary.counts["words"].values(), np.float64))[::-1]  # by rank
             picked = log_spaced(len(counts), POINTS)
             series.append(Series(role, picked.tolist(), rounded(counts[picked - 1] / counts.sum()), role))
-            hapaxes = int((counts == 1).sum())
-            exponent = zipf.fit_exponent(counts, self.truncated)
-            distance, p = zipf.monte_carlo_p(counts, self.ranks)
-            rows.append((role, int(counts.sum()), len(counts), hapaxes, exponent, distance, p))
         ranks = log_spaced(len(self.vocabulary_), POINTS)
-        normalizer = zipf.log_normalizer(self.exponent_, len(self.vocabulary_) if self.truncated else None)
-        law = np.exp(-self.exponent_ * np.log(ranks) - normalizer)
+        law = np.exp(-self.exponent_ * np.log(ranks) - zipf.log_normalizer(self.exponent_))
         series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), rounded(law), "fitted"))
-        return [
-            Chart(
-                "rank-frequency",
-                "Relative frequency by rank",
-                Axis("rank", "log"),
-                Axis("relative frequency", "log"),
-                series,
-                note="Each text is ranked by its own frequencies.",
-            ),
-            Table(
-                "rank-frequency-law",
-                "Types and exponents",
-                ("text", "tokens", "types", "hapaxes", "exponent s", "KS to own law", "p of own law"),
-                rows,
-                note="p: from 99 samples of independent tokens from the text's own fitted law, each ranked and fitted "
-                "again. It tests whether one text follows the law, not whether two texts differ.",
-            ),
-        ]
+        x, y, note = (
+            Axis("rank", "log"),
+            Axis("relative frequency", "log"),
+            "Each text is ranked by its own frequencies.",
+        )
+        return [Chart("rank-frequency", "Relative frequency by rank", x, y, series, note=note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the words of the highest ranks, with their ranks in the fitted text."""

@@ -2,48 +2,25 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.statistic import mean
 from momus.errors import FittingError
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
+from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
-from momus_critics.evidence import Mark, distributions, highest, mark_passage, rounded, words_of
+from momus_critics.evidence import Mark, distributions, highest, mark_passage, words_of
 from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, sentence_lengths
 from momus_critics.prose.reading import BREAK, ProseCritic
 
 UNEQUAL = "sentences of several lengths"
 """What a document must have for a spread."""
-LAGS, SHOWN = 10, 40
-"""Distances of the correlation, and sentences of the documents that are shown."""
-
-
-@dataclass(frozen=True)
-class RhythmSummary(Pooled):
-    """Totals, and the sentence lengths of one document: of those with most sentences, up to 40, an arbitrary one."""
-
-    example: tuple[int, ...] = ()
-
-    def __add__(self, other: Pooled) -> RhythmSummary:
-        total = super().__add__(other)
-        theirs = other.example if isinstance(other, RhythmSummary) else ()
-        return RhythmSummary(total.documents, total.arrays, total.counts, max(self.example, theirs, key=_rank))
-
-
-def _rank(lengths: tuple[int, ...]) -> tuple[int, int]:
-    """Order of documents: their number of sentences, then a number that depends on the lengths alone."""
-    return len(lengths), zlib.crc32(np.array(lengths, dtype="<i8").tobytes())
 
 
 def spread(pooled: Floats) -> Floats:
@@ -102,14 +79,11 @@ class Rhythm(ProseCritic[SentenceLengths]):
                 f"critic 'rhythm': no document of {real.name!r} has two sentences", hint="give running text to fit on"
             )
         self.process_ = self.new_process().fit(z)
-        self.sentences_ = len(z.words)
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", LengthProcess)
-        state.integer("sentences_")
+        Fitted(self).component("process_", LengthProcess)
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""
@@ -122,7 +96,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
 
     def sufficient_statistics(self, latents: SentenceLengths) -> Mapping[str, Rows]:
         """Sums of squares and of products of log lengths, words, sentences, and paragraphs."""
-        squares, products, variances = moments(latents, 1)
+        squares, neighbours = moments(latents)
         sentences = latents.lengths.astype(np.float64)
         words, paragraphs = (
             np.asarray(group_sums(x.astype(np.float64), latents.offsets), dtype=np.float64)
@@ -130,7 +104,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
         )
         return {
             "squares": squares,
-            "neighbours": np.column_stack([products[:, 0], variances[:, 0]]),
+            "neighbours": neighbours,
             "words": np.column_stack([words, sentences]),
             "paragraphs": np.column_stack([sentences, paragraphs]),
         }
@@ -171,64 +145,19 @@ class Rhythm(ProseCritic[SentenceLengths]):
             ),
         )
 
-    def summarize(self, latents: SentenceLengths) -> RhythmSummary:
-        """Sentence lengths, correlations by lag, and the lengths of one document."""
-        _, products, variances = moments(latents, LAGS)
+    def summarize(self, latents: SentenceLengths) -> Pooled:
+        """Sentence lengths."""
         values, counts = np.unique(latents.words, return_counts=True)
-        examples = (tuple(latents.words[a : min(b, a + SHOWN)].tolist()) for a, b in pairwise(latents.offsets.tolist()))
-        return RhythmSummary(
-            len(latents),
-            {"products": products.sum(axis=0), "variances": variances.sum(axis=0)},
-            {"words": {float(v): float(c) for v, c in zip(values.tolist(), counts.tolist(), strict=True)}},
-            max(examples, key=_rank, default=()),
-        )
+        words: dict[str | float, float] = {
+            float(v): float(c) for v, c in zip(values.tolist(), counts.tolist(), strict=True)
+        }
+        return Pooled(len(latents), {}, {"words": words})
 
-    def evidence(self, real: RhythmSummary, generated: RhythmSummary) -> list[Evidence]:
-        """Distribution of sentence lengths, correlation by distance, one document of each side."""
-        lags, documents = [], []
-        for role, text in both(real, generated):
-            products, variances = text.arrays["products"], text.arrays["variances"]
-            known = np.flatnonzero(variances > 0)
-            correlations = rounded(products[known] / variances[known], 4)
-            lags.append(Series(role, (known + 1.0).tolist(), correlations, role, "line"))
-            places = [float(i + 1) for i in range(len(text.example))]
-            documents.append(Series(role, places, [*map(float, text.example)], role))
-        return [
-            distributions(
-                "sentence-lengths",
-                "Cumulative distribution of sentence length",
-                Axis("words per sentence", "log"),
-                "share of sentences",
-                [t.counts["words"] for t in (real, generated)],
-            ),
-            Chart(
-                "sentence-correlation",
-                "Correlation of sentence lengths within a document, by distance",
-                Axis("sentences apart"),
-                Axis("correlation of log lengths"),
-                lags,
-                note="Corrected for the length of documents: 0 if lengths follow each other at random.",
-            ),
-            Chart(
-                "two-documents",
-                "Sentence lengths of one document of each text",
-                Axis("sentence"),
-                Axis("words"),
-                documents,
-                note=f"Up to {SHOWN} sentences of a document with as many, chosen without regard to its lengths.",
-            ),
-        ]
-
-    def notes(self) -> list[Note]:
-        """What the process learned."""
-        _, last, all_before, first = self.process_.coefficients_.tolist()
-        return [
-            Note(
-                f"Fitted on {counted(self.sentences_, 'sentence')}. The logarithm of the expected length follows that "
-                f"of the sentence before by {last:.2f}, that of all sentences before by {all_before:.2f}, and changes "
-                f"by {first:+.2f} where a paragraph begins; shape {self.process_.shape_:.2f}."
-            )
-        ]
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Distribution of sentence lengths."""
+        x, tables = Axis("words per sentence", "log"), [t.counts["words"] for t in (real, generated)]
+        title = "Cumulative distribution of sentence length"
+        return [distributions("sentence-lengths", title, x, "share of sentences", tables)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the sentences whose lengths are least likely."""

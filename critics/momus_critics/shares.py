@@ -42,6 +42,7 @@ def fit_beta_binomial(hits: Ints, tokens: Ints) -> tuple[float, float]:
         a, b = np.exp(log_parameters)
         return float(-(weight @ (betaln(k + a, n - k + b) - betaln(a, b))) / weight.sum())
 
+    # in logarithms, parameters stay positive; begun at the pooled share, with α + β = 10
     start = np.log([10 * share, 10 * (1 - share)])
     bounds = [(np.log(1e-4), np.log(1e5))] * 2
     optimum = minimize(loss, np.clip(start, *bounds[0]), method="L-BFGS-B", bounds=bounds)

@@ -13,7 +13,6 @@ from momus.critic import (
     Counts,
     LogPrior,
     MergeableMixin,
-    Note,
     Pooled,
     Reporting,
     Rows,
@@ -26,13 +25,12 @@ from momus.critic.statistic import total_variation
 from momus.critic.tools import make_adapter
 from momus.errors import UsageError
 from momus.estimator import parametrized
-from momus.evidence import Evidence, MarkedDocument, Table, both
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums, kept_offsets, offsets_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus_critics.evidence import Mark, highest, mark_passage
 from momus_critics.keyness.testing import LEAST, Usage, largest_share_gap
 from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
@@ -46,8 +44,8 @@ TAGS = (
 """Universal parts of speech (de Marneffe et al. 2021)."""
 OPENING = 3
 """Tags of an opening."""
-LENGTH, SHOWN, LINED, KEPT = 5, 15, 6, 2
-"""Tags of a template, rows of a table, templates with lines, and lines of each."""
+LENGTH, SHOWN = 5, 15
+"""Tags of a template, and rows of a table."""
 BASE = 64
 """Factor of the codes of tags in evidence, which count from 1."""
 
@@ -150,14 +148,13 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         z = self.project(real)
         ngrams = self.new_process().count(z.states, z.sentences)
         openings = Counts.of_values(openings=z.openings[z.openings >= 0])
-        return ngrams + openings + Counts.of(sentences=[len(z.owners)])
+        return ngrams + openings
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams, and choose the commonest openings."""
         self.process_ = self.new_process().learn(counts)
         codes, numbers = counts.numbers("openings")
         self.openings_ = np.sort(codes[np.lexsort((codes, -numbers))[:COMMON]])
-        self.sentences_ = int(counts.array("sentences")[0])
         return self
 
     def check_state(self) -> None:
@@ -165,13 +162,12 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         state = Fitted(self)
         state.component("process_", DenseNGrams)
         state.ascending("openings_", kind="i")
-        state.integer("sentences_")
 
     def project(self, batch: Corpus) -> Tagged:
         """Tag the tokens of each document."""
         prose = self.prose(batch)
         limit = self.max_tokens or int(prose.lengths.max(initial=0))
-        keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit
+        keep = np.arange(len(prose.ids)) - np.repeat(prose.offsets[:-1], prose.lengths) < limit  # (N,)
         offsets = kept_offsets(keep, prose.offsets)
         codes, sentences = prose.codes[keep], prose.sentences[keep]
         words = [prose.spelled[c] for c in codes.tolist()]
@@ -210,7 +206,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         """Openings of sentences, those that are common in real text, and nouns and verbs beside all words."""
         openings, n = latents.openings, len(latents)
         long = openings >= 0
-        offsets = offsets_of(np.bincount(latents.owners[long], minlength=n))
+        offsets = offsets_of(np.bincount(latents.owners[long], minlength=n))  # of sentences with an opening
         known = np.isin(openings, self.openings_) & long
         common = np.bincount(latents.owners, known, n)
         verbs = group_sums(
@@ -245,7 +241,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         )
 
     def summarize(self, latents: Tagged) -> Exampled:
-        """Numbers of templates, and of openings of sentences, with a few lines of each, whichever they are."""
+        """Numbers of templates, and of openings of sentences, with a line of each, whichever it is."""
         states, starts = np.asarray(latents.states, dtype=np.int64), latents.sentences
         sentence = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         counts: dict[str, dict[str | float, float]] = {}
@@ -260,16 +256,15 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             distinct, where, number = np.unique(codes, return_inverse=True, return_counts=True)
             counts[kind] = {float(c): float(n) for c, n in zip(distinct.tolist(), number.tolist(), strict=True)}
             rank = ranks(latents.prose.hashes, begin, range(length + 2))
-            for i in first_of_each(where, rank, KEPT).tolist():
+            for i in first_of_each(where, rank).tolist():
                 line = _line(latents.prose, starts, int(sentence[begin[i]]), int(begin[i]), length)
                 examples.setdefault(f"{kind} {int(codes[i])}", []).append((float(rank[i]), line))
         sizes = np.array([len(states), len(starts) - 1], dtype=np.float64)
-        return Exampled.of(Pooled(len(latents), {"sizes": sizes}, counts), examples, KEPT)
+        return Exampled.of(Pooled(len(latents), {"sizes": sizes}, counts), examples)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
-        """Over-used and under-used templates and openings, with concordance lines of both texts."""
+        """Over-used and under-used templates and openings."""
         tables: list[Evidence] = []
-        lined: list[tuple[str, str]] = []
         for kind, title, unit, size in (
             ("templates", "Templates", "words", 0),
             ("openings", "Openings of sentences", "sentences", 1),
@@ -277,21 +272,11 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             totals = real.arrays["sizes"][size], generated.arrays["sizes"][size]
             codes, p, q = counts_of(real, generated, kind, float, totals, LEAST)
             names, keys = [spelled(int(c)) for c in codes], [f"{kind} {int(c)}" for c in codes]
-            usage, key_of = Usage(kind, title, "template", unit, names, keys, p, q), dict(zip(names, keys, strict=True))
             # only openings are tested, see `statistics`
             named = "over-used openings of sentences by part of speech" if kind == "openings" else ""
-            for table in usage.tables(real, generated, SHOWN, named):
-                tables.append(table)
-                lined += [(key_of[str(row[0])], str(row[0])) for row in table.rows[:LINED]]
-        sides = [*both(real, generated)]
-        rows = [(name, role, line) for key, name in lined for role, text in sides for line in text.texts(key)]
-        title = "Concordance lines of templates, of both texts"
-        return [*tables, Table("template-lines", title, ("template", "text", "line"), rows)]
-
-    def notes(self) -> list[Note]:
-        """Size of the training data."""
-        limit = f", the first {self.max_tokens:,} words and symbols of each document" if self.max_tokens else ""
-        return [Note(f"{self.order}-grams of parts of speech of {counted(self.sentences_, 'sentence')}{limit}.")]
+            usage = Usage(kind, title, "template", unit, names, keys, p, q)
+            tables += usage.tables(real, generated, SHOWN, named)
+        return tables
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the tenth of the words whose part of speech is least likely."""

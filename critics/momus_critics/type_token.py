@@ -12,24 +12,18 @@ from scipy.special import gammaln, pdtr, xlogy
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, Role, Series, both
 from momus.numeric.ragged import number_keys
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.shingles import batches
 from momus.text.tokens import TokenTable
-from momus_critics.evidence import Mark, mark_passage, rounded, words_of
+from momus_critics.evidence import rounded
 from momus_critics.fits import heaps as poisson
 
 PIT_DIGITS = 3
 """Digits to which cumulative probabilities are rounded before they are counted."""
-STRETCH, LONG = 3, 5
-"""Words of a repeated stretch, and letters of a repeated word, from which they are marked in a document."""
-BINNED = (
-    "Bins of lengths hold at least 20 documents of each text; numbers of types are put on a common scale by the law of "
-    "real text."
-)
 UNEQUAL = "another length than the others"
 """What a document must have for a law of growth."""
 PACK = 1 << 32
@@ -83,6 +77,7 @@ class TypeToken(CountingCritic[Growth]):
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count documents by their numbers of n-grams and of types."""
+        # shorter documents have no n-gram, and log 0 no place in the regression
         rows = np.flatnonzero(real.tokens(self.tokenizer).lengths >= self.order)
         z = self.project(real if len(rows) == len(real) else real.take(rows))
         return Counts.of_values(pairs=z.tokens * PACK + z.types)
@@ -120,6 +115,7 @@ class TypeToken(CountingCritic[Growth]):
     def sufficient_statistics(self, latents: Growth) -> Mapping[str, Rows]:
         """Types beside their expectation, cumulative probability under P_c, and statistics of the growth law."""
         expected = self._mean(latents)
+        # mid-probability, P(v < z) + P(v = z)/2: uniform on average although types are whole numbers
         middle = pdtr(latents.types, expected) - np.exp(_log_poisson(latents.types, expected)) / 2
         return {
             "types": np.column_stack([latents.types, expected]),
@@ -165,9 +161,8 @@ class TypeToken(CountingCritic[Growth]):
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Types against tokens with the law of real text; distances by length; the law of each text."""
+        """Types against tokens with the law of real text; distances by length."""
         samples = {role: _unpack(summary) for role, summary in both(real, generated)}
-        laws = {role: poisson.fit(*sample) for role, sample in samples.items()}
         shortest, longest = samples["real"][0].min(), samples["real"][0].max()
         ends = np.unique(np.geomspace(shortest, longest, 40).astype(int)).astype(np.float64)
         alpha, beta = self.alpha_, self.beta_
@@ -181,10 +176,9 @@ class TypeToken(CountingCritic[Growth]):
             ),
         ]
         lengths, distances = poisson.distances_by_length(
-            samples["real"], samples["generated"], (alpha, beta), laws["generated"]
+            samples["real"], samples["generated"], (alpha, beta), poisson.fit(*samples["generated"])
         )
         x = Axis("tokens t", "log")
-        rows = [(role, len(samples[role][0]), *laws[role]) for role in samples]
         return [
             Chart(
                 "type-token",
@@ -195,63 +189,25 @@ class TypeToken(CountingCritic[Growth]):
                 note="Means over bins of documents of about the same length; the law is that of the text that the "
                 "critic was fitted on.",
             ),
-            *(_distances(lengths, distances, x) if len(lengths) else ()),
-            Table("type-token-law", "Law of each text", ("text", "documents", "α", "β"), rows),
+            *([_distances(lengths, distances, x)] if len(lengths) else ()),
         ]
 
-    def explain(self, document: Corpus) -> MarkedDocument | None:
-        """Mark what a document repeats: stretches that it has already said, and long words that it has already used."""
-        words = words_of(document, self.tokenizer)
-        z = self.project(document)
-        marks = {i: Mark("repeated", f"as {i - first:,} words before") for i, first in _repeats(words).items()}
-        prior = self.log_prior(z)
-        kind = "different words" if self.order == 1 else f"different {self.order}-grams"
-        note = (
-            f"{int(z.types[0]):,} {kind} among {int(z.tokens[0]):,}; {float(self._mean(z)[0]):,.0f} are expected at "
-            f"this length. Marked: repeated stretches of {STRETCH} words, and repeated words of {LONG} "
-            "letters or more."
-        )
-        return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", note=note)
 
-
-def _distances(lengths: Floats, distances: Sequence[Floats], x: Axis) -> list[Evidence]:
-    """D_p by length as a chart, and all three distances as a table."""
-    return [
-        Chart(
-            "type-token-distances",
-            "Distance from real text by document length",
-            x,
-            Axis("D_p"),
-            [Series("generated", rounded(lengths), rounded(distances[0]), "generated")],
-            note="D_p is the Kolmogorov–Smirnov distance between the numbers of types of generated and of real "
-            f"documents of about the same length: 0 if both are distributed alike, 1 if they do not overlap. {BINNED}",
-        ),
-        Table(
-            "type-token-distance-table",
-            "Kolmogorov–Smirnov distances by length",
-            ("tokens t", "D_p", "D_p̂", "D_pθ"),
-            [tuple(rounded(row, 4)) for row in np.column_stack([lengths, *distances])],
-            note="D_p: generated text against real text. D_p̂: generated text against the law fitted on real text. "
-            f"D_pθ: generated text against the law fitted on itself (Meister & Cotterell 2021). {BINNED}",
-        ),
-    ]
-
-
-def _repeats(words: Sequence[str]) -> dict[int, int]:
-    """Where a repeated token, by position, occurs first: tokens of a repeated stretch, and long words.
-
-    >>> _repeats("the yellow cat and the yellow cat".split())
-    {4: 0, 5: 1, 6: 2}
-    """
-    first: dict[tuple[str, ...], int] = {}
-    repeats: dict[int, int] = {}
-    for size in (1, STRETCH):
-        for i in range(len(words) - size + 1):
-            gram = tuple(words[i : i + size])
-            at = first.setdefault(gram, i)
-            if at < i and (size > 1 or (len(gram[0]) >= LONG and gram[0].isalpha())):
-                repeats |= {i + k: at + k for k in range(size)}
-    return dict(sorted(repeats.items()))
+def _distances(lengths: Floats, distances: Sequence[Floats], x: Axis) -> Chart:
+    """All three distances by length."""
+    roles: dict[str, Role] = {"D_p": "generated", "D_p̂": "reference", "D_pθ": "fitted"}
+    at = rounded(lengths)
+    curves = [Series(n, at, rounded(y, 4), role) for (n, role), y in zip(roles.items(), distances, strict=True)]
+    return Chart(
+        "type-token-distances",
+        "Kolmogorov–Smirnov distances by document length",
+        x,
+        Axis("distance"),
+        curves,
+        note="D_p: generated text against real text, on a common scale by the law of real text. D_p̂: generated text "
+        "against the law fitted on real text. D_pθ: generated text against the law fitted on itself (Meister & "
+        "Cotterell 2021). Bins of lengths hold at least 20 documents of each text.",
+    )
 
 
 def _log_poisson(counts: Ints, means: Floats) -> Floats:

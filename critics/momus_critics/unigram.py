@@ -14,12 +14,12 @@ from momus.critic.hooks import AdvancedMixin
 from momus.critic.scores import AGGREGATED
 from momus.critic.shifts import Named, Shifts
 from momus.critic.statistic import supremum, total_variation
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
+from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.evidence import Mark, highest, log_spaced, mark_passage, rounded, words_of
+from momus_critics.evidence import Mark, highest, mark_passage, words_of
 from momus_critics.fits.known import unseen_types
 from momus_critics.prose.examples import counts_of
 
@@ -27,8 +27,6 @@ UNKNOWN = "<unknown>"
 SHOWN = 20
 COMMON = 100
 """How many of the commonest words of real text count as common."""
-POINTS = 60
-"""Points of the curve of coverage."""
 
 
 class Unigram(CountingCritic[TokenStates], AdvancedMixin):
@@ -71,6 +69,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         self.vocabulary_, numbers = counts.ranked("words")
         seen = numbers.astype(np.float64)
         total = seen.sum()
+        # half a hapax added: a text without any would give unseen words no probability
         unseen = (np.sum(seen == 1) + 0.5) / (total + 1.0)
         self.log_probabilities_ = np.log(np.append(seen / total * (1 - unseen), unseen))
         self.unseen_ = unseen_types(seen)
@@ -101,7 +100,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
 
     def _log_p(self, latents: TokenStates) -> Floats:
         """log P_c of each word, (N,)."""
-        unseen = latents.states == len(self.vocabulary_)
+        unseen = latents.states == len(self.vocabulary_)  # (N,)
         return np.asarray(self.log_probabilities_[latents.states] - unseen * np.log(self.unseen_))
 
     def sufficient_statistics(self, latents: TokenStates) -> Mapping[str, Rows]:
@@ -132,10 +131,10 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Share of text that the commonest words cover, and the words whose relative frequency differs most."""
+        """The words whose relative frequency differs most."""
         totals = sum(real.counts["words"].values()), sum(generated.counts["words"].values())
         words, p, q = counts_of(real, generated, "words", str, totals)
-        a, b = p[1:] / p[0], q[1:] / q[0]
+        a, b = p[1:] / p[0], q[1:] / q[0]  # shares, (words,)
         known = set(self.vocabulary_)
         seen = np.fromiter((w in known for w in words), bool, len(words))
         which = np.fromiter((any(map(str.isalnum, w)) for w in words), bool, len(words))
@@ -148,22 +147,8 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
             more={"known": ["yes" if k else "no" for k in seen.tolist()]},
             named=Named("over- and under-used words", "sup", which, np.abs(b - a), SHOWN),
         )
-        ranks = log_spaced(len(known), POINTS)
-        curves = [
-            Series(role, rounded(ranks), rounded(self._coverage(s.counts["words"], ranks)), role)
-            for role, s in both(real, generated)
-        ]
         unseen = [percentage(float(x[~seen].sum()), 2) for x in (a, b)]
         return [
-            Chart(
-                "word-coverage",
-                "Share of text that the commonest words cover",
-                Axis("commonest words of real text", "log"),
-                Axis("% of tokens"),
-                curves,
-                note="Words are ranked by the text that the critic was fitted on; what is missing to 100 % on the "
-                "right are words that do not occur there.",
-            ),
             items.table(
                 "words",
                 "Words whose frequency differs most",
@@ -172,11 +157,6 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
                 f"the critic was fitted on: {unseen[0]} of real tokens, {unseen[1]} of generated ones.",
             ),
         ]
-
-    def _coverage(self, counts: Mapping[str | float, float], ranks: Ints) -> Floats:
-        """Percentage of tokens that are among the commonest words of real text, up to each rank."""
-        ranked = np.array([counts.get(w, 0.0) for w in self.vocabulary_])
-        return np.asarray(100 * np.cumsum(ranked)[ranks - 1] / max(sum(counts.values()), 1.0))
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Mark the words that the document uses most above their frequency in real text."""

@@ -26,7 +26,7 @@ PAGES = HERE.parent / "critics"
 EVIDENCE = {
     "sections": "transition-graph",
     "consistency": "fit",
-    "passages": "transition-differences",
+    "passages": "transition-graph",
     "topics": "topic-correlations-generated",
     "code-mixing": "mixing-index",
     "coreference": "mention-introductions",

@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow  # half a minute: every critic on a device that is not there
 def test_every_path_that_takes_a_device():
     tests = Path(__file__).with_name("on_a_device.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", str(tests)]

@@ -11,7 +11,7 @@ import momus
 from momus import Corpus
 from momus.errors import FittingError, UsageError
 from momus_adapters.language_models.transformers import TransformersLM
-from momus_adapters.transformers.classifier import TokenClasses, TransformersClassifier
+from momus_adapters.transformers.classifier import TransformersClassifier
 from momus_adapters.transformers.encoder import TransformersEmbedder
 from momus_adapters.transformers.posterior import TransformersPosterior
 from momus_critics.sections import Sections
@@ -19,7 +19,7 @@ from momus_critics.sections import Sections
 WORDS = ["ape", "bear", "cat", "dog", "red", "blue", "pink", "green", "one", "two", "six", "ten"]
 LABELS = np.tile([0, 1, 2], 40)
 KINDS = {"posterior": "AutoModel", "texts": "AutoModelForSequenceClassification"}
-KINDS |= {"tokens": "AutoModelForTokenClassification", "language": "AutoModelForCausalLM"}
+KINDS |= {"language": "AutoModelForCausalLM"}
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,6 @@ def test_networks_compute_in_the_precision_that_is_asked_for(saved, corpus):
     tools = {
         "posterior": lambda **model: TransformersEmbedder(**model).embed(texts),
         "texts": lambda **model: TransformersClassifier(**model).predict_proba(texts),
-        "tokens": lambda **model: TokenClasses(**model).fit(corpus).project(corpus).marginals,
         "language": lambda **model: TransformersLM(**model).score_texts(texts).log_probabilities,
     }
     for name, run in tools.items():

@@ -1,4 +1,4 @@
-"""Classifiers, mixtures and principal components as critics, against scikit-learn's own numbers and simulation."""
+"""Classifiers as critics, against scikit-learn's own numbers and simulation."""
 
 import json
 import sys
@@ -7,12 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
-from scipy import stats
-from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.mixture import GaussianMixture
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -27,10 +24,8 @@ from momus.files import file_digest
 from momus_adapters.chains.classes import DocumentClasses, SectionClasses
 from momus_adapters.chains.paired import PairedStates
 from momus_adapters.saved import SavedEstimator
-from momus_adapters.sklearn.critics import GaussianMixtureCritic, PCACritic
 
 sys.path.insert(0, str(Path(__file__).parent))
-NUMBERS = "pyro_programs:numbers"
 WORDS = {"a": "ape bear cat dog", "b": "red blue pink green", "c": "one two six ten"}
 
 
@@ -173,58 +168,14 @@ def test_a_folder_cannot_name_another_class(classifier, tmp_path):
         again.fit(Corpus.from_texts(["ape bear", "red"] * 5))
 
 
-@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
-def test_mixtures_are_those_of_scikit_learn(kind, tmp_path):
-    rng = np.random.default_rng(3)
-    x = np.concatenate([rng.normal(-2, 1, (70, 3)), rng.normal(2, 0.5, (30, 3))])
-    model = GaussianMixture(2, covariance_type=kind, random_state=0).fit(x)
-    critic = GaussianMixtureCritic(features=NUMBERS).adopt(model, of_numbers(x))
-    z = critic.project(of_numbers(x))
-    assert z.marginals == pytest.approx(model.predict_proba(x), abs=1e-8)
-    scores = critic.score(of_numbers(x))
-    assert -scores.nll == pytest.approx(model.predict_proba(x) @ np.log(model.weights_))
-    own = GaussianMixtureCritic(features=NUMBERS, n_components=2, covariance_type=kind, ridge=1e-6).fit(of_numbers(x))
-    assert np.sort(own.weights_) == pytest.approx([0.3, 0.7], abs=0.01)
-    assert own.score(of_numbers(x)).latent_nll == pytest.approx(stats.entropy([0.3, 0.7]), abs=0.03)
-    critic.save(tmp_path)
-    assert GaussianMixtureCritic.load(tmp_path, trust=True).score(of_numbers(x)).nll == pytest.approx(scores.nll)
-
-
-def test_principal_components_have_their_exact_posterior(tmp_path):
-    """Against the joint normal distribution of z and x, conditioned by matrices."""
-    rng = np.random.default_rng(4)
-    x = rng.normal(size=(300, 2)) @ rng.normal(size=(2, 6)) * 2 + 0.7 * rng.normal(size=(300, 6)) + 5
-    model = PCA(2).fit(x)
-    critic = PCACritic(features=NUMBERS).adopt(model, of_numbers(x))
-    w = model.components_.T * np.sqrt(model.explained_variance_ - model.noise_variance_)
-    whole = np.block([[np.eye(2), w.T], [w, w @ w.T + model.noise_variance_ * np.eye(6)]])
-    assert whole[2:, 2:] == pytest.approx(model.get_covariance())
-    gain = np.linalg.solve(whole[2:, 2:], w).T
-    mean, covariance = (x - model.mean_) @ gain.T, np.eye(2) - gain @ w
-    z = critic.project(of_numbers(x))
-    assert z.mean == pytest.approx(mean, abs=1e-8)
-    assert np.diag(z.variance[0]) == pytest.approx(covariance, abs=1e-8)
-    truth = stats.multivariate_normal(np.zeros(2), np.eye(2)).logpdf(mean) - 0.5 * np.trace(covariance)
-    scores = critic.score(of_numbers(x))
-    assert -scores.nll == pytest.approx(truth)
-    assert scores.latent_nll == pytest.approx(np.log(2 * np.pi) + 1, abs=0.01)  # E z zᵀ is I on the text fitted on
-    critic.save(tmp_path)
-    assert PCACritic.load(tmp_path, trust=True).score(of_numbers(x)).nll == pytest.approx(scores.nll)
-
-
-BAG = {"scale": "log", "vocabulary_size": 20}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "critic",
     [
-        GaussianMixtureCritic(n_components=3, feature_options=BAG),
-        PCACritic(n_components=3, feature_options=BAG),
         DocumentClasses(classifier="classified:of_documents"),
         SectionClasses(classifier="classified:of_documents"),
     ],
-    ids=["mixture", "pca", "documents", "sections"],
+    ids=["documents", "sections"],
 )
 def test_conformance(critic):
     report = check_critic(critic)
@@ -249,25 +200,12 @@ def test_the_critic_of_sections_takes_any_classifier_by_name(make_sectioned, tmp
         (DocumentClasses(classifier=""), "has no classifier"),
         (DocumentClasses(classifier=object()), "has no predict_proba"),
         (DocumentClasses(classifier="classified:of_documents", smoothing=0.0), "smoothing is 0.0"),
-        (GaussianMixtureCritic(features=NUMBERS, covariance_type="round"), "covariance_type is 'round'"),
-        (GaussianMixtureCritic(features=NUMBERS, n_components=900), "components"),
-        (PCACritic(features=NUMBERS), "leave a variance of"),
     ],
 )
 def test_errors_say_what_to_do(critic, said):
     with pytest.raises((UsageError, FittingError), match=said) as caught:
         critic.fit(of_numbers(np.random.default_rng(0).normal(size=(20, 1))))
     assert caught.value.hint
-
-
-def test_only_fitted_models_of_the_kind_are_adopted():
-    texts = of_numbers(np.random.default_rng(0).normal(size=(20, 3)))
-    with pytest.raises(UsageError, match="no fitted GaussianMixture"):
-        GaussianMixtureCritic(features=NUMBERS).adopt(PCA(2), texts)
-    with pytest.raises(UsageError, match="features have 3 columns"):
-        GaussianMixtureCritic(features=NUMBERS).adopt(
-            GaussianMixture(2).fit(np.random.default_rng(0).normal(size=(20, 2))), texts
-        )
 
 
 def test_independent_steps():

@@ -1,6 +1,4 @@
-"""Classifiers of texts and tokens with a real encoder of two layers, against the network's own outputs."""
-
-from itertools import pairwise
+"""Classifiers of texts with a real encoder of two layers, against the network's own outputs."""
 
 import numpy as np
 import pytest
@@ -11,7 +9,7 @@ from momus.conformance import check_critic
 from momus.conformance.corpora import documents
 from momus.errors import UsageError
 from momus_adapters.chains.classes import DocumentClasses, SectionClasses
-from momus_adapters.transformers.classifier import TokenClasses, TransformersClassifier
+from momus_adapters.transformers.classifier import TransformersClassifier
 
 TEXTS = ["ape bear cat", "red blue", "one two six ten ape", "dog"]
 
@@ -34,11 +32,6 @@ def saved(encoder, folder, kind):
 @pytest.fixture(scope="module")
 def of_texts(encoder, tmp_path_factory):
     return saved(encoder, tmp_path_factory.mktemp("texts"), "AutoModelForSequenceClassification")
-
-
-@pytest.fixture(scope="module")
-def of_tokens(encoder, tmp_path_factory):
-    return saved(encoder, tmp_path_factory.mktemp("tokens"), "AutoModelForTokenClassification")
 
 
 def test_probabilities_are_those_of_the_network(of_texts):
@@ -67,36 +60,18 @@ def test_a_network_is_the_posterior_of_documents_and_sections(of_texts, tmp_path
     assert sections.score(Corpus.from_sections([[(None, t) for t in TEXTS]])).steps.tolist() == [4]
 
 
-def test_tokens_are_a_chain_under_their_own_posteriors(of_tokens):
-    from transformers import AutoModelForTokenClassification, AutoTokenizer
-
-    critic = TokenClasses(model=of_tokens, precision="float64").fit(Corpus.from_texts(TEXTS))
-    network = AutoModelForTokenClassification.from_pretrained(of_tokens).eval().double()
-    tokenizer = AutoTokenizer.from_pretrained(of_tokens)
-    scores = critic.score(Corpus.from_texts(TEXTS))
-    for i, text in enumerate(TEXTS):
-        with torch.no_grad():
-            p = network(**tokenizer(text, return_tensors="pt")).logits.softmax(-1)[0].numpy()[1:-1]
-        truth = p[0] @ np.log(critic.start_) + sum(a @ np.log(critic.move_) @ b for a, b in pairwise(p))
-        assert -scores.nll[i] == pytest.approx(truth)
-        assert scores.steps[i] == len(text.split())
-
-
 SOME = ("batch_size_changes_nothing", "posterior_is_proper", "saved_critics_score_alike", "refitting_forgets")
 
 
 @pytest.mark.parametrize("checks", [SOME, pytest.param(None, marks=pytest.mark.slow)], ids=["some", "all"])
-def test_conformance(of_texts, of_tokens, checks):
+def test_conformance(of_texts, checks):
     options = {"model": of_texts, "precision": "float64", "max_tokens": 16}
     named = "momus_adapters.transformers.classifier:TransformersClassifier"
-    for critic in (
-        DocumentClasses(classifier=named, classifier_options=options),
-        TokenClasses(model=of_tokens, precision="float64", max_tokens=16),
-    ):
-        report = check_critic(critic, documents(40), checks=checks)
-        assert not report.counts.get("failed"), str(report)
+    critic = DocumentClasses(classifier=named, classifier_options=options)
+    report = check_critic(critic, documents(40), checks=checks)
+    assert not report.counts.get("failed"), str(report)
 
 
 def test_errors_say_what_to_do():
     with pytest.raises(UsageError, match="cannot be loaded"):
-        TokenClasses(model="/nowhere/at/all").fit(Corpus.from_texts(TEXTS))
+        TransformersClassifier(model="/nowhere/at/all").predict_proba(TEXTS)

@@ -14,7 +14,7 @@ from momus.errors import MomusError
 from momus.sequences import Sequences, StepModel, TextScorer
 from momus_adapters.language_models.transformers import TransformersLM, key_value_size
 from momus_adapters.language_models.windows import batches, pieces
-from momus_generating import Decoding, Generator, Prompt, Request, Sampler, sample
+from momus_generating import Decoding, DocumentRequest, Generator, ModelSampler, Prompt, sample
 
 TEXTS = ["the cat sat on the mat", "a dog", "", "rain fell on the town all day and all night and then it stopped", "x"]
 
@@ -33,7 +33,7 @@ def whole(lm, ids):
 
 def test_it_is_scorer_and_generator(lm):
     assert isinstance(lm, TextScorer)
-    assert isinstance(Sampler(lm), Generator)
+    assert isinstance(ModelSampler(lm), Generator)
 
 
 def test_scores_equal_the_loss_of_transformers(lm):
@@ -117,11 +117,11 @@ def test_drawn_texts_do_not_depend_on_the_batch(causal_lm, decoding):
     """Documents of prompts of several lengths, some of which slide through the window."""
     lm = TransformersLM(causal_lm, window=16)
     prompts = [Prompt(f"p{i}", t) for i, t in enumerate(TEXTS)]
-    requests = [Request(i, prompts[i % 5], 77 + i) for i in range(10)]
+    requests = [DocumentRequest(i, prompts[i % 5], 77 + i) for i in range(10)]
     found = []
     for size in (1, 4, 10):
         lm.batch = size
-        found.append([g.text for g in Sampler(lm).generate(requests, decoding)])
+        found.append([g.text for g in ModelSampler(lm).generate(requests, decoding)])
     assert found[0] == found[1] == found[2]
 
 
@@ -159,8 +159,8 @@ def test_batches_are_cut_by_tokens_and_free_memory(causal_lm, monkeypatch):
 def test_the_sampler_counts_the_tokens_of_prompts(lm, monkeypatch):
     asked, prompt = [], "the cat sat on the mat"
     monkeypatch.setattr(lm, "at_once", lambda *sizes: asked.append(sizes) or 2)
-    requests = [Request(i, Prompt(f"p{i}", text), i) for i, text in enumerate(["", prompt, "a dog"])]
-    assert len(list(Sampler(lm).generate(requests, Decoding("beam-sampling", beams=3, longest=5)))) == 3
+    requests = [DocumentRequest(i, Prompt(f"p{i}", text), i) for i, text in enumerate(["", prompt, "a dog"])]
+    assert len(list(ModelSampler(lm).generate(requests, Decoding("beam-sampling", beams=3, longest=5)))) == 3
     assert asked == [(5 + int(lm.encode([prompt]).lengths[0]), 3)]
 
 

@@ -14,13 +14,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from treebank_sentences import SentenceSampler
 
 from momus.errors import FittingError
-from momus_critics.pcfg.grammar import Grammar, Rules, parse_trees
+from momus_critics.pcfg.grammar import Grammar, RuleCounts, parse_trees
 
 RECURSIVE = "(S (A a) (S (A a) (B b))) (S (A a) (B b)) (S (A a) (B c)) (S (B b) (A a))"
 
 
 def counted_rules(text):
-    rules = Rules()
+    rules = RuleCounts()
     for tree in parse_trees(text):
         rules.add(tree)
     return rules
@@ -49,4 +49,4 @@ def test_sampled_sentences_depend_on_the_seed_and_respect_the_longest():
     assert max(map(len, short.sentences)) == 3
     assert short.too_long > 0
     with pytest.raises(FittingError, match="no rules"):
-        SentenceSampler(Rules())
+        SentenceSampler(RuleCounts())

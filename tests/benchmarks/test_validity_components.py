@@ -8,7 +8,7 @@ from components import Cells, prompt_components, reml_components
 from scipy.stats import t
 
 from momus.critic.statistic import Statistic, mean
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 
 MEAN = Statistic("mean", "x", "value", mean)
 
@@ -22,7 +22,7 @@ def simulated(prompts, repeats, sd=(1.0, 0.7, 1.0), shifts=(0.0, 0.5, -0.2), see
         p = np.repeat(np.arange(prompts), repeats)
         values[name] = level[p] + cell[p, k] + sd[2] * rng.normal(size=len(p)) + shifts[k]
         ids[name] = [str(i) for i in p]
-    return Axis("x", "x", MEAN, {}, {}, values), ids
+    return AxisRows("x", "x", MEAN, {}, {}, values), ids
 
 
 def test_known_components_are_recovered():
@@ -105,7 +105,7 @@ def test_reasons():
     assert "'a' shares fewer than 3 prompts" in apart.reason
     assert not apart.effects
     assert "share" in prompt_components(axis, "real", ["a"], {k: [None] * 20 for k in ids}).reason
-    flat = Axis("x", "x", MEAN, {}, {}, {k: np.ones(20) for k in ids})
+    flat = AxisRows("x", "x", MEAN, {}, {}, {k: np.ones(20) for k in ids})
     assert prompt_components(flat, "real", ["a"], ids).reason == "all documents have the same value"
-    gone = Axis("x", "x", MEAN, {}, {}, axis.values | {"a": np.full(20, np.nan)})
+    gone = AxisRows("x", "x", MEAN, {}, {}, axis.values | {"a": np.full(20, np.nan)})
     assert "no scored documents of 'a'" in prompt_components(gone, "real", ["a"], ids).reason

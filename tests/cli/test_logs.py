@@ -54,6 +54,8 @@ def test_fields_and_prompts_of_single_texts(momus, texts):
     prompts = {c["name"]: c["prompts"] for c in run["corpora"]}
     assert (prompts["real"], prompts["log"], prompts["chat"]) == (ROWS, ROWS, ROWS)
     assert {c["name"]: c["origin"]["reader"] for c in run["corpora"] if "origin" in c} == {
+        "fit": None,
+        "real": None,
         "log": "lm-eval",
         "chat": None,
     }
@@ -142,7 +144,7 @@ def test_calibrate_takes_turns_and_prompts(momus, texts):
     assert "unknown turns 'none'" in output
 
 
-@pytest.mark.parametrize(("harness", "reader"), [("lm_eval", "lm-eval"), ("lighteval", "lighteval"), ("trl", "trl")])
+@pytest.mark.parametrize(("harness", "reader"), [("lm_eval", "lm-eval"), ("lighteval", "lighteval")])
 def test_a_folder_of_logs_is_recognised(harness, reader):
     named, found = read_corpus(f"{reader}:{LOGS / harness}"), read_corpus(LOGS / harness)
     assert found.origin.reader == reader

@@ -254,4 +254,4 @@ def test_templates_go_with_the_wheel(tmp_path):
     assert sorted(held) == sorted(
         str(p.relative_to(root / "core")) for p in (root / "core" / "momus" / "scaffold").rglob("*.j2")
     )
-    assert len(held) == 11
+    assert len(held) == 15

@@ -1,26 +1,21 @@
 """Outliers: ties share their rank, texts and human references are shown; documents odd on several axes are found."""
 
-import itertools
 import json
 import re
-import shutil
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from scipy.stats import binom, rankdata
+from scipy.stats import rankdata
 from typer.testing import CliRunner
 
 import momus
 from momus import Corpus
 from momus.cli.app import app
 from momus.errors import UsageError
-from momus.outliers import flagged, listed, odd_on_several
+from momus.outliers import flagged, listed
 from momus.outliers.rows import Measure
-from momus.outliers.several import at_least
-from momus.runs.manifest import write_manifest
 
 CRITICS = ["length", "unigram", "symbol-share", "stopword-share", "type-token"]
 PLANTED = "§ % # xylem " * 250
@@ -90,7 +85,7 @@ def test_documents_are_listed_under_each_critic(folder, critic):
 
 def test_from_python_a_comparison_and_its_folder_give_the_same(folder):
     comparison = momus.read_comparison(folder)
-    for function in (flagged, odd_on_several, listed):
+    for function in (flagged, listed):
         assert function(comparison) == function(folder) == function(str(folder))
     (corpus,) = flagged(folder, fdr=0.1)
     (alone,) = flagged(folder, fdr=0.1, critic="unigram")
@@ -144,51 +139,6 @@ def test_other_corpora_can_be_named(folder):
     content = json.loads(run("outliers", folder, "-c", "length", "--corpus", "real", "--json").stdout)
     assert {o["corpus"] for o in content["outliers"]} == {"real"}
     assert isinstance(run("outliers", folder, "-c", "length", "--corpus", "x").exception, UsageError)
-    assert isinstance(run("outliers", folder, "-c", "length", "--all-critics").exception, UsageError)
-
-
-def test_a_planted_document_is_odd_on_most_axes(folder):
-    (found,) = odd_on_several(folder)
-    first = found.documents[0]
-    assert first.id == "g59"
-    assert {a.critic for a in first.axes} >= {"length", "unigram", "symbol-share", "stopword-share"}
-    assert first.p_adjusted < 0.01
-    assert all(d.p_adjusted > 0.05 for d in found.documents[1:])
-    done = run("outliers", folder, "--all-critics")
-    assert "[red]made: " in done.stdout
-    assert f"({found.expected:.1f} by chance)" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    assert json.loads(run("outliers", folder, "--all-critics", "--json").stdout)[0]["documents"][0]["id"] == "g59"
-
-
-def test_chances_of_several_tails():
-    assert at_least(np.full(7, 0.05)) == pytest.approx(binom.sf(np.arange(8) - 1, 7, 0.05))
-    chances = np.array([0.2, 0.5, 0.9])
-    by_hand = np.zeros(4)
-    for hits in itertools.product((0, 1), repeat=3):
-        by_hand[sum(hits)] += np.prod(np.where(hits, chances, 1 - chances))
-    assert at_least(chances) == pytest.approx(by_hand[::-1].cumsum()[::-1])
-
-
-@pytest.mark.slow
-def test_the_expected_number_is_that_of_independent_axes(folder, tmp_path):
-    """With values reassigned at random on each axis, the mean number of odd documents is the expected one."""
-    table = pq.read_table(folder / "documents.parquet").to_pandas()
-    rng = np.random.default_rng(0)
-    run_folder = tmp_path / "run"
-    shutil.copytree(folder, run_folder)
-    counts, expected = [], 0.0
-    for _ in range(60):
-        for _, rows in table.groupby(["critic", "corpus"]):
-            order = rng.permutation(len(rows))
-            table.loc[rows.index, ["nll", "states"]] = rows[["nll", "states"]].to_numpy()[order]
-        table["states"] = table["states"].astype(int)
-        pq.write_table(pa.Table.from_pandas(table), run_folder / "documents.parquet")
-        write_manifest(run_folder)
-        (found,) = odd_on_several(run_folder)
-        counts.append(len(found.documents))
-        expected = found.expected
-    assert np.mean(counts) == pytest.approx(expected, abs=4 * np.std(counts) / np.sqrt(len(counts)))
 
 
 def test_documents_odder_than_real_ones_are_listed_at_a_rate(folder):
@@ -217,7 +167,7 @@ def test_one_odd_document_among_many_is_not_told_from_chance(folder):
 
 
 def test_a_rate_without_sense_is_refused(folder):
-    for words in (["--fdr", "0"], ["--fdr", "0.01"], ["--fdr", "0.1", "--all-critics"], ["--fdr", "0.1", "-c", "none"]):
+    for words in (["--fdr", "0"], ["--fdr", "0.01"], ["--fdr", "0.1", "-c", "none"]):
         error = run("outliers", folder, *words).exception
         assert isinstance(error, UsageError)
         assert error.hint

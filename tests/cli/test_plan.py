@@ -1,6 +1,4 @@
-"""`momus plan` on a small run: its table, its figure, and what it refuses."""
-
-from xml.etree import ElementTree
+"""`momus plan` on a small run: its table, and what it refuses."""
 
 import numpy as np
 import pytest
@@ -34,18 +32,12 @@ def called(*arguments):
     return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=True)
 
 
-def test_every_headline_row_has_a_line_and_the_figure_is_valid(run, tmp_path):
-    out = tmp_path / "plan.svg"
-    done = called(run, "--difference", 0.1, "--out", out)
+def test_every_headline_row_has_a_line(run):
+    done = called(run, "--difference", 0.1)
     assert done.exit_code == 0, done.output
     for name in ("length of documents", "vocabulary"):
         assert done.output.count(name) >= 2
     assert "60 | 60" in done.output
-    root = ElementTree.fromstring(out.read_text(encoding="utf-8"))
-    drawn = "".join(root.itertext())
-    assert all(name in drawn for name in ("length of documents", "vocabulary"))
-    ids = [e.get("id") for e in root.iter() if e.get("id")]
-    assert len(ids) == len(set(ids))
 
 
 def test_no_number_of_documents_is_given_where_the_value_grows_with_them(run):

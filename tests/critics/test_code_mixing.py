@@ -8,10 +8,13 @@ from scipy import stats
 from scipy.special import digamma, gammaln
 
 from momus import Corpus
+from momus.engine.judging import nothing_seen
 from momus.errors import FittingError, UsageError
+from momus.runs.texts import Texts
 from momus_adapters.gensim_lda import critic_of
 from momus_critics.code_mixing import CodeMixing
 from momus_critics.code_mixing.lda import Sampling, Tokens, decode, effective_sizes, minka, sample
+from momus_critics.length import Length
 
 PHI = np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.2, 0.3, 0.4]])
 ALPHA = np.array([0.4, 0.7])
@@ -240,3 +243,32 @@ def test_gensim_models_become_critics(tmp_path):
     assert CodeMixing.load(tmp_path / "c").score(corpus).nll == pytest.approx(scores.nll)
     with pytest.raises(UsageError, match="no gensim LDA model"):
         critic_of(object())
+
+
+ENGLISH = "The rain had stopped by the time they reached the house on the hill, and nobody spoke of it again. " * 5
+GERMAN = "Der Regen hatte aufgehört, als sie das Haus auf dem Hügel erreichten, und niemand sprach mehr davon. " * 5
+
+
+def test_texts_in_one_language_leave_nothing_to_see() -> None:
+    one, mixed = Corpus.from_texts([ENGLISH] * 20), Corpus.from_texts([ENGLISH] * 15 + [ENGLISH + GERMAN] * 5)
+    assert "one language" in CodeMixing().nothing_to_see([one, one])
+    assert CodeMixing().nothing_to_see([one, mixed]) == ""
+    assert CodeMixing().nothing_to_see([one, Corpus.from_texts([GERMAN] * 20)]) == ""
+
+
+class FailsToLook(CodeMixing):
+    """Whose look at the texts fails."""
+
+    name = "fails-to-look"
+
+    def nothing_to_see(self, texts):
+        return str(1 / 0)
+
+
+def test_it_is_left_out_of_versions_in_one_language_and_if_its_look_fails() -> None:
+    one = Corpus.from_texts([ENGLISH] * 20, name="one")
+    texts = Texts(Corpus.from_texts([], name="fit"), one, [one], False, [])  # as where folds are fitted
+    (first, reason), (second, failure) = nothing_seen([CodeMixing(), Length(), FailsToLook()], texts)
+    assert (first.name, second.name) == ("code-mixing", "fails-to-look")
+    assert "one language" in str(reason)
+    assert "ZeroDivisionError" in str(failure)

@@ -17,7 +17,8 @@ from momus.verdicts.judge import judge
 from momus_critics.coreference import Coreference
 from momus_critics.coreference.process import ChainProcess
 from momus_critics.coreference.reader import read_chains
-from momus_critics.coreference.symbols import Alphabet, Chains, relabel
+from momus_critics.coreference.symbols import KINDS as KINDS_OF_SYMBOLS
+from momus_critics.coreference.symbols import Chains, relabel, symbols_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "reproduce"))
 from chain_files import write_chains
@@ -170,21 +171,19 @@ def test_names_stand_as_the_gender_of_their_pronouns():
             ("It", 0, 5),
         ],
     )
-    kinds, entities, spans = Alphabet("gender").symbols(TEXT, found)
-    names = [Alphabet("gender").kinds[k] for k in kinds]
+    kinds, entities, spans = symbols_of(TEXT, found)
+    names = [KINDS_OF_SYMBOLS[k] for k in kinds]
     assert names == [".", "Male", "Female", ".", "he", "her", ".", "they", "."]
     assert entities == [-1, 0, 1, -1, 0, 1, -1, 2, -1]
     assert TEXT[slice(*spans[1])] == "Mr. Hale"
-    form = [Alphabet("form").kinds[k] for k in Alphabet("form").symbols(TEXT, found)[0]]
-    assert form == [".", "Name", "Name", ".", "third", "third object", ".", "they", "."]
 
 
 def test_things_are_no_persons_unless_the_resolver_says_so():
     text = "The dog slept. It dreamt."
     mentions = [("The dog", 0, 0), ("It", 0, 0)]
-    assert Alphabet("gender").symbols(text, resolved(text, mentions))[0] == []
-    kinds, *_ = Alphabet("gender").symbols(text, resolved(text, mentions, persons=[0]))
-    assert [Alphabet("gender").kinds[k] for k in kinds] == [".", "None", ".", "None"]
+    assert symbols_of(text, resolved(text, mentions))[0] == []
+    kinds, *_ = symbols_of(text, resolved(text, mentions, persons=[0]))
+    assert [KINDS_OF_SYMBOLS[k] for k in kinds] == [".", "None", ".", "None"]
 
 
 # The critic
@@ -323,8 +322,6 @@ def test_wrong_files_of_chains_are_errors(tmp_path, made):
         Coreference(resolver="given", model=str(path)).fit(fit)
     with pytest.raises(UsageError, match="resolver is 'none'"):
         Coreference(resolver="none").fit(fit)
-    with pytest.raises(UsageError, match="classes is"):
-        Coreference(classes="none").fit(fit)
 
 
 def test_resolved_mentions_pack():

@@ -47,25 +47,23 @@ def stories(n, seed, wrong):
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory):
-    """Gold mentions of three sets of stories, and the chains of symbols made of them, by set and classes."""
+    """Gold mentions of three sets of stories, and the chains of symbols made of them, by set."""
     folder = tmp_path_factory.mktemp("chains")
     parts = [stories(n, seed, wrong) for n, seed, wrong in ((60, 0, 0.0), (40, 1, 0.0), (40, 2, 0.2))]
     mentions = folder / "mentions.jsonl"
     write_chains({k: r for _, found in parts for k, r in found.items()}, mentions)
     corpora = [c for c, _ in parts]
-    for classes in ("gender", "form"):
-        critic = Coreference(resolver="given", model=str(mentions), classes=classes)
-        for corpus in corpora:
-            write_symbols(corpus, critic.symbols(corpus), folder / f"{corpus.name}.{classes}.jsonl")
+    critic = Coreference(resolver="given", model=str(mentions))
+    for corpus in corpora:
+        write_symbols(corpus, critic.symbols(corpus), folder / f"{corpus.name}.jsonl")
     return folder, corpora, str(mentions)
 
 
-@pytest.mark.parametrize("classes", ["gender", "form"])
-def test_chains_of_symbols_score_as_the_mentions_they_come_from(paths, classes):
+def test_chains_of_symbols_score_as_the_mentions_they_come_from(paths):
     folder, corpora, mentions = paths
-    chains = [read_corpus(f"symbols:{folder}/{c.name}.{classes}.jsonl") for c in corpora]
-    by_mentions = Coreference(resolver="given", model=mentions, classes=classes).fit(corpora[0])
-    by_symbols = Coreference(resolver="symbols", classes=classes).fit(chains[0])
+    chains = [read_corpus(f"symbols:{folder}/{c.name}.jsonl") for c in corpora]
+    by_mentions = Coreference(resolver="given", model=mentions).fit(corpora[0])
+    by_symbols = Coreference(resolver="symbols").fit(chains[0])
     for corpus, chain in zip(corpora, chains, strict=True):
         expected, found = by_mentions.score(corpus), by_symbols.score(chain)
         assert found.ids == expected.ids
@@ -81,18 +79,11 @@ def test_chains_of_symbols_score_as_the_mentions_they_come_from(paths, classes):
 
 def test_lists_and_objects_and_both_spellings_are_read(tmp_path):
     one, other = ["[M]4", ".", "[he]4", "Female:9"], ["Male:0", ".", "he:0", "female:1"]
-    path = tmp_path / "chains.json"
-    path.write_text(json.dumps([one, other], indent=1))
     lines = tmp_path / "chains.jsonl"
     lines.write_text(f"{json.dumps(one)}\n{json.dumps({'id': 'b', 'symbols': other, 'year': 1813})}\n")
-    whole = tmp_path / "whole.jsonl"
-    whole.write_text(json.dumps([one, other]))
-    assert read_corpus(f"symbols:{lines}").ids[1] == "b"
-    for source in (path, lines, whole):
-        corpus = read_corpus(f"symbols:{source}")
-        assert len(corpus) == 2
-        critic = Coreference(resolver="symbols")
-        assert critic.symbols(corpus) == [["Male:0", ".", "he:0", "Female:1"]] * 2
+    corpus = read_corpus(f"symbols:{lines}")
+    assert corpus.ids[1] == "b"
+    assert Coreference(resolver="symbols").symbols(corpus) == [["Male:0", ".", "he:0", "Female:1"]] * 2
 
 
 def test_genders_of_pronouns_of_one_document_are_compared_with_each_other(tmp_path):
@@ -125,7 +116,7 @@ WRONG = {
 def test_wrong_symbols_are_counted_and_named(paths, tmp_path):
     folder, corpora, _ = paths
     path = tmp_path / "wrong.jsonl"
-    good = (folder / f"{corpora[0].name}.gender.jsonl").read_text()
+    good = (folder / f"{corpora[0].name}.jsonl").read_text()
     path.write_text(good + "\n".join(WRONG) + '\n[]\n["."]\n')
     corpus = read_corpus(f"symbols:{path}")
     assert [p for p in corpus.problems if p] == list(WRONG.values())
@@ -145,23 +136,21 @@ def test_texts_are_no_chains(paths):
     folder, corpora, _ = paths
     with pytest.raises(UsageError, match=r"document 's0:0' is no chain of symbols: .* \(symbol 1, '\w+'\)"):
         Coreference(resolver="symbols").fit(corpora[0].take(np.array([0, 1, 2])))
-    chains = read_corpus(f"symbols:{folder}/{corpora[0].name}.gender.jsonl")
+    chains = read_corpus(f"symbols:{folder}/{corpora[0].name}.jsonl")
     critic = Coreference(resolver="symbols").fit(chains)
     mixed = Corpus.from_texts(["She went home.", "Female:0 . she:0", "Name:0 . third:0"])
     assert critic.score(mixed).unscored == {
         "a symbol is neither KIND:NUMBER nor “.”": 1,
         "a symbol has the unknown kind 'Name'": 1,
     }
-    with pytest.raises(UsageError, match="unknown kind 'Male'"):
-        Coreference(resolver="symbols", classes="form").fit(Corpus.from_texts(["Male:0 . he:0"] * 3))
 
 
 def test_the_command_line_compares_chains(paths, tmp_path):
     folder, (fit, real, wrong), _ = paths
     config = tmp_path / "momus.toml"
     config.write_text('[coreference]\nresolver = "symbols"\norder = 3\n')
-    texts = {role: f"symbols:{folder}/{c.name}.gender.jsonl" for role, c in (("fit", fit), ("real", real))}
-    generated = f"model=symbols:{folder}/{wrong.name}.gender.jsonl"
+    texts = {role: f"symbols:{folder}/{c.name}.jsonl" for role, c in (("fit", fit), ("real", real))}
+    generated = f"model=symbols:{folder}/{wrong.name}.jsonl"
     result = CliRunner().invoke(
         app,
         f"compare --fit {texts['fit']} --real {texts['real']} --generated {generated} "

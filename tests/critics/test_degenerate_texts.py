@@ -22,8 +22,12 @@ WORDS = (
     *("the", "a", "cat", "dog", "runs", "sees", "blue", "red", "house", "tree", "walks"),
     *("slowly", "under", "over", "big", "she", "he", "and", "but", "from", "stone"),
 )
-FEW = {"code-mixing": {"sweeps": 4, "starts": 1}}
-"""Parameters of critics that sample for long."""
+FEW = {
+    "code-mixing": {"sweeps": 4, "starts": 1},
+    "topics": {"n_topics": 3, "steps": 10},
+    "passages": {"n_states": 6},
+}
+"""Parameters of critics that are fitted for long."""
 LONG, SHORTER = 1_600, {"coreference": 300}
 """Sentences of the long document, 10,000 words; fewer for a critic whose time grows with their square."""
 CHOSEN = chosen_critics(None, FEW).critics
@@ -81,7 +85,10 @@ def test_ordinary_critics_score_degenerate_texts_or_say_why_not(name):
             critic.evidence(ordinary.summary, scores.summary)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SLOW_KINDS = {"paragraph", "paragraphs", "empty halves"}
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k in SLOW_KINDS)) for k in KINDS])
 def test_critics_compare_degenerate_texts_or_are_left_out_with_a_reason(kind):
     texts = read_texts(texts_of(kind, 12), {"made": texts_of(kind, 12, 1)}, texts_of(kind, 12, 2), 0, None, Silent())
     work = Work(texts, None, Settings(permutations=99, resamples=99, device="cpu"), None, False, 1, None)

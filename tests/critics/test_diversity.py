@@ -6,9 +6,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import momus
 from momus import Corpus, MomusError
-from momus.critic import Counted
 from momus.critic.hooks import scored_units, settled
-from momus.critic.latents import aggregated
 from momus_critics.diversity import Diversity
 from momus_critics.diversity.answers import between_similarity, by_prompt, effective_number, relative_variance
 
@@ -119,7 +117,7 @@ def test_documents_of_a_group_are_compared_where_no_prompt_is_answered_twice():
 def test_variance_within_and_between_prompts_is_that_of_all_pairs():
     critic, corpus = Diversity().fit(answers(10, 3, 0)), answers(7, 4, 5)
     units = scored_units(critic, corpus)
-    x, _ = critic._vectors(units)
+    x = critic._vectors(units)
     k = (x @ x.T).toarray()
     prompt = np.repeat(np.arange(7), 4)
     other, same = prompt[:, None] != prompt[None], (prompt[:, None] == prompt[None]) & ~np.eye(28, dtype=bool)
@@ -128,32 +126,6 @@ def test_variance_within_and_between_prompts_is_that_of_all_pairs():
     assert relative_variance(rows)[0] == pytest.approx((1 - k[same].mean()) / (1 - k[other].mean()))
     within = [np.var(x.toarray()[prompt == p], axis=0, ddof=1).sum() for p in range(7)]
     assert 1 - k[same].mean() == pytest.approx(np.mean(within))
-
-
-@pytest.mark.parametrize("of", ["unigram", "repetition", "discourse"])
-def test_the_latents_of_another_critic_are_compared(of, tmp_path):
-    critic, corpus = Diversity(of=of).fit(answers(10, 3, 0)), answers(6, 3, 1)
-    z = critic.project(scored_units(critic, corpus))
-    inner = critic.critic_
-    for i, prompt in enumerate(z.prompts):
-        own = Corpus.from_texts(sorted(d.text for d in corpus if d.prompt == prompt))
-        latents = inner.project(own)
-        rows = inner.aggregated_posterior(latents) if of == "unigram" else aggregated(latents)
-        counts = rows.matrix.toarray() if isinstance(rows, Counted) else rows
-        roots = np.sqrt(counts / counts.sum(axis=1, keepdims=True))
-        k = roots @ roots.T
-        assert z.similarity[i] == pytest.approx((k.sum() - np.trace(k)) / 6)
-    assert f"states of critic '{of}'" in critic.notes()[0].text
-    critic.save(tmp_path / "critic")
-    again = Diversity.load(tmp_path / "critic")
-    assert np.allclose(again.score(corpus).nll, critic.score(corpus).nll)
-
-
-def test_critics_without_states_of_documents_are_refused():
-    with pytest.raises(MomusError, match="unit is the block"):
-        Diversity(of="taylor").fit(answers(10, 3, 0))
-    with pytest.raises(MomusError, match="have no states"):
-        Diversity(of="length").fit(answers(10, 3, 0))
 
 
 def test_attend_counts_among_as_many_answers_as_every_text_has():

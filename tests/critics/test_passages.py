@@ -200,7 +200,8 @@ def test_the_subject_of_a_document_drops_out():
     offsets = np.arange(0, 601, 6)
     x = rng.normal(size=(600, 30)) + place_targets(offsets) @ rng.normal(size=(10, 30))
     subject = np.repeat(10 * rng.normal(size=(100, 30)), 6, axis=0)
-    places = PlaceFeatures(bins=4).fit(x, offsets)
+    places = PlaceFeatures(bins=4)
+    places.fit_transform(x, offsets)
     assert places.transform(x + subject, offsets) == pytest.approx(places.transform(x, offsets), abs=1e-8)
     crossed = places.fit_transform(x, offsets)
     assert crossed.shape == places.transform(x, offsets).shape

@@ -11,7 +11,7 @@ from momus.conformance import check_critic
 from momus.errors import MomusError
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg import Pcfg
-from momus_critics.pcfg.grammar import Grammar, Rules, parse_trees, read_trees
+from momus_critics.pcfg.grammar import Grammar, RuleCounts, parse_trees, read_trees
 
 SUBJECTS, VERBS, OBJECTS = ["cat", "dog", "bird"], ["sees", "likes", "hears"], ["mouse", "tree", "house"]
 
@@ -71,7 +71,7 @@ def test_long_sentences_do_not_underflow():
 
 
 def test_probabilities_of_each_label_sum_to_one():
-    rules = Rules()
+    rules = RuleCounts()
     for tree in parse_trees(bank(40)):
         rules.add(tree)
     grammar = Grammar.of_rules(rules)
@@ -81,7 +81,7 @@ def test_probabilities_of_each_label_sum_to_one():
 
 def test_rules_of_a_tree_are_those_written_down():
     (tree,) = parse_trees("( (S (NP-SBJ (DT the) (JJ old) (NN cat)) (VP (VBD sat) (NP (-NONE- *T*))) (. .)) )")
-    rules = Rules()
+    rules = RuleCounts()
     rules.add(tree)
     assert rules.binary == {
         ("S", "NP", "S|NP"): 1,

@@ -144,7 +144,7 @@ def test_a_marked_document_shows_its_oddest_features():
 def test_features_have_their_units_and_their_effect_in_deviations():
     critic = Register(n_dimensions=1).fit(corpus(60, 0))
     real, other = (critic.score(corpus(20, s, involved=p)).summary for s, p in ((1, 0.5), (2, 0.8)))
-    rows = {row[0]: row[1:] for row in critic.evidence(real, other)[1].rows}
+    rows = {row[0]: row[1:] for row in critic.evidence(real, other)[0].rows}
     units = [rows[f][0] for f in ("first person", *FEATURES[RATES:])]
     assert units == ["per 1,000 words", "letters", "of a stretch's words"]
     f = FEATURES.index("first person")

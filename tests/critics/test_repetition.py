@@ -49,7 +49,8 @@ def sequence(distances, states=None):
 
 
 def fitted():
-    return CopyProcess().fit(sequence([0] * 30 + [7] * 6 + [0] * 9 + [11] * 5 + [3] * 4 + [0] * 5))
+    process = CopyProcess()
+    return process.learn(process.count(sequence([0] * 30 + [7] * 6 + [0] * 9 + [11] * 5 + [3] * 4 + [0] * 5)))
 
 
 def test_probabilities_of_all_continuations_sum_to_one():
@@ -74,7 +75,8 @@ def test_the_process_recovers_its_hazards():
             distances += [2 + at % 2] * rng.geometric(0.2)
         else:
             distances.append(0)
-    process = CopyProcess().fit(sequence(distances))
+    process = CopyProcess()
+    process.learn(process.count(sequence(distances)))
     assert process.begin_[14:16] == pytest.approx(0.05, abs=0.005)
     # adjacent copies of equal distance merge, which the two alternating distances mostly avoid
     assert process.continue_[2, :3] == pytest.approx(0.8, abs=0.02)
@@ -125,7 +127,6 @@ def test_evidence_shows_the_longest_loop():
     generated = Corpus.from_texts(["again and again and again and again and again", "nothing is said twice here"])
     tables = {e.name: e for e in critic.evidence(critic.score(words(9, 1)).summary, critic.score(generated).summary)}
     assert tables["longest-loops"].rows[0] == ("generated", 7, "again and × 4.5")
-    assert tables["copies"].rows[1][1:3] == (2, 1)
 
 
 def test_sources_are_told_apart_by_sentence_and_paragraph():

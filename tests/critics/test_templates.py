@@ -76,7 +76,7 @@ def test_a_fixed_pattern_is_found_and_listed(critic):
     template = tables["templates-over-used"].rows[0]
     assert template[0] in "DET ADJ NOUN VERB DET NOUN PUNCT"
     assert len(template[0].split()) == LENGTH
-    assert {row[1] for row in tables["template-lines"].rows} == {"real", "generated"}
+    assert all("«" in row[-1] for row in tables["templates-over-used"].rows)
 
 
 def test_openings_are_counted_by_document(critic):

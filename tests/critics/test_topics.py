@@ -1,5 +1,6 @@
 """The correlated topic model against numerical integration, simulation, and itself."""
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -62,7 +63,7 @@ def recovered():
 
 def test_few_simulated_topics_are_recovered():
     phi, mu, sigma = process(4, 200, 1)
-    model = fit(simulate(phi, mu, sigma, 600, 150, 1)[0], Options(4, seed=0, point=True))
+    model = fit(simulate(phi, mu, sigma, 300, 150, 1)[0], Options(4, seed=0, point=True))
     match = np.corrcoef(np.concatenate([phi, model.phi]))[:4, 4:]
     rows, columns = linear_sum_assignment(-match)
     assert match[rows, columns].min() >= 0.95
@@ -245,18 +246,22 @@ def test_a_comparison_tells_how_much_the_start_of_the_fit_matters():
     assert one.refit_spread == pytest.approx(np.std([a - b for a, b in differences], ddof=1), rel=1e-6)
 
 
-def test_mean_posterior_drops_the_trace():
-    full = Topics(n_topics=4).fit(corpus(60, 0))
-    only_mean = Topics(n_topics=4, expectation="mean").fit(corpus(60, 0))
+@pytest.fixture(scope="module")
+def fitted():
+    return Topics(n_topics=4).fit(corpus(60, 0))
+
+
+def test_mean_posterior_drops_the_trace(fitted):
+    full, only_mean = fitted, copy.copy(fitted)
+    only_mean.expectation = "mean"
     z = full.project(corpus(5, 1))
     gap = full.log_prior(z).values - only_mean.log_prior(z).values
     traces = z.variance @ np.diag(np.linalg.inv(full.covariance_)) + z.known.variance / full.known_.variance_
     assert gap == pytest.approx(-0.5 * traces)
 
 
-def test_density_is_that_of_the_normal_distribution():
-    critic = Topics(n_topics=4).fit(corpus(60, 0))
-    z = critic.project(corpus(5, 1))
+def test_density_is_that_of_the_normal_distribution(fitted):
+    critic, z = fitted, fitted.project(corpus(5, 1))
     known = replace(z.known, variance=np.zeros_like(z.known.variance))
     certain = replace(z, variance=np.zeros_like(z.variance), known=known)
     expected = stats.multivariate_normal(critic.mean_, critic.covariance_).logpdf(z.mean)
@@ -284,7 +289,8 @@ def test_vocabulary_rules():
 
 def test_text_about_other_things_is_less_usual():
     """The negative control of Deng et al. (2022, figure 5): what hardly has a known word lies near the mean of η."""
-    critic = Topics(n_topics=4).fit(corpus(120, 0))
+    short_fit = {"n_topics": 4, "steps": 30}
+    critic = Topics(**short_fit).fit(corpus(120, 0))
     real = corpus(60, 1)
     # two of five words are known, the others of no text; and as many known words alone
     other = Corpus.from_texts(
@@ -296,7 +302,7 @@ def test_text_about_other_things_is_less_usual():
     assert away[0].mean() > away[2].mean()  # the fewer words, the nearer to the mean
     assert away[1].mean() > 2 * away[0].mean()
     assert foreign.nll.mean() > known.nll.mean() + 3
-    found = momus.compare(real, {"odd": other}, fit=corpus(120, 0), critics=[Topics(n_topics=4)], permutations=199)
+    found = momus.compare(real, {"odd": other}, fit=corpus(120, 0), critics=[Topics(**short_fit)], permutations=199)
     tested = {v.statistic: v for v in found.verdicts}
     shares = tested["known_words"].real_value, tested["known_words"].generated_value
     assert shares == pytest.approx((1.0, 0.4))

@@ -85,14 +85,13 @@ def test_the_evidence_shows_rates_per_thousand():
     fit = Corpus.from_texts(["a b c", "a"])
     real, generated = Corpus.from_texts(["a a b c"]), Corpus.from_texts(["a b b x"])
     critic = Unigram().fit(fit)
-    chart, table = critic.evidence(*(critic.score(text).summary for text in (real, generated)))
+    (table,) = critic.evidence(*(critic.score(text).summary for text in (real, generated)))
     assert {row[0]: row[1:] for row in table.rows} == {
         "a": (500, 250, -250, "yes"),
         "b": (250, 500, 250, "yes"),
         "c": (250, 0, -250, "yes"),
         "x": (0, 250, 250, "no"),
     }
-    assert [s.y for s in chart.series] == [[50, 75, 100], [25, 75, 75]]  # a, then b, then c
 
 
 def test_another_vocabulary_is_found():
@@ -102,7 +101,7 @@ def test_another_vocabulary_is_found():
 def test_words_are_named_that_are_too_frequent_or_too_rare():
     critic = Unigram().fit(Corpus.from_texts(["a b c", "a"]))
     real, generated = (Corpus.from_texts([t]) for t in ("a a a b b b b c c !", "a a a b b b c c ! x"))
-    _, table = critic.evidence(critic.score(real).summary, critic.score(generated).summary)
+    (table,) = critic.evidence(critic.score(real).summary, critic.score(generated).summary)
     assert [(i.text, i.real, i.generated) for i in table.overuse.items[:2]] == [("b", 400, 300), ("x", 0, 100)]
     assert [i.size for i in table.overuse.items] == pytest.approx([0.1, 0.1, 0, 0])
     assert table.overuse.of == "sup"

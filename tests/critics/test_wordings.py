@@ -17,10 +17,7 @@ from momus.text.tokens import get_tokenizer
 from momus.verdicts.judge import judge
 from momus.verdicts.statistics import all_statistics, shown_statistic, wordings
 from momus_adapters.chains.classes import DocumentClasses, SectionClasses
-from momus_adapters.chains.hmm import HMMCritic
 from momus_adapters.pyro import PyroCritic
-from momus_adapters.sklearn.critics import GaussianMixtureCritic, PCACritic
-from momus_adapters.transformers.classifier import TokenClasses
 from momus_critics.evidence import Mark, highest, mark_passage, words_of
 from momus_critics.fits import heaps
 from momus_critics.length import Length
@@ -32,10 +29,7 @@ from momus_critics.type_token import TypeToken
 from momus_critics.unigram import COMMON, Unigram
 
 WORDS = get_tokenizer("words")
-ADAPTERS = [
-    *(DocumentClasses, SectionClasses, HMMCritic, PyroCritic),
-    *(GaussianMixtureCritic, PCACritic, TokenClasses),
-]
+ADAPTERS = [DocumentClasses, SectionClasses, PyroCritic]
 SHIPPED = [critic_class(name) for name in critic_names()]
 LONGEST_AXIS, LONGEST_PHRASE = 28, 6
 
@@ -191,8 +185,7 @@ def test_mauve_names_regions_by_their_most_central_document():
         assert set(excerpt.rstrip(" …").split()) <= set(topics[topic].split())
         distance = ((z - critic.centres_[0, region]) ** 2).sum(axis=1)
         assert distance[real.ids.index(name)] == pytest.approx(distance.min())
-    chart, table = critic.evidence(critic.score(real).summary, critic.score(real.slice(0, 20)).summary)
-    assert isinstance(chart, Chart)
+    (table,) = critic.evidence(critic.score(real).summary, critic.score(real.slice(0, 20)).summary)
     for row in table.rows:
         name, excerpt = critic.exemplars_[int(row[0].split(":")[0].removeprefix("region ")) - 1]
         assert f"{excerpt} ({name})" in row[0]
@@ -201,7 +194,7 @@ def test_mauve_names_regions_by_their_most_central_document():
 
 @pytest.mark.parametrize(
     "critic",
-    [Length(), StopwordShare(), SymbolShare(), TypeToken(), Unigram(), RankFrequency(), Perplexity(order=2)],
+    [Length(), StopwordShare(), SymbolShare(), TypeToken(), RankFrequency(), Perplexity(order=2)],
     ids=lambda c: c.name,
 )
 def test_figures_of_several_corpora_can_be_overlaid(critic):
@@ -243,15 +236,13 @@ def test_ties_of_the_highest_values_are_all_marked():
     assert highest(np.zeros(0)) == []
 
 
-def test_repeats_overused_rare_and_surprising_words_are_marked():
+def test_overused_rare_and_surprising_words_are_marked():
     real = Corpus.from_texts(["the cat sat on the mat and the dog ran off", "a dog and a cat ran to the mat"] * 20)
     loop = Corpus.from_texts(["the dog sat on the mat and zebra zebra sat on the mat"])
-    shown = {c.name: c.fit(real).explain(loop) for c in (TypeToken(), Unigram(), RankFrequency(), Perplexity(order=2))}
+    shown = {c.name: c.fit(real).explain(loop) for c in (Unigram(), RankFrequency(), Perplexity(order=2))}
     marked = {name: "".join(s.text for s in m.steps if s.marked) for name, m in shown.items()}
-    assert marked["type-token"] == "zebra sat on the mat"
     assert all("zebra" in marked[name] for name in ("unigram", "rank-frequency", "perplexity"))
     assert {s.label for s in shown["rank-frequency"].steps if s.marked} == {"new word"}
-    assert "7 different words among 13" in shown["type-token"].note
     for m in shown.values():
         assert "".join(s.text for s in m.steps) == loop[0].text
 

@@ -31,7 +31,6 @@ CHECKED = {
     ("Meister & Cotterell", "section 5"): ("beam sampling", {"momus_generating/decoding.py"}),
     ("Meister & Cotterell", "section 5.1"): ("Rank–Frequency", {"rank_frequency.py"}),
     ("Meister & Cotterell", "section 5.2"): ("Type–Token", {"type_token.py"}),
-    ("Meister & Cotterell", "table 2"): ("Monte-Carlo p of KS", {"fits/zipf.py"}),
     ("Meister & Cotterell", "equation 11"): ("TVD as a supremum", {"unigram.py"}),
 }
 """(paper, place): what stands there, and the modules that cite it."""

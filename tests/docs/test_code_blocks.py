@@ -23,7 +23,6 @@ NOT_RUN = {
     "models.md": 5,
     "scale.md": 3,
     "structure.md": 5,
-    "trackers.md": 1,
     "validity.md": 2,
     "which-critic.md": 1,
     "against.md": 1,

@@ -116,9 +116,7 @@ CASES = {
     ),
     "report": Case("show D/run --html -o R/page.html", ""),
     "figures": Case("figures D/run -o R/figures --format svg", ""),
-    "plan": Case("plan D/run --difference 0.5 -o R/plan.svg", ""),
     "gate": Case("gate D/run --max 9 --junit R/gate.xml --sequential R/looks.json", ""),
-    "card": Case("show D/run --card --into R/card.md", "", before="show D/other --card --into R/card.md"),
     "study new": Case(
         f"{STUDY} -o R/study", "", readers=("study read R/study D/rater-1.json D/rater-2.json --json",), once=True
     ),

@@ -14,6 +14,8 @@ from momus.cli.app import app
 from momus.engine.scoring import score_parts
 from momus.errors import MomusError, StoreError, UsageError
 from momus.files import write_json
+from momus.runs.folder import RunFolder
+from momus.runs.manifest import check_generation
 from momus_people import read_study
 
 FEW = ("--permutations", 99, "--resamples", 99, "-c", "length", "--quiet")
@@ -119,9 +121,6 @@ LOST = {
     "a report over a page": (("show", "run", "--html", "-o", "thesis.html"), NOT_OURS),
     "a report over a run": (("show", "run", "--html", "-o", "run/run.json"), "part of the run"),
     "a report over a table": (("show", "run", "--html", "-o", "thesis.csv"), NOT_OURS),
-    "a card in a run": (("show", "run", "--card", "--into", "run/run.json"), "part of the run"),
-    "a card in a table": (("show", "run", "--card", "--into", "thesis.csv"), "not a card"),
-    "a plan over a page": (("plan", "run", "--difference", 0.5, "-o", "thesis.html"), NOT_OURS),
     "documents over others": ((*GENERATE, "texts/gen.jsonl"), NOT_OURS),
     "documents over a table": ((*GENERATE, "thesis.csv"), NOT_OURS),
     "prepared documents over others": (
@@ -277,12 +276,10 @@ def test_no_output_goes_through_a_link(target, here):
         (*FILTER, "--kept", "link.jsonl", "--dropped", "d.jsonl"),
         ("prepare", "texts/fit.jsonl", "-o", "link.jsonl", "--overwrite"),
         ("show", "run", "--html", "-o", "link.html"),
-        ("plan", "run", "--difference", 0.5, "-o", "link.svg"),
         ("gate", "run", "--max", 9, "--junit", "link.xml"),
         ("gate", "run", "--max", 9, "--sequential", "link.json"),
         ("study", "read", "study", *ANSWERS, "-o", "link.json"),
         ("study", "new", "run", *TEXTS[2:], "-o", "link"),
-        ("show", "run", "--card", "--into", "link.md"),
         ("compare", *TEXTS, *FEW, "-o", "link"),
         ("fit", "length", "-f", "texts/fit.jsonl", "-o", "link"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "-o", "link"),
@@ -290,19 +287,6 @@ def test_no_output_goes_through_a_link(target, here):
     ):
         refusal(*words)
     assert not (here / "nowhere").exists()
-
-
-def test_a_card_keeps_mode_line_ends_and_byte_order_mark(here):
-    card = here / "README.md"
-    card.write_bytes("\ufeff# Mine\r\n\r\ntext\r\n".encode())
-    card.chmod(0o600)
-    for _ in range(2):
-        assert run("show", "run", "--card", "--into", card).exit_code == 0
-        written = card.read_bytes()
-        assert stat.S_IMODE(card.stat().st_mode) == 0o600
-        assert written.startswith("\ufeff# Mine\r\n\r\ntext\r\n".encode())
-        assert written.count(b"\r\n") == written.count(b"\n") > 10
-        assert written.count("\ufeff".encode()) == 1
 
 
 def test_an_output_that_is_replaced_keeps_its_mode(here):
@@ -323,8 +307,6 @@ def test_a_full_disk_leaves_what_was_there(here):
     again = {
         "rows.csv": (*SCORE, "rows.csv"),
         "page.html": ("show", "run", "--html", "-o", "page.html"),
-        "plan.svg": ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
-        "README.md": ("show", "run", "--card", "--into", "README.md"),
         "result.json": ("study", "read", "study", *ANSWERS, "-o", "result.json"),
         "kept.jsonl": (*FILTER, "--kept", "kept.jsonl", "--dropped", "dropped.jsonl"),
         "new": ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new", "--overwrite"),
@@ -376,9 +358,7 @@ def test_a_repeated_command_is_not_refused(here):
         ("show", "run", "--html"),
         ("figures", "run", "-o", "figures"),
         ("figures", "run", "-o", "run/figures"),
-        ("plan", "run", "--difference", 0.5, "-o", "plan.svg"),
         ("gate", "run", "--max", 9, "--junit", "gate.xml", "--sequential", "looks.json"),
-        ("show", "run", "--card", "--into", "README.md"),
         ("fit", "length", "-f", "texts/fit.jsonl", "-o", "new", "--overwrite"),
         ("calibrate", "-r", "texts/real.jsonl", "-c", "length", "--defects", "none", "--splits", 20, "-o", "rates"),
         ("study", "read", "study", *ANSWERS, "-o", "result.json"),
@@ -387,3 +367,36 @@ def test_a_repeated_command_is_not_refused(here):
             result = run(*words)
             assert result.exit_code == 0, (words, result.output, result.exception)
     assert json.loads((here / "looks.json").read_text(encoding="utf-8"))["looks"]
+
+
+def test_a_run_that_was_killed_before_its_mark_stood_is_begun_again(tmp_path):
+    next_one = tmp_path / "run" / ".next"
+    next_one.mkdir(parents=True)
+    (next_one / "..momus.999999.00c0ffee.part").write_bytes(b"ru")
+    for again in ({}, {"resume": True}, {"overwrite": True}):
+        folder = RunFolder(tmp_path / "run")
+        folder.open_for_writing(**again)
+        folder.begin(resume=again.get("resume", False))
+        folder.release()
+        assert (next_one / ".momus").read_bytes() == b"run"
+        (next_one / ".momus").rename(next_one / "..momus.999999.00c0ffee.part")
+
+
+LEFT_BY_KILLS = [
+    "rows/.fitted/critics/unigram/arrays.safetensors",
+    "rows/.fitted/critics/unigram/.arrays.safetensors",
+    "rows/real/critics/unigram/.arrays.safetensors",
+    "critics/unigram/.arrays.safetensors",
+    "critics/unigram/.saving.lock",
+    "critics/unigram/.critic.json.1.a.part",
+]
+
+
+@pytest.mark.parametrize("name", LEFT_BY_KILLS)
+def test_what_a_killed_run_leaves_is_its_own(tmp_path, name):
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_bytes(b"begun")
+    check_generation(tmp_path)
+    (tmp_path / name).with_name("notes.txt").write_bytes(b"mine")
+    with pytest.raises(StoreError, match=r"notes\.txt is not of the run"):
+        check_generation(tmp_path)

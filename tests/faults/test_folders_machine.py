@@ -366,17 +366,6 @@ class Folders(RuleBasedStateMachine):
             for name in kinds
         )
 
-    @rule(run=RUN, card=out("new.md"))
-    def card(self, run, card):
-        if card == "thesis.md":  # which is meant to be changed; test_data_kept.py says how
-            return
-        texts = ("report", "plan", "junit")  # which the section is added to
-        self.step(f"show {run} --card --into {card}", "card", card, over=texts)
-
-    @rule(run=RUN, out=out("new.svg"))
-    def plan(self, run, out):
-        self.step(f"plan {run} --difference 0.5 -o {out}", "plan", out)
-
     @rule(text=TEXT, out=LINES, mode=MODE)
     def generate(self, text, out, mode):
         self.step(

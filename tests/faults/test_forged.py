@@ -189,7 +189,6 @@ VIEWS = (
     lambda run, other: comparison_text(run, wide=True),
     lambda run, other: json.dumps(comparison_json(run)),
     lambda run, other: run.to_markdown() + run.to_latex(),
-    lambda run, other: run.to_card("g"),
     lambda run, other: [read_scores(run.folder / "critics" / result.name) for result in run.results],
     lambda run, other: listed(run, top=3),
     lambda run, other: in_markdown(diff_blocks(diff_runs(other, run.folder))),

@@ -31,7 +31,7 @@ from momus.report.figures.svg import figure_csv
 from momus.report.page import write_report
 from momus.report.safe import csv_text
 from momus_adapters.language_models.openai import check_route
-from momus_generating import Decoding, Prompt, Request, ServerGenerator
+from momus_generating import Decoding, DocumentRequest, Prompt, ServerGenerator
 
 TEXTS = [f"the {a} {b} sat on the {c}." for a in ("cat", "dog", "ape") for b in ("old", "big") for c in ("mat", "hat")]
 
@@ -224,7 +224,7 @@ def test_servers_with_credentials_in_the_address_are_asked_and_told_without(serv
     model = ServerGenerator(url, "m", concurrency=1)
     assert "s3cret" not in model.identity
     assert "s4cret" not in model.identity
-    (made,) = model.generate([Request("a", Prompt("p", "text"), 1)], Decoding(longest=3))
+    (made,) = model.generate([DocumentRequest("a", Prompt("p", "text"), 1)], Decoding(longest=3))
     assert made.text == "x"
     path, headers, _ = server.seen[0]
     assert path == "/v1/completions?api_key=s4cret"
@@ -256,7 +256,7 @@ def test_answers_and_repetitions_are_limited(server, monkeypatch, limit, told):
     url = server.url if "answer" in limit else "http://127.0.0.1:9/v1"
     model = ServerGenerator(url, "m" * 200, concurrency=1, retries=50, wait=0.6)
     started = time.monotonic()
-    (made,) = model.generate([Request("a", Prompt("p", "text " * 40), 1)], Decoding(longest=3))
+    (made,) = model.generate([DocumentRequest("a", Prompt("p", "text " * 40), 1)], Decoding(longest=3))
     assert told in made.problem
     assert time.monotonic() - started < 20
 

@@ -26,7 +26,7 @@ def finished(texts, tmp_path_factory):
     return out
 
 
-@pytest.mark.parametrize("kind", ["report", "calibrate", "plan", "gate", "figures"])
+@pytest.mark.parametrize("kind", ["report", "calibrate", "gate", "figures"])
 def test_no_page_is_written_through_a_link(kind, finished, texts, tmp_path):
     precious = tmp_path / "precious.txt"
     precious.write_text("mine", encoding="utf-8")
@@ -38,7 +38,6 @@ def test_no_page_is_written_through_a_link(kind, finished, texts, tmp_path):
     words = {
         "report": ("show", finished, "--html", "-o", out),
         "calibrate": ("calibrate", *calibrated),
-        "plan": ("plan", finished, "--difference", 0.5, "-o", out),
         "gate": ("gate", finished, "--max", 9, "--junit", out),
         "figures": ("figures", finished, "-o", out, "--format", "svg"),
     }

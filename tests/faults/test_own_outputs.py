@@ -54,7 +54,6 @@ CASES = (
     Case("show run --html -o page.html", ("show --out",), ("page.html",)),
     Case("show run --html", (), ("run/report.html",)),
     Case("figures run -o drawn --format svg,png,pdf", ("figures --out",), FIGURES),
-    Case("plan run --difference 0.5 -o plan.svg", ("plan --out",), ("plan.svg",)),
     Case("gate run --max 9 --junit gate.xml", ("gate --junit",), ("gate.xml",)),
     Case("gate run --max 9 --sequential looks.json", ("gate --sequential",), ("looks.json",)),
     Case(GENERATE, ("generate --out",), ("a.jsonl", "a.jsonl.run.json")),
@@ -172,7 +171,7 @@ def test_an_output_of_another_command_is_not_replaced(here):
     assert call(GENERATE) is None
     refused(Case("score critic texts/gen.jsonl -o a.jsonl", (), ()), here / "a.jsonl")
     refused(Case("prepare sections.jsonl -o a.jsonl --overwrite --least-sections 1", (), ()), here / "a.jsonl")
-    assert call("plan run --difference 0.5 -o page.html") is None
+    assert call("gate run --max 9 --junit page.html") is None
     refused(Case("show run --html -o page.html", (), ()), here / "page.html")
 
 
@@ -229,7 +228,7 @@ def options(command, *names):
 
 
 def test_the_table_names_every_option_for_an_output():
-    known = {option for case in CASES for option in case.options} | FOLDERS | PARTS | {"show --into"}
+    known = {option for case in CASES for option in case.options} | FOLDERS | PARTS
     found = dict(options(COMMAND))
     assert {name for name, option in found.items() if option not in READ} - known == set()
     assert known - set(found) - FOLDERS == set()

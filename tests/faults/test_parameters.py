@@ -31,6 +31,7 @@ SHIPPED = sorted(e.name for e in entry_points(group=CRITICS) if e.module.startsw
 CLASSES = {name: critic_class(name) for name in SHIPPED}
 QUICK: dict[str, dict[str, Any]] = {
     "code-mixing": {"sweeps": 2, "starts": 1, "chains": 1},
+    "passages": {"n_states": 6},
     "topics": {"steps": 2, "n_topics": 2},
 }
 """Parameters with which critics whose fits take long are fitted in a moment."""

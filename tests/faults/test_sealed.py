@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from momus.calibration.cells import Cell
+from momus.calibration.cells import SplitCell
 from momus.calibration.store import CellFolder
 from momus.errors import StoreError
 from momus.files import write_sealed
@@ -15,7 +15,7 @@ from momus.schema import read_json
 from momus_generating import Decoding, Generated, Prompt
 from momus_generating.writing import write_documents
 
-CELL = Cell(
+CELL = SplitCell(
     "length",
     "latent_nll",
     "none",

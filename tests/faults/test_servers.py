@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from momus_adapters.language_models.connections import Connections, TooLarge, TooLate
-from momus_generating import Decoding, Prompt, Request, ServerGenerator
+from momus_generating import Decoding, DocumentRequest, Prompt, ServerGenerator
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 BODY = b'{"choices": [{"text": "x", "finish_reason": "stop"}]}'
@@ -68,7 +68,7 @@ def serve():
 
 
 def asked(model, count=1):
-    requests = [Request(str(i), Prompt(f"p{i}", "text"), 1) for i in range(count)]
+    requests = [DocumentRequest(str(i), Prompt(f"p{i}", "text"), 1) for i in range(count)]
     return list(model.generate(requests, Decoding(longest=3)))
 
 

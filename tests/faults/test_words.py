@@ -12,7 +12,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from momus.calibration.plan import Plan
+from momus.calibration.plan import CalibrationPlan
 from momus.cli.app import app
 from momus.errors import MomusError, StoreError, UsageError
 from momus.history.rules import read_rules
@@ -20,7 +20,7 @@ from momus.reading import read_corpus
 from momus.runs.folder import RunFolder
 from momus.schema import SEAL, seal
 from momus_critics.length import Length
-from momus_people.answers import Answers, read_answers
+from momus_people.answers import RaterAnswers
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
 from momus_people.store import read_study, study_folder
@@ -33,14 +33,7 @@ from ..examples.people.studies import study
 )
 def test_a_study_is_not_read_with_such_options(options):
     with pytest.raises(UsageError, match=r"not a (share|seed)"):
-        analysed(study(), Answers(), **options)
-
-
-def test_tasks_without_annotations_have_no_answers(tmp_path):
-    made = study()
-    task = {"data": {"study": made.name, "rater": "rater-1", "trial": "x"}, "annotations": None}
-    (tmp_path / "export.json").write_text(json.dumps([task]))
-    assert read_answers(made, [tmp_path / "export.json"]).by_rater == {0: []}
+        analysed(study(), RaterAnswers(), **options)
 
 
 CHANGES = {
@@ -94,7 +87,7 @@ def test_strange_rules_are_refused(text, tmp_path):
 
 def test_sizes_beyond_memory_are_refused_at_once():
     with pytest.raises(UsageError, match="at most 1,000,000 documents"):
-        Plan(sizes=[(10**9, 10**9)], replacement=True).check(100)
+        CalibrationPlan(sizes=[(10**9, 10**9)], replacement=True).check(100)
 
 
 def refusal(*words):

@@ -16,11 +16,12 @@ from momus.runs.answer import answer_of
 from momus.verdicts.statistics import all_statistics
 
 
-def test_what_random_runs_say_is_what_the_rows_of_their_documents_hold():
-    found = [disagreements(seed) for seed in range(12)]
+@pytest.mark.parametrize("runs", [5, pytest.param(12, marks=pytest.mark.slow)])
+def test_what_random_runs_say_is_what_the_rows_of_their_documents_hold(runs):
+    found = [disagreements(seed) for seed in range(runs)]
     assert [fault for _, _, faults in found for fault in faults] == []
-    assert sum(axes for axes, _, _ in found) > 30
-    assert sum(differing for _, differing, _ in found) > 8
+    assert sum(axes for axes, _, _ in found) > 2.5 * runs
+    assert sum(differing for _, differing, _ in found) > 0.6 * runs
 
 
 @pytest.fixture(scope="module")

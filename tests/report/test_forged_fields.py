@@ -87,7 +87,6 @@ def test_no_control_character_of_a_forged_field_is_shown(run, name):
             "terminal": comparison_text(comparison, every=True) + comparison_text(comparison, wide=True),
             "markdown": comparison.to_markdown(),
             "latex": comparison.to_latex(),
-            "card": comparison.to_card(comparison.verdicts[0].generated),
         }
     finally:
         write(path, [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text))

@@ -1,6 +1,6 @@
 """The LaTeX table: what it shows, of how many documents, words of arrows, warnings; and a paper that it compiles in.
 
-Markdown, cards and JSON say of how many documents and warn, too.
+Markdown and JSON say of how many documents and warn, too.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from momus.evidence import Wording
-from momus.report.exports import card_markdown, comparison_json, comparison_markdown
+from momus.report.exports import comparison_json, comparison_markdown
 from momus.report.latex import comparison_latex
 
 from .synthetic import comparison
@@ -87,12 +87,10 @@ def test_warnings_are_notes_of_every_form():
     assert "音" not in note, "the usual fonts lack it, and a paper would not compile"
     assert "minipage" not in comparison_latex(comparison(critics=3))
     assert "498 of 500" in comparison_markdown(found)
-    assert "498 of 500" in card_markdown(found)
     content = json.loads(json.dumps(comparison_json(found)))
     assert content["warnings"] == [WARNING]
     cells = {a["critic"]: a["cells"][0] for a in content["answer"]["axes"]}
     assert [cells["critic-1"][name] for name in ("n_real", "n_generated", "statistic")] == [100, 90, "mean_length"]
-    assert "90 against 100" in card_markdown(found)
 
 
 def test_what_is_doubtful_is_a_note():

@@ -69,7 +69,9 @@ class OwnBands(HumanBands):
     def units(self) -> Ints:
         """The unit of each document, (n,): its group, else its prompt, else itself."""
         groups = list(self.groups) or [None] * len(self.prompts)
-        keys = [g or p or str(i) for i, (g, p) in enumerate(zip(groups, self.prompts, strict=True))]
+        pairs = enumerate(zip(groups, self.prompts, strict=True))
+        # with its kind: a group and a prompt may have one name
+        keys = [f"group {g}" if g else f"prompt {p}" if p else f"document {i}" for i, (g, p) in pairs]
         return np.unique(np.asarray(keys, dtype=object), return_inverse=True)[1].astype(np.int64)
 
     def sides(self, halves: int = HALVES) -> Floats:
@@ -80,19 +82,19 @@ class OwnBands(HumanBands):
         if not self.groups and len(sizes) and np.mean(sizes > 1) >= REPEATED:
             # ranks of random numbers within each prompt: even ones on one side
             order = np.argsort(units[None, :] + rng.random((halves, n)), axis=1)
-            first = np.cumsum(sizes) - sizes
+            first = np.cumsum(sizes) - sizes  # first place of each prompt in `order`
             place = np.arange(n) - np.repeat(first, sizes)
             sides = np.zeros((halves, n))
             np.put_along_axis(sides, order, (place % 2 == 0).astype(np.float64)[None, :].repeat(halves, 0), axis=1)
             return sides
-        ranks = np.argsort(rng.random((halves, len(sizes))), axis=1)
+        ranks = np.argsort(rng.random((halves, len(sizes))), axis=1)  # a random permutation of units for each half
         return np.asarray((ranks < len(sizes) // 2)[:, units], dtype=np.float64)
 
     def _of_halves(self, s: Statistic, rows: Rows) -> Spread | None:
         count = len(np.unique(self.units)) if len(self.prompts) else 0
         if count < LEAST_UNITS:
             return None
-        one = self.sides()
+        one = self.sides()  # (HALVES, n)
         table = rows.matrix if isinstance(rows, Counted) else np.asarray(rows, dtype=np.float64)
         sums = [
             sparse.csr_array((table.T @ side.T).T) if isinstance(rows, Counted) else side @ table
@@ -102,11 +104,13 @@ class OwnBands(HumanBands):
         with np.errstate(divide="ignore", invalid="ignore"):
             if s.kind == "distance":
                 both = sparse.vstack(sums, format="csr") if isinstance(rows, Counted) else np.concatenate(sums)
+                # rows i and i + HALVES are the two halves of one split
                 apart = between_sums(s, both, pairs, pairs + HALVES)
             else:
                 a, b = (values_of_sums(s, side) for side in sums)
                 apart = np.log(a / b) if s.effect == "log_ratio" else a - b
         apart = apart[np.isfinite(apart)]
+        # a statistic that most halves lack (no word of a kind) has no band
         if len(apart) < HALVES / 2:
             return None
         if s.kind == "distance":
@@ -115,6 +119,7 @@ class OwnBands(HumanBands):
             excess = float(np.quantile(apart, 0.95) ** power - np.mean(apart**power))
             value = max(excess, 0.0) ** (1 / power)
         else:
+            # PAIR/√2 is 1.96: the difference of halves has mean 0, so its root mean square is its standard deviation
             value = PAIR / math.sqrt(2) * float(np.sqrt(np.mean(apart**2)))
         error = 1.96 / math.sqrt(2 * (count - 1))  # relative error of a standard deviation from so many units
         usable = value > 0 and math.isfinite(value)

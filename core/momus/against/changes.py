@@ -49,6 +49,7 @@ class Pairs:
     @classmethod
     def of(cls, old: Scores, new: Scores) -> Pairs:
         """The units of the scored documents."""
+        # an unscored document has no part in the mean of its prompt
         sides = [[p if s else None for p, s in zip(x.prompts, x.scored, strict=True)] for x in (old, new)]
         common = sorted({p for p in sides[0] if p is not None} & {p for p in sides[1] if p is not None})
         if len(common) < 2:
@@ -66,7 +67,7 @@ def _means(prompts: Sequence[str | None], number: Mapping[str, int]) -> sparse.c
     held = [(number[p], i) for i, p in enumerate(prompts) if p is not None and p in number]
     units, rows = (np.array(x, dtype=np.int64) for x in zip(*held, strict=True))
     sizes = np.bincount(units, minlength=len(number))
-    return sparse.csr_array((1.0 / sizes[units], (units, rows)), shape=(len(number), len(prompts)))
+    return sparse.csr_array((1.0 / sizes[units], (units, rows)), shape=(len(number), len(prompts)))  # rows sum to 1
 
 
 def changed_items(
@@ -89,9 +90,11 @@ def changed_items(
     pairs = Pairs.of(*scores)
     old, new = aligned(list(tables))
     labels = [str(x) for x in old.labels]
+    # (units, items): the mean of each item over the documents of a unit; by column, as items are tested one by one
     means = [sparse.csc_array(m @ t.matrix) for m, t in zip(pairs.means, (old, new), strict=True)]
     shares = [np.asarray(m.sum(axis=0)).ravel() / max(m.shape[0], 1) for m in means]
     p, low, high, enough = _paired(means[0], means[1], alpha) if pairs.prompts else _unpaired(means[0], means[1], alpha)
+    # items that could never be significant must not raise the q of the others
     chosen = np.flatnonzero(enough & np.array([bool(x) for x in labels]))
     # of each item: both shares, the change with its interval, p and q
     columns = [x[chosen] for x in (*shares, shares[1] - shares[0], low, high, p)]
@@ -111,14 +114,16 @@ def _paired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[Flo
 
     n = a.shape[0]
     d = sparse.csc_array(b - a)
+    # means of unequal numbers of documents, such as 1/3 and 2/6, differ by rounding: the sign test would count that
     d.data[np.abs(d.data) < 1e-12] = 0
     d.eliminate_zeros()
     mean = np.asarray(d.sum(axis=0)).ravel() / n
     squares = np.asarray(d.multiply(d).sum(axis=0)).ravel()
     error = np.sqrt(np.maximum(squares / n - mean**2, 0.0) / max(n - 1, 1))
     up, down = (np.asarray((s * d > 0).sum(axis=0)).ravel() for s in (1, -1))
+    # twice the smaller tail; prompts without a difference say nothing (Dixon & Mood 1946)
     p = np.minimum(2 * stats.binom.cdf(np.minimum(up, down), np.maximum(up + down, 1), 0.5), 1.0)
-    dense = np.diff(a.indptr) + np.diff(b.indptr) >= 2 * n
+    dense = np.diff(a.indptr) + np.diff(b.indptr) >= 2 * n  # stored in every unit of both, (items,)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, mean / error, 0.0)
     p = np.where(dense, 2 * stats.t.sf(np.abs(t), n - 1), p)
@@ -137,10 +142,12 @@ def _unpaired(a: sparse.csc_array, b: sparse.csc_array, alpha: float) -> tuple[F
         sides.append((np.diff(x.indptr), mean, np.maximum(squares - mean**2, 0.0) / max(k - 1, 1)))
     (with_a, mean_a, var_a), (with_b, mean_b, var_b) = sides
     total = with_a + with_b
+    # Fisher's exact test: given how many documents have the item, how many of those are new
     tails = stats.hypergeom.cdf(with_b, n + m, total, m), stats.hypergeom.sf(with_b - 1, n + m, total, m)
     error = np.sqrt(var_a + var_b)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(error > 0, (mean_b - mean_a) / error, 0.0)
+    # all documents have it in some measure: presence tells nothing, so the means are compared
     dense = total >= n + m
     p = np.where(dense, 2 * stats.norm.sf(np.abs(z)), np.minimum(2 * np.minimum(*tails), 1.0))
     reach = stats.norm.ppf(1 - alpha / 2) * error
@@ -183,7 +190,7 @@ def _with_examples(
     if not pairs.prompts:
         rows = [int(np.argmax(sign * v if k else -sign * v)) for k, v in enumerate(values)]
         return _shown(item, rows, texts)
-    d = sign * np.asarray((means[1][:, [column]] - means[0][:, [column]]).toarray()).ravel()
+    d = sign * np.asarray((means[1][:, [column]] - means[0][:, [column]]).toarray()).ravel()  # (units,)
     unit = int(np.argmax(d))
     rows = []
     for k in (0, 1):
@@ -244,6 +251,7 @@ def direction_of(
     values = [np.where(s.scored, s.per_step if per_step else s.nll, 0.0) for s in sides]
     pairs = Pairs.of(*sides)
     x, y = (np.asarray(m @ v).ravel() for m, v in zip(pairs.means, values, strict=True))
+    # x and y are means by prompt, in the same order of prompts
     test = stats.ttest_rel(x, y) if pairs.prompts else stats.ttest_ind(x, y, equal_var=False)
     p = float(test.pvalue)
     if not np.isfinite(p):
@@ -267,7 +275,7 @@ def path_of(critic: str, axis: str, s: Statistic, scored: Sequence[Scores], rows
     values, errors = [], []
     with np.errstate(divide="ignore", invalid="ignore"):
         for side, table in zip(scored, rows, strict=True):
-            x, w = (table[side.scored, k] for k in (0, 1))
+            x, w = (table[side.scored, k] for k in (0, 1))  # (scored,) each
             ratio = float(x.sum() / w.sum())
             errors.append(float(np.sqrt(np.sum((x - ratio * w) ** 2)) / w.sum()))
             values.append(ratio)
@@ -295,6 +303,7 @@ def _trend(scored: Sequence[Scores], values: Sequence[Floats]) -> float | None:
             if prompt is not None and np.isfinite(value):
                 by.setdefault(prompt, []).append(value)
         means.append({p: float(np.mean(v)) for p, v in by.items()})
+    # blocks must be complete: Page's ranks need every version
     common = sorted(set.intersection(*(set(m) for m in means)))
     if len(common) < 10:
         return None
@@ -311,8 +320,9 @@ def page_z(values: Floats) -> float:
     from scipy import stats
 
     k = values.shape[1]
-    ranks = stats.rankdata(values, axis=1) - (k + 1) / 2
+    ranks = stats.rankdata(values, axis=1) - (k + 1) / 2  # centred, (blocks, versions)
     places = np.arange(k) - (k - 1) / 2
+    # of each block's Σ rank · place under random order, summed; ties shrink Σ rank²
     variance = float((places**2).sum() * (ranks**2).sum()) / (k - 1)
     return float((ranks @ places).sum() / np.sqrt(variance)) if variance > 0 else 0.0
 

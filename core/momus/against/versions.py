@@ -218,6 +218,7 @@ def against_of(
 
 
 def _adjusted_directions(rows: Sequence[Direction]) -> list[Direction]:
+    # a family is the axes of one text, as for verdicts
     by_text: dict[str, list[Direction]] = {}
     for d in rows:
         by_text.setdefault(d.generated, []).append(d)
@@ -236,6 +237,7 @@ def _chosen_paths(paths: Sequence[Path], spoken: Mapping[tuple[str, str], str], 
     chosen = []
     for critic, several in by_critic.items():
         wanted = [spoken.get((critic, name), "") for name in reversed(names)]
+        # the path shows what the verdict of the newest version is about
         ranked = sorted(several, key=lambda p: wanted.index(p.statistic) if p.statistic in wanted else len(wanted))
         chosen.append(ranked[0])
     return chosen

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from momus.arguments import arg
-from momus.calibration.cells import Cell
-from momus.calibration.plan import NULL, PROMPT, Plan, units_of
+from momus.calibration.cells import SplitCell
+from momus.calibration.plan import NULL, PROMPT, CalibrationPlan, units_of
 from momus.calibration.store import RESULTS, Calibration, write_calibration
-from momus.calibration.worker import CELLS, Crew, Task, Work, crew_of
+from momus.calibration.worker import CELLS, CalibrationWork, Crew, Task, crew_of
 from momus.checks.notes import reading_notes
 from momus.critic import Critic
-from momus.critic.hooks import DeviceMixin, row_unit
+from momus.critic.hooks import DeviceMixin, row_unit, with_needs
 from momus.critic.powers import headline_of
 from momus.critic.source import source_digest
 from momus.critic.splitting import usable_documents
@@ -46,7 +46,7 @@ def calibrate(
     critics: Sequence[str | Critic[Any]] | None = None,
     config: Mapping[str, dict[str, Any]] | None = None,
     out: str | Path | None = None,
-    plan: Plan | None = None,
+    plan: CalibrationPlan | None = None,
     reading: ReadingOptions | None = None,
     jobs: int = 1,
     device: str = "auto",
@@ -67,7 +67,7 @@ def calibrate(
     out
         Folder for results. Cells that it already holds for the same texts and settings are not measured again.
     plan, **options
-        `Plan`, or its fields one by one.
+        `CalibrationPlan`, or its fields one by one.
     reading
         How paths are read: field, format, encoding.
     jobs
@@ -93,7 +93,7 @@ def calibrate(
     reporter = reporter or default_reporter()
     check_place(None if out is None else Path(out), [t for t in (real, fit) if isinstance(t, str | Path)])
     with reporter.stage("reading"):
-        fitting, held_out = _texts(real, fit, plan, warnings, reading, reporter)
+        fitting, held_out = _texts(real, fit, plan, warnings, with_needs(reading, chosen), reporter)
     units = units_of(held_out, plan.by)
     n_units = len(held_out if units is None else units)
     plan.check(n_units)
@@ -104,7 +104,7 @@ def calibrate(
             check_own(folder / name, kind)
         files = {c.name: files_named(json_params(c)) for c in chosen}
         sources = {c.name: source_digest(c) for c in chosen}
-        work = Work(fitting, held_out, chosen, plan, folder, device, files, sources)
+        work = CalibrationWork(fitting, held_out, chosen, plan, folder, device, files, sources)
         warnings += work.changed_code()
         crew = stack.enter_context(crew_of(work, jobs, lock))
         names = _fitted(crew, reporter, chosen, critics is not None, warnings)
@@ -117,17 +117,19 @@ def calibrate(
     return calibration
 
 
-def _plan(plan: Plan | None, options: dict[str, Any]) -> Plan:
+def _plan(plan: CalibrationPlan | None, options: dict[str, Any]) -> CalibrationPlan:
     try:
-        plan = replace(plan or Plan(), **options)
+        plan = replace(plan or CalibrationPlan(), **options)
     except TypeError as error:
-        raise UsageError(f"calibrate: {error}", hint=f"options are: {', '.join(Plan.__dataclass_fields__)}") from error
+        raise UsageError(
+            f"calibrate: {error}", hint=f"options are: {', '.join(CalibrationPlan.__dataclass_fields__)}"
+        ) from error
     plan.check_types()
     return plan
 
 
 def _splittable(
-    chosen: Sequence[Critic[Any]], plan: Plan, explicit: bool, warnings: list[str]
+    chosen: Sequence[Critic[Any]], plan: CalibrationPlan, explicit: bool, warnings: list[str]
 ) -> Sequence[Critic[Any]]:
     """Leave out critics of prompts if whole groups are to be split, since their rows belong to no group."""
     prompts = [c.name for c in chosen if row_unit(c) == PROMPT] if plan.by == "group" else []
@@ -145,7 +147,7 @@ def _splittable(
 def _texts(
     real: TextSource,
     fit: TextSource | None,
-    plan: Plan,
+    plan: CalibrationPlan,
     warnings: list[str],
     reading: ReadingOptions | None,
     reporter: Reporter,
@@ -215,8 +217,8 @@ def _fitted(
 
 
 def _measured(
-    crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, units: int, warnings: list[str] | None
-) -> list[Cell]:
+    crew: Crew, reporter: Reporter, names: Sequence[str], plan: CalibrationPlan, units: int, warnings: list[str] | None
+) -> list[SplitCell]:
     """Measure all cells, sorted by critic, size, defect and strength.
 
     A critic that fails is left out with a warning, and the others go on from their finished cells; without a list of
@@ -232,7 +234,7 @@ def _measured(
     return _measured(crew, reporter, others, plan, units, warnings)
 
 
-def _cells(crew: Crew, reporter: Reporter, names: Sequence[str], plan: Plan, units: int) -> list[Cell]:
+def _cells(crew: Crew, reporter: Reporter, names: Sequence[str], plan: CalibrationPlan, units: int) -> list[SplitCell]:
     # one null task per critic; one task per defect and strength for all critics, which then plants the defect once
     tasks: list[Task] = [(NULL, 0.0, (name,)) for name in names]
     tasks += [(d, s, tuple(names)) for d in plan.defects for s in sorted(plan.strengths)]
@@ -261,7 +263,7 @@ def _described(chosen: Sequence[Critic[Any]], names: Sequence[str]) -> list[dict
     ]
 
 
-def _signature(work: Work, jobs: int, command: str | None, warnings: Sequence[str]) -> dict[str, Any]:
+def _signature(work: CalibrationWork, jobs: int, command: str | None, warnings: Sequence[str]) -> dict[str, Any]:
     corpora = [(work.fit, "fit"), (work.real, "real")]
     return {
         "momus": __version__,

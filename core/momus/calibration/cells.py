@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from momus.calibration.plan import NULL, Units, draw, split
+from momus.calibration.plan import NULL, SplitUnits, draw, split
 from momus.critic import Counted, Critic, RunningTextCritic
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned
@@ -167,7 +167,7 @@ MISSING = "the statistic is undefined for texts of this size"
 
 
 @dataclass(frozen=True)
-class Cell:
+class SplitCell:
     """The tests of one critic's axis on random splits with one planted defect.
 
     Attributes
@@ -177,7 +177,7 @@ class Cell:
     defect, strength
         The defect planted in the generated side; ``none`` and 0 for null splits.
     n_real, n_generated
-        Documents per side, or groups or prompts (`Plan.by`).
+        Documents per side, or groups or prompts (`CalibrationPlan.by`).
     p, led, difference
         One value per split: p of the axis, the statistic that leads its family, and the difference of that (of a
         distance, the estimate of that between the two populations). None if the test is undefined.
@@ -212,7 +212,7 @@ class Cell:
         """Number of splits with p ≤ α."""
         return sum(p is not None and p <= alpha for p in self.p)
 
-    def first(self, splits: int) -> Cell:
+    def first(self, splits: int) -> SplitCell:
         """Return the cell cut to at most so many splits."""
         if len(self.p) <= splits:
             return self
@@ -235,7 +235,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Draws:
+class RandomSplits:
     """Random splits into two sides, of what a critic can score both unchanged and planted.
 
     Attributes
@@ -252,7 +252,7 @@ class Draws:
     size: tuple[int, int]
     seed: int
     replacement: bool = False
-    units: Units | None = None
+    units: SplitUnits | None = None
 
     @cached_property
     def usable(self) -> Bools:
@@ -290,7 +290,9 @@ class Draws:
         return _finite(p), led, _finite(difference)
 
 
-def measure(cell: Cell, draws: Draws, splits: int, after_split: Callable[[Cell], None] | None = None) -> Cell:
+def measure(
+    cell: SplitCell, draws: RandomSplits, splits: int, after_split: Callable[[SplitCell], None] | None = None
+) -> SplitCell:
     """Test the splits that a cell lacks, and return it with them.
 
     Parameters

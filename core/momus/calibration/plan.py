@@ -31,7 +31,7 @@ By = Literal["document", "group", "prompt"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class CalibrationPlan:
     """The plan of a calibration.
 
     Attributes
@@ -210,7 +210,7 @@ _FIELDS = {"group": "group_id", "prompt": "prompt_id"}
 
 
 @dataclass(frozen=True)
-class Units(Ragged):
+class SplitUnits(Ragged):
     """Groups of the documents of a corpus, each of which a split assigns to one side as a whole.
 
     Attributes
@@ -220,7 +220,7 @@ class Units(Ragged):
     offsets
         int64 (groups + 1,): group i has ``rows[offsets[i]:offsets[i + 1]]``.
 
-    >>> units = Units.of(["b", "a", "b", None], ["x 10", "x 3", "x 9", "x 1"])
+    >>> units = SplitUnits.of(["b", "a", "b", None], ["x 10", "x 3", "x 9", "x 1"])
     >>> [units.rows[a:b].tolist() for a, b in zip(units.offsets, units.offsets[1:])]
     [[1], [2, 0], [3]]
     """
@@ -229,7 +229,7 @@ class Units(Ragged):
     offsets: Ints
 
     @classmethod
-    def of(cls, names: Sequence[str | None], ids: Sequence[str]) -> Units:
+    def of(cls, names: Sequence[str | None], ids: Sequence[str]) -> SplitUnits:
         """Group documents by name; a document without one is a group by itself.
 
         Groups are sorted by name, documents by id with numbers in their natural order, which is how running text
@@ -262,7 +262,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
     ]
 
 
-def units_of(corpus: Corpus, by: By) -> Units | None:
+def units_of(corpus: Corpus, by: By) -> SplitUnits | None:
     """The groups that a split by ``by`` assigns as a whole; None for single documents.
 
     Raises
@@ -278,4 +278,4 @@ def units_of(corpus: Corpus, by: By) -> Units | None:
             f"no document of {corpus.name!r} has a {by}",
             hint=f"give each record a {_FIELDS[by]}, or leave {arg('by')} out",
         )
-    return Units.of(names, corpus.ids)
+    return SplitUnits.of(names, corpus.ids)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momus.calibration.cells import Cell
+from momus.calibration.cells import SplitCell
 from momus.calibration.plan import NULL
 from momus.controls import DEFECTS
 from momus.inference import holm
 from momus.numeric.types import Floats
 
-Curves = dict[tuple[str, tuple[int, int], str], list[Cell]]
+Curves = dict[tuple[str, tuple[int, int], str], list[SplitCell]]
 """Cells by (critic, size, defect)."""
 
 
@@ -52,7 +52,7 @@ def on_axis(critic: str, defect: str) -> bool:
     return defect in DEFECTS and critic in DEFECTS[defect].critics
 
 
-def rate(cell: Cell, alpha: float) -> Rate:
+def rate(cell: SplitCell, alpha: float) -> Rate:
     """The share of a cell's splits in which its test alarmed at level α."""
     return Rate.of(cell.alarms(alpha), cell.tested)
 
@@ -77,7 +77,7 @@ class Detectable:
     difference: float | None
 
 
-def detectable(curve: Sequence[Cell], alpha: float, power: float) -> Detectable:
+def detectable(curve: Sequence[SplitCell], alpha: float, power: float) -> Detectable:
     """Find where a power curve crosses the required power.
 
     The curve starts at strength 0 (unchanged text), is made monotone by isotonic regression, and interpolated linearly.
@@ -113,7 +113,7 @@ def _monotone(y: Floats, weights: Floats) -> Floats:
     return np.asarray(isotonic_regression(y, weights=weights).x)
 
 
-def curves(cells: Sequence[Cell]) -> Curves:
+def curves(cells: Sequence[SplitCell]) -> Curves:
     """Group cells by (critic, size, defect), each group led by its null cell; the null cell alone under ``none``."""
     by_defect: Curves = {}
     null = {(c.critic, c.n_real, c.n_generated): c for c in cells if c.defect == NULL}
@@ -126,7 +126,7 @@ def curves(cells: Sequence[Cell]) -> Curves:
     return by_defect
 
 
-def family_wise(cells: Sequence[Cell], alpha: float, size: tuple[int, int]) -> tuple[Rate, int]:
+def family_wise(cells: Sequence[SplitCell], alpha: float, size: tuple[int, int]) -> tuple[Rate, int]:
     """The rate at which any critic alarms on a null split after Holm's adjustment, and the number of critics."""
     null = [c for c in cells if c.defect == NULL and (c.n_real, c.n_generated) == size and c.tested]
     if not null:
@@ -141,7 +141,7 @@ def family_wise(cells: Sequence[Cell], alpha: float, size: tuple[int, int]) -> t
 
 
 @dataclass(frozen=True)
-class Row:
+class RateRow:
     """One row of the table of a calibration: a critic on texts of one size, without a defect or with one.
 
     Attributes
@@ -159,7 +159,7 @@ class Row:
     smallest, bound, difference
         As in `Detectable`, of a defect.
     changed, places, usable
-        As in `Cell`.
+        As in `SplitCell`.
     """
 
     critic: str
@@ -197,22 +197,24 @@ def level_of(alarms: Rate, alpha: float) -> str:
     return "conservative" if alarms.high < alpha else "kept"
 
 
-def rows(cells: Sequence[Cell], alpha: float, power: float) -> list[Row]:
+def rows(cells: Sequence[SplitCell], alpha: float, power: float) -> list[RateRow]:
     """One row per critic, size and defect: critics in order, and within a size the defects of their axis first."""
     critics = list(dict.fromkeys(c.critic for c in cells))
 
-    def place(item: tuple[tuple[str, tuple[int, int], str], list[Cell]]) -> tuple[int, tuple[int, int], bool, bool]:
+    def place(
+        item: tuple[tuple[str, tuple[int, int], str], list[SplitCell]],
+    ) -> tuple[int, tuple[int, int], bool, bool]:
         critic, size, defect = item[0]
         return critics.index(critic), size, defect != NULL, not on_axis(critic, defect)
 
     return [_row(defect, curve, alpha, power) for (_, _, defect), curve in sorted(curves(cells).items(), key=place)]
 
 
-def _row(defect: str, curve: Sequence[Cell], alpha: float, power: float) -> Row:
+def _row(defect: str, curve: Sequence[SplitCell], alpha: float, power: float) -> RateRow:
     c = curve[-1]  # of the highest strength
     alarms = rate(c, alpha)
     smallest = Detectable(None, "", None) if defect == NULL else detectable(curve, alpha, power)
-    return Row(
+    return RateRow(
         **{n: getattr(c, n) for n in ("critic", "n_real", "n_generated", "strength", "changed", "places", "usable")},
         statistic=c.leading,
         defect=defect,

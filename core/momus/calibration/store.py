@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from momus.arguments import arg
-from momus.calibration.cells import Cell
-from momus.calibration.plan import NULL, Plan
+from momus.calibration.cells import SplitCell
+from momus.calibration.plan import NULL, CalibrationPlan
 from momus.calibration.rates import family_wise, rows
 from momus.files import TABLE, write_json, write_sealed, write_table
 from momus.outputs import make_folder, writing
@@ -37,8 +37,8 @@ class Calibration:
         What a reader must know.
     """
 
-    plan: Plan
-    cells: list[Cell]
+    plan: CalibrationPlan
+    cells: list[SplitCell]
     critics: list[dict[str, Any]]
     signature: dict[str, Any]
     warnings: list[str] = field(default_factory=list)
@@ -110,14 +110,14 @@ class CellFolder:
         label = defect if defect == NULL else f"{defect}-{strength:g}"
         return self.path / str(critic["name"]) / f"{label}-{size[0]}x{size[1]}-{digest}.json"
 
-    def find(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Cell | None:
+    def find(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> SplitCell | None:
         """Read a cell; None if there is no file of it."""
         path = self._file(critic, defect, strength, size)
         if not path.exists():
             return None
-        return read_json(path, Cell, "remove this file and run again", sealed=True)
+        return read_json(path, SplitCell, "remove this file and run again", sealed=True)
 
-    def keep(self, cell: Cell, critic: dict[str, Any]) -> None:
+    def keep(self, cell: SplitCell, critic: dict[str, Any]) -> None:
         """Write a cell, finished or not."""
         path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
         with writing(path, f"name another folder with {arg('out')}"):

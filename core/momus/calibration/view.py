@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from momus.calibration.plan import NULL
-from momus.calibration.rates import Rate, Row, family_wise, rate, rows
+from momus.calibration.rates import Rate, RateRow, family_wise, rate, rows
 from momus.report.words.format import number, percent, text_table
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def strength_text(strength: float | None, bound: str) -> str:
     return f"{'≤ ' if bound == '≤' else ''}{strength:.3g}"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: RateRow) -> tuple[str, ...]:
     """The cells of a row: of null splits whether the level is kept, of a defect the strength from which it is found."""
     alarms = rate_text(Rate.of(row.alarms, row.tested))
     at = "" if row.defect == NULL or not row.tested else f" at {row.strength:g}"

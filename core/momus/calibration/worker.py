@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from momus.calibration.cells import Cell, Draws, SplitJudge, judge_for, measure
-from momus.calibration.plan import NULL, PROMPT, Plan, units_of
+from momus.calibration.cells import RandomSplits, SplitCell, SplitJudge, judge_for, measure
+from momus.calibration.plan import NULL, PROMPT, CalibrationPlan, units_of
 from momus.calibration.store import CellFolder
 from momus.controls import DEFECTS, Planted
 from momus.critic import Critic, RunningTextCritic
@@ -41,7 +41,7 @@ Task = tuple[str, float, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Work:
+class CalibrationWork:
     """Texts, critics and settings that all processes of a calibration share.
 
     Attributes
@@ -61,7 +61,7 @@ class Work:
     fit: Corpus
     real: Corpus
     critics: Sequence[Critic[Any]]
-    plan: Plan
+    plan: CalibrationPlan
     folder: Path
     device: str
     files: Mapping[str, Mapping[str, str]]
@@ -101,7 +101,7 @@ class Worker:
         Called with the number of splits done since the last call.
     """
 
-    def __init__(self, work: Work, advance: Advance = lambda splits: None) -> None:
+    def __init__(self, work: CalibrationWork, advance: Advance = lambda splits: None) -> None:
         self.work, self.advance = work, advance
         self.folder = work.cells()
         self._fitted: dict[str, Critic[Any]] = {}
@@ -143,7 +143,7 @@ class Worker:
             self._real[critic.name] = self._scores(critic, self.work.real)
         return self._real[critic.name]
 
-    def run(self, task: Task) -> Iterator[Cell]:
+    def run(self, task: Task) -> Iterator[SplitCell]:
         """Yield all cells of a task; cells on disk are reused, and resumed if they have too few splits."""
         defect, strength, names = task
         plan = self.work.plan
@@ -167,8 +167,8 @@ class Worker:
                     if judge is None:
                         with blamed(unfitted):
                             judge = self._judge(name, planted.corpus, defect == NULL)
-                    draws = Draws(judge, size, plan.seed, plan.replacement, units)
-                    cell = Cell(name, judge.statistic, defect, strength, *size)
+                    draws = RandomSplits(judge, size, plan.seed, plan.replacement, units)
+                    cell = SplitCell(name, judge.statistic, defect, strength, *size)
                     cell = replace(cell, changed=len(planted.changes), places=planted.count)
                     if begun is not None:
                         cell = replace(cell, p=begun.p, led=begun.led, difference=begun.difference)
@@ -180,11 +180,11 @@ class Worker:
                 self.advance(splits - max(done, len(cell.p)))
                 yield cell
 
-    def _keeper(self, settings: dict[str, Any]) -> Callable[[Cell], None]:
+    def _keeper(self, settings: dict[str, Any]) -> Callable[[SplitCell], None]:
         """Return a function that reports each split, and writes the unfinished cell every ``KEPT_EVERY`` seconds."""
         last_written = time.monotonic()
 
-        def after_split(cell: Cell) -> None:
+        def after_split(cell: SplitCell) -> None:
             nonlocal last_written
             self.advance(1)
             if time.monotonic() - last_written > KEPT_EVERY:
@@ -208,7 +208,7 @@ class Worker:
         return judge_for(critic, (self.work.real, real), (planted, other), plan.permutations, plan.wide, plan.seed)
 
 
-def _too_few_documents(cell: Cell) -> bool:
+def _too_few_documents(cell: SplitCell) -> bool:
     """Whether no split was tested because too few documents can be scored; more splits cannot help then."""
     return bool(cell.reason) and not cell.p
 
@@ -232,7 +232,7 @@ def _saved(unfitted: Critic[Any], folder: Path, identity: str, source: Source) -
 class Crew:
     """Distributes fits and tasks over a process pool; without a pool, does them in this process."""
 
-    def __init__(self, work: Work, pool: ProcessPoolExecutor | None) -> None:
+    def __init__(self, work: CalibrationWork, pool: ProcessPoolExecutor | None) -> None:
         self.pool, self.worker = pool, Worker(work)
 
     def fit(self, names: Sequence[str]) -> Iterator[tuple[str, str | None]]:
@@ -244,7 +244,7 @@ class Crew:
         for future in as_completed(futures):
             yield futures[future], future.result()
 
-    def run(self, tasks: Sequence[Task], advance: Advance) -> list[Cell]:
+    def run(self, tasks: Sequence[Task], advance: Advance) -> list[SplitCell]:
         """Measure the cells of all tasks, in any order; ``advance`` is called with the number of splits done.
 
         That is after each split in this process, after each task of a pool.
@@ -257,7 +257,7 @@ class Crew:
         if self.pool is None:
             self.worker.advance = _cumulative(advance)
             return [cell for task in tasks for cell in self.worker.run(task)]
-        plan, more, cells = self.worker.work.plan, _cumulative(advance), list[Cell]()
+        plan, more, cells = self.worker.work.plan, _cumulative(advance), list[SplitCell]()
         futures = [self.pool.submit(_run, task) for task in tasks]
         try:
             for future in as_completed(futures):
@@ -285,7 +285,7 @@ _WORKER: list[Worker] = []
 """The worker of a pool process, set once by `_start_worker`."""
 
 
-def _start_worker(work: Work, lock: Lock | None) -> None:
+def _start_worker(work: CalibrationWork, lock: Lock | None) -> None:
     """Prepare a pool process; it holds the lock, too, once it has been unpickled here."""
     _WORKER[:] = [Worker(work)]
 
@@ -294,12 +294,12 @@ def _fit(name: str) -> str | None:
     return _WORKER[0].fit(name)
 
 
-def _run(task: Task) -> list[Cell]:
+def _run(task: Task) -> list[SplitCell]:
     return list(_WORKER[0].run(task))
 
 
 @contextmanager
-def crew_of(work: Work, jobs: int, lock: Lock | None = None) -> Iterator[Crew]:
+def crew_of(work: CalibrationWork, jobs: int, lock: Lock | None = None) -> Iterator[Crew]:
     """Start ``jobs`` processes for the work (none for one job), and end them with the context."""
     if jobs == 1:
         yield Crew(work, None)

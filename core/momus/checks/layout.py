@@ -25,7 +25,7 @@ KINDS = {"breaks": "line breaks", "spacing": "spaces before punctuation"}
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """Shares of the sampled documents of a text with line breaks, and with spaces before punctuation."""
 
     corpus: str
@@ -34,21 +34,21 @@ class Layout:
     spacing: float
 
 
-def layout_of(sketch: TextSketch) -> Layout:
+def layout_of(sketch: TextSketch) -> TextLayout:
     """The layout of a sample of documents, by their first characters.
 
     >>> from momus.text.corpus import Corpus
     >>> rain = "The rain had stopped by the time they reached the house on the hill . " * 4
     >>> layout_of(TextSketch.of(Corpus.from_texts([rain, rain.replace(" .", ".")], name="x")))
-    Layout(corpus='x', documents=2, breaks=0.0, spacing=0.5)
+    TextLayout(corpus='x', documents=2, breaks=0.0, spacing=0.5)
     """
     heads = [h for h in sketch.sampled("head") if h]
     n = max(len(heads), 1)
     breaks = sum("\n" in h.strip() for h in heads) / n
-    return Layout(sketch.name, len(heads), breaks, sum(len(_SPACED.findall(h)) >= TWICE for h in heads) / n)
+    return TextLayout(sketch.name, len(heads), breaks, sum(len(_SPACED.findall(h)) >= TWICE for h in heads) / n)
 
 
-def layout_sentence(layouts: Sequence[Layout], axes: Mapping[str, Sequence[str]]) -> str:
+def layout_sentence(layouts: Sequence[TextLayout], axes: Mapping[str, Sequence[str]]) -> str:
     """Say which texts differ from the real one, the first, in layout, and the axes that read it; empty if none does.
 
     Parameters

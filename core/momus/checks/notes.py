@@ -136,9 +136,7 @@ def origin_notes(origin: Origin, name: str) -> list[str]:
     >>> origin_notes(Origin("chats.jsonl", set_apart={"reasoning": 2}), "a")
     ["In 'a', reasoning of 2 documents was set apart, not read as text."]
     """
-    rows = [
-        f"In {name!r}, {counted(n, 'row')} of the log took no part: {reason}." for reason, n in origin.left_out.items()
-    ]
+    rows = [f"In {name!r}, {counted(n, 'record')} took no part: {reason}." for reason, n in origin.left_out.items()]
     apart = [
         f"In {name!r}, {kind} of {counted(n, 'document')} {'were' if kind.endswith('s') else 'was'} set apart, not "
         "read as text."

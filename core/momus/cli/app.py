@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 OWN = {
     "demo": ("compare:demo", "Run a comparison on texts that ship with Momus."),
     "compare": ("compare:compare", "Compare generated text with real text, and write a report."),
-    "show": ("show:show", "Print the results of a finished run, or write its report or a data card."),
+    "read": ("read:read", "Show what would be read of a file: its format, fields, counts, three documents."),
+    "show": ("show:show", "Print the results of a finished run, or write its report."),
     "open": ("show:open_report", "Open the report of a run in the browser."),
     "outliers": ("show:outliers", "List the documents that are least likely under a critic."),
     "figures": ("show:figures", "Write the figures of a finished run at the width of a column of a paper."),
@@ -42,7 +43,7 @@ OWN = {
 """Momus' own commands: where each is below ``momus.cli``, and the first line of its help."""
 
 PANELS = {
-    "Start": ("demo", "compare"),
+    "Start": ("demo", "read", "compare"),
     "Read": ("show", "open", "outliers", "figures"),
     "Versions": ("diff", "gate"),
     "Scale": ("fit", "score", "filter"),

@@ -97,7 +97,7 @@ def calibrate(
     The table is also in calibration/calibration.csv and calibration.json. Do
     not trust verdicts of a critic that alarms too often at your sample size.
     """
-    from momus.calibration import Plan
+    from momus.calibration import CalibrationPlan
     from momus.calibration import calibrate as run
     from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
     from momus.calibration.store import TABLE_CSV
@@ -109,7 +109,7 @@ def calibrate(
         levels = [float(s) for s in (comma_separated(strengths) or STRENGTHS)]
     except ValueError as error:
         raise UsageError(f"--strengths: {error}", hint="write 0.05,0.2,0.8, say") from error
-    plan = Plan(
+    plan = CalibrationPlan(
         sizes=parse_sizes(sizes),
         splits=splits,
         power_splits=power_splits,

@@ -21,7 +21,6 @@ from momus.cli.options import (
     command_line,
     config_tables,
     expanded,
-    named_paths,
 )
 from momus.cli.printing import Printed, echo, new_run
 from momus.limits import MOST_RESAMPLES
@@ -31,9 +30,9 @@ from momus.parameters import exclude
 @expanded
 def compare(
     generated: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--generated", "-g", metavar="NAME=PATH", help="Generated text and its name; can be repeated."),
-    ],
+    ] = None,
     real: Annotated[
         str | None, typer.Option("--real", "-r", help="Real text to compare with, held out from --fit.")
     ] = None,
@@ -51,6 +50,20 @@ def compare(
     folds: Annotated[
         int, typer.Option("--folds", min=2, max=100, help="Folds of prompts, with --against; fitted in turn.")
     ] = 4,
+    split_by: Annotated[
+        str | None,
+        typer.Option(
+            "--split-by",
+            metavar="COLUMN",
+            help="Take -g PATH apart into one text per value of this column; --against VALUE=PATH picks one of them.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            "--pairs", metavar="PATH", help="Compare the two texts of one file of pairs, such as chosen and rejected."
+        ),
+    ] = None,
     fit: Annotated[
         str | None,
         typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),
@@ -135,28 +148,30 @@ def compare(
     alarms on your text.
     """
     import momus as m
+    from momus.cli.sources import given_texts
     from momus.engine.request import check_out
     from momus.errors import MomusError
     from momus.processes import without_pandas
     from momus.progress import Silent, default_reporter
 
     without_pandas()
-    paths = named_paths(generated)
+    texts = given_texts(real, generated or [], against, fit, pairs=pairs, split_by=split_by, reading=reading)
+    paths = texts.generated
     exclude(no_out=no_out, out=out)
     check_out(out, overwrite=overwrite, resume=resume)  # before a folder is chosen in its place
     folder = None if no_out else out or new_run(list(paths))
     try:
         comparison = m.compare(
-            real,
+            texts.real,
             paths,
-            against=named_paths([against], "--against") if against else None,
+            against=texts.against,
             fit=fit,
             critics=comma_separated(critics),
             config=config_tables(config),
             out=folder,
             overwrite=overwrite,
             resume=resume,
-            reading=reading.options(["real", "fit", *named_paths([against] if against else [], "--against"), *paths]),
+            reading=texts.reading,
             chain=chain,
             folds=folds,
             seed=seed,

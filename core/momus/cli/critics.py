@@ -266,17 +266,22 @@ def check(
     from momus.conformance import check_critic, check_names
 
     need("corpus", corpus is not None, keep=keep)
+    from momus.critic.hooks import with_needs
     from momus.critic.registry import critic_class, named
     from momus.estimator import construct
     from momus.processes import threads_each
-    from momus.reading import read_corpus
+    from momus.reading import ReadingOptions
     from momus.visible import safe_console
 
     console, names = safe_console(highlight=False), check_names(slow=slow)
     with threads_each(1):  # the texts of the checks are short: threads would mostly wait for each other
         cls = critic_class(named(critic))
         instance = construct(cls, config_tables(config).get(cls.name, {}), place=f"[{cls.name}]")
-        text = read_corpus(corpus, keep=comma_separated(keep) or ()) if corpus is not None else None
+        text = None
+        if corpus is not None:
+            reading = with_needs(ReadingOptions(keep=tuple(comma_separated(keep) or ())), [instance])
+            text = reading.read(corpus)
+            reading.check_kept([text])
         with console.status(f"checking {cls.name}"):  # shown on terminals only
             report = check_critic(instance, text, checks=names, on_record=lambda record: _show(record, console))
     counts = ", ".join(f"{n} {status}" for status, n in report.counts.items())

@@ -149,6 +149,8 @@ def _ways(unlikely: int, likely: int) -> str:
 
 
 def _notes(f: Filtered) -> Iterator[str]:
+    from momus.engine.chosen import left_out_warning
+
     if f.p is None:
         yield (
             f"No document is odd enough: of {f.documents:,}, at least {f.fewest:,} must be as odd as the oddest real "
@@ -168,6 +170,8 @@ def _notes(f: Filtered) -> Iterator[str]:
     for name, reasons in f.unscored.items():
         for reason, n in reasons.items():
             yield f"{name}: {n:,} unscored ({one_line(reason)}), not odd under this critic"
+    if f.failed:
+        yield left_out_warning(f.failed)
     if f.judged_by_none:
         yield f"{counted(f.judged_by_none, 'document')} could not be scored by any critic: kept."
 

@@ -29,7 +29,7 @@ def diff(
     Each axis has its distance to real text before and after, and an interval of
     the change; the intervals of all axes hold at once. Texts are compared prompt
     by prompt where both runs share prompts. Inputs that differ between the runs
-    (texts, parameters, version, seed) and new outliers are named.
+    (texts, parameters, version, seed) are named.
 
     Example:
 

@@ -23,12 +23,16 @@ class Kind(StrEnum):
     COUNTS = "counts"
     PYRO = "pyro"
     ENCODER = "encoder"
+    STATISTIC = "statistic"
+    PAIRED = "paired"
 
 
 KINDS = {
     Kind.COUNTS: ("the length of sentences", (DISTRIBUTION, "numpy", "scipy")),
     Kind.PYRO: ("the length of sentences", (extra("torch", "pyro"), "numpy")),
     Kind.ENCODER: ("the order of sentences", (extra("torch"), "numpy", "scipy")),
+    Kind.STATISTIC: ("the openings of documents", (DISTRIBUTION, "numpy")),
+    Kind.PAIRED: ("repeated questions", (DISTRIBUTION, "numpy")),
 }
 """What each kind of critic asks about, and the packages that it needs."""
 
@@ -42,15 +46,15 @@ def new(
         Kind,
         typer.Option(
             help="counts: what is counted in the text; pyro: latents of a Pyro program; encoder: sentences as an "
-            "encoder of transformers sees them."
+            "encoder of transformers sees them; statistic: numbers of a whole corpus; paired: a document beside its "
+            "prompt."
         ),
     ] = Kind.COUNTS,
 ) -> None:
     """Start a package with a new critic that works.
 
-    It holds the class (a critic of the length or order of sentences, to be
-    changed), its entry point, tests that run the conformance checks, and settings
-    of ruff and mypy.
+    It holds the class (a critic that works, to be changed), its entry point,
+    tests that run the conformance checks, and settings of ruff and mypy.
 
     Example:
 
@@ -153,7 +157,8 @@ def write_critic(name: str, folder: Path, kind: Kind = Kind.COUNTS) -> list[Path
         "cls": class_name(name),
         "distribution": f"momus-{name}",
     }
-    values |= {"kind": kind.value, "about": about, "needs": needs}
+    document = "dict[str, str]" if kind is Kind.PAIRED else "str"
+    values |= {"kind": kind.value, "about": about, "needs": needs, "document": document}
     templates = Environment(
         loader=PackageLoader("momus", "scaffold/critic"),
         undefined=StrictUndefined,

@@ -115,8 +115,8 @@ class Reading:
         list[str] | None,
         typer.Option(
             metavar="FIELD",
-            help="Field that holds the text or the sections; default: `sections` if there is one, else `text`. "
-            "NAME=FIELD: that of one text only (real, fit, or a generated one); can be repeated.",
+            help="Field that holds the text, or a path such as choices\\[0].message.content; default: by the format, "
+            "else `sections` or `text`. NAME=FIELD: that of one text (real, fit, or a generated one); can be repeated.",
         ),
     ] = None
     fmt: Annotated[
@@ -137,7 +137,7 @@ class Reading:
         str | None,
         typer.Option(
             "--keep",
-            help="Metadata fields to keep with each document, comma-separated, e.g. topic,model; default: none.",
+            help="Metadata fields to keep with each document, comma-separated: topic,model; NAME=PATH renames one.",
         ),
     ] = None
     limits: Annotated[
@@ -165,6 +165,14 @@ class Reading:
             metavar="FIELD",
             help="Field that names what a document answers; default: `prompt_id`, else `prompt`. "
             "NAME=FIELD: of one text.",
+        ),
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="CONDITION",
+            help="Read only records that meet it: `model=gpt-4`, or a JMESPath expression. NAME=CONDITION: one text.",
         ),
     ] = None
     language: Annotated[
@@ -201,6 +209,7 @@ class Reading:
             tuple(self.include or ()),
             self.turns,
             chosen_fields(self.prompt, names),
+            chosen_fields(self.where, names),
             self.language,
             tuple(dict.fromkeys(comma_separated(self.normalise) or ())),
         )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.evidence import MarkedDocument, Step, to_json
 from momus.report.safe import one_line
-from momus.report.words.format import number, p_value, rounded
-from momus.report.words.sentences import axes
+from momus.report.words.format import number, rounded
 from momus.text.counting import counted, documents_of, text_of
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from momus.outliers.flagging import Flagged, FlaggedCorpus
     from momus.outliers.listing import Listing, Outlier
-    from momus.outliers.several import OddAxis, OddOnSeveral, SeveralCorpus
 
 SNIPPET = 200
 """Characters of a text that are shown."""
@@ -56,8 +54,8 @@ def outlier_view(listing: Listing) -> RenderableType:
     return Group(*parts)
 
 
-def _rank(ranked: Outlier | OddAxis) -> str:
-    return str(ranked.first) if ranked.first == ranked.last else f"{ranked.first}–{ranked.last}"
+def _rank(outlier: Outlier) -> str:
+    return str(outlier.first) if outlier.first == outlier.last else f"{outlier.first}–{outlier.last}"
 
 
 def _entry(o: Outlier, listing: Listing) -> RenderableType:
@@ -134,28 +132,6 @@ def _clipped(text: str) -> str:
     """The first words of a text; a cut is between words."""
     line = one_line(" ".join(text[: 4 * SNIPPET].split()), SNIPPET)
     return f"{line.rpartition(' ')[0] or line} …" if line.endswith("…") else line
-
-
-def several_view(corpora: Sequence[SeveralCorpus], top: int) -> RenderableType:
-    """Build a list of the ``top`` documents of each corpus that are odd on several axes."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    def head(c: SeveralCorpus) -> str:
-        of = f"{c.scored:,} documents are odd on two axes or more of {len(c.critics)}"
-        return f"{len(c.documents):,} of {of} ({c.expected:.1f} by chance)"
-
-    def entry(d: OddOnSeveral) -> RenderableType:
-        words = f"  {axes(len(d.axes))}, p = {p_value(d.p_adjusted)} adjusted"
-        where = "; ".join(f"{one_line(a.axis)} ({_rank(a)} of {a.scored:,})" for a in d.axes)
-        return Group(Text("  ").append(one_line(d.id), style="bold").append(words), Padding(Text(where), (0, 0, 0, 4)))
-
-    note = (
-        "Odd: among the 5 % least likely documents of the corpus. Chance and p: as if axes were independent; "
-        "related axes, such as length and lexical diversity, make more documents odd together."
-    )
-    return _lists([(c.corpus, head(c), [entry(d) for d in c.documents[:top]], len(c.documents)) for c in corpora], note)
 
 
 def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:

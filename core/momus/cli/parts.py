@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -178,8 +178,17 @@ def tell_left_out(left_out: Sequence[LeftOut]) -> None:
             echo(f"Note: set aside for their names: {', '.join(some.names[:5])}", err=True)
 
 
+def tell_failed(failed: Mapping[str, str]) -> None:
+    """Name the critics that were left out since they fail."""
+    from momus.engine.chosen import left_out_warning
+
+    if failed:
+        echo(f"Warning: {left_out_warning(failed)}", err=True)
+
+
 def _tell(run: ScoringRun, world: int) -> None:
     """Say what the folder holds: scores by critic, and documents without one by reason."""
+    from momus.critic.powers import has_latents
     from momus.critic.registry import critic_class
     from momus.report.words.format import number
 
@@ -196,10 +205,13 @@ def _tell(run: ScoringRun, world: int) -> None:
         if not scored:
             echo(f"{name}: none could be scored", err=True)
         else:
-            ppl = f", Latent PPL {number(math.exp(nats / steps))}" if critic_class(name).sequence else ""
-            echo(f"{name}: Latent NLL {number(nats / scored)} nats{ppl}; {scored:,} scored")
+            cls = critic_class(name)
+            ppl = f", Latent PPL {number(math.exp(nats / steps))}" if cls.sequence else ""
+            nll = f"Latent NLL {number(nats / scored)} nats{ppl}; " if has_latents(cls) else ""
+            echo(f"{name}: {nll}{scored:,} scored")
         for reason, n in reasons.most_common():
             echo(f"  unscored: {n:,} ({reason})")
         shared = sum(d.fitted_on[name] for d in run.done)
         if shared:
             echo(f"Note: {shared:,} of these documents were in the text that {name} was fitted on.", err=True)
+    tell_failed(run.failed)

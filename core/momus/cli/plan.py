@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from momus.cli.options import comma_separated
-from momus.cli.printing import echo, print_view
+from momus.cli.printing import print_view
 from momus.report.words.format import text_table
 from momus.text.counting import percentage
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from momus.joint.planning import Plan
+    from momus.joint.planning import AxisPlan
 
 
 def plan(
@@ -38,7 +38,6 @@ def plan(
         int | None,
         typer.Option(help="Rows adjusted together: each is tested at level α/family; default: as in the pilot."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="SVG file to write: power by documents.")] = None,
 ) -> None:
     """Plan how many documents and prompts the next comparison needs.
 
@@ -48,7 +47,7 @@ def plan(
 
     Example: detect 0.2 standard deviations on the axis of length
 
-      [bold]momus plan pilot --critics length --difference 0.2 --out plan.svg[/bold]
+      [bold]momus plan pilot --critics length --difference 0.2[/bold]
 
     Next: generate that many documents, and compare them in a new run.
     """
@@ -59,28 +58,9 @@ def plan(
         read_results(run).verdicts, comma_separated(critics), difference=difference, power=power, family=family
     )
     print_view(plan_view(plans))
-    if out is not None:
-        _write(out, plans)
 
 
-PLAN = "a figure of `momus plan`"
-
-
-def _write(out: Path, plans: Sequence[Plan]) -> None:
-    from momus.errors import UsageError
-    from momus.outputs import write_own
-    from momus.ownership import check_output
-    from momus.report.figures.files import plan_figure
-
-    figure = plan_figure(plans)
-    if not figure:
-        raise UsageError("no axis can be planned, so there is nothing to draw", hint="see the table for the reasons")
-    check_output(out, PLAN)
-    write_own(out, figure, PLAN)
-    echo(f"Figure: {out}")
-
-
-def plan_view(plans: Sequence[Plan]) -> RenderableType:
+def plan_view(plans: Sequence[AxisPlan]) -> RenderableType:
     """A table of plans: what the pilot had, what is aimed at, and what is needed."""
     from rich.console import Group
     from rich.text import Text
@@ -97,13 +77,13 @@ def plan_view(plans: Sequence[Plan]) -> RenderableType:
     return Group(text_table(heads, rows, "l"), Text(_caption(plans), style="dim"))
 
 
-def _needed(p: Plan) -> str:
+def _needed(p: AxisPlan) -> str:
     """Documents of both texts; the interval is that of the real text."""
     (low, _), (high, _) = p.documents(p.low), p.documents(p.high)
     return f"{_two(p.documents())} [{low:,}–{high:,}]"
 
 
-def _caption(plans: Sequence[Plan]) -> str:
+def _caption(plans: Sequence[AxisPlan]) -> str:
     first = next((p for p in plans if not p.reason), None)
     if first is None:
         return ""

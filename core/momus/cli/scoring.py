@@ -19,9 +19,10 @@ from momus.cli.options import (
     config_tables,
     expanded,
 )
-from momus.cli.parts import Share, score_into_folder, tell_left_out
+from momus.cli.parts import Share, score_into_folder, tell_failed, tell_left_out
 from momus.cli.printing import echo
-from momus.critic.hooks import DeviceMixin, moved, overlap
+from momus.critic.hooks import DeviceMixin, moved, overlap, with_needs
+from momus.critic.powers import has_latents
 from momus.errors import UsageError
 from momus.ownership import check_output, check_place
 from momus.parameters import exclude
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from momus.critic import Critic
     from momus.critic.scores import Scores
+    from momus.engine.folders import CriticFolders
     from momus.progress import Reporter
     from momus.reading import ReadingOptions
     from momus.text.corpus import Corpus
@@ -95,7 +97,7 @@ def fit(
     exclude(jobs=jobs, sample=sample)
     models = make_critics([named(critic) for critic in critics], config_tables(config))
     folders = [out if len(models) == 1 else out / model.name for model in models]
-    options, reporter, corpus = reading.options(), Silent() if quiet else default_reporter(), None
+    options, reporter, corpus = with_needs(reading.options(), models), Silent() if quiet else default_reporter(), None
     with ExitStack() as stack, reporting(reporter):
         for folder in folders:
             stack.enter_context(reserved(folder, overwrite=overwrite))
@@ -205,39 +207,49 @@ def score(
         )
     if out is not None:
         check_output(out, TABLE)
-    critics = [_loaded(folder, device, trust or ()) for folder in _critics_in(Path(paths[0]), out)]
+    folders = _folders(Path(paths[0]), out)
+    critics = {}
+    for name, folder in [*folders.paths.items()]:
+        with folders.leaving_out(name):
+            critics[name] = _loaded(folder, device, trust or ())
     reporter = Silent() if quiet else default_reporter()
+    options = with_needs(options, critics.values())
     corpus = options.read(paths[1], reporter=reporter)
     options.check_kept([corpus])
     _tell_reading(corpus)
     scored = 0
-    for critic in critics:
-        with reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
+    for name, critic in critics.items():
+        with folders.leaving_out(name), reporter.stage(f"scoring {corpus.name}", len(corpus)) as advance:
             scores = critic.score(corpus, progress=advance)
+        if name in folders.failed:
+            continue
         if out is not None:
             _write_rows(scores, corpus, options.keep, out, csv_as_is)
         _tell_scores(critic, scores)
         scored += scores.n_scored
         shared = overlap(critic, corpus)
         if shared:
-            whose = "the critic" if len(critics) == 1 else critic.name
+            whose = "the critic" if len(critics) == 1 else name
             echo(f"Note: {shared:,} of these documents were in the text that {whose} was fitted on.", err=True)
+    tell_failed(folders.failed)
     if not scored:
         raise typer.Exit(1)
 
 
-def _critics_in(folder: Path, out: Path | None) -> list[Path]:
+def _folders(path: Path, out: Path | None) -> CriticFolders:
     """The folder of a critic, or those of all critics of documents in a run, unless their rows would go to one file."""
-    from momus.critic.saved import JSON_NAME
-    from momus.engine.scoring import critic_folders
+    from momus.critic.saved import JSON_NAME, read_critic_json
+    from momus.engine.folders import CriticFolders
 
-    if (folder / JSON_NAME).is_file():
-        return [folder]
-    folders = list(critic_folders([folder]).values())
-    if out is not None and len(folders) > 1:
+    if (path / JSON_NAME).is_file():
+        name = str(read_critic_json(path)["critic"])
+        return CriticFolders({name: path}, {name})
+    folders = CriticFolders.of([path])
+    if out is not None and len(folders.paths) > 1:
         raise UsageError(
-            f"{folder} holds {len(folders)} critics, and a file takes the rows of one",
-            hint=f"name one of them, such as {folders[0]}, or a folder for the rows of all: -o ROWS",
+            f"{path} holds {len(folders.paths)} critics, and a file takes the rows of one",
+            hint=f"name one of them, such as {next(iter(folders.paths.values()))}, or a folder for the rows of all: "
+            "-o ROWS",
         )
     return folders
 
@@ -287,11 +299,12 @@ def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
 def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, as_is: bool) -> None:
     """Write one row per document, with the fields that are kept; those that a column is named like are "field NAME"."""
     from momus.files import write_table
+    from momus.reading.fields import origins
 
-    rows = scores.table()
-    for name in keep:
+    rows, names = scores.table(), [origins(kept)[0] for kept in keep]
+    for name in names:
         column = name
-        while column in (*rows.column_names, *(other for other in keep if other != name)):
+        while column in (*rows.column_names, *(other for other in names if other != name)):
             column = f"field {column}"
         rows = rows.append_column(column, [corpus.field(name)])
     write_table(rows, out, as_is=as_is)
@@ -303,8 +316,8 @@ def _tell_scores(critic: Critic[Any], scores: Scores) -> None:
 
     if scores.n_scored:
         ppl = f", Latent PPL {number(scores.latent_ppl)}" if critic.sequence else ""
-        scored = f"{scores.n_scored:,} of {counted(len(scores), 'document')} scored"
-        echo(f"{critic.name}: Latent NLL {number(scores.latent_nll)} nats{ppl}; {scored}")
+        nll = f"Latent NLL {number(scores.latent_nll)} nats{ppl}; " if has_latents(critic) else ""
+        echo(f"{critic.name}: {nll}{scores.n_scored:,} of {counted(len(scores), 'document')} scored")
     else:
         echo(f"{critic.name}: none of {counted(len(scores), 'document')} could be scored", err=True)
     for reason, n in scores.unscored.items():

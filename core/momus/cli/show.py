@@ -20,44 +20,26 @@ def show(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="With --html: file to write; default: report.html of the run.")
     ] = None,
-    card: Annotated[
-        bool, typer.Option("--card", help="Print a section for the data card of a generated text instead.")
-    ] = False,
-    corpus: Annotated[
-        str | None, typer.Option("--text", "-t", help="With --card: name of the generated text; default: the only one.")
-    ] = None,
-    into: Annotated[
-        Path | None,
-        typer.Option("--into", help="With --card: file for the section, such as README.md; replaces an earlier one."),
-    ] = None,
 ) -> None:
-    """Print the results of a finished run, or write its report or a data card.
+    """Print the results of a finished run, or write its report.
 
     Prints what `momus compare` printed: the answer, and one row per axis. Nothing
     is computed again. Without RUN, shows the newest run in momus-runs.
 
-    With --card: one row per axis with the size of the gap in human bands, its
-    interval, the adjusted p-value, n and the finding, as Markdown; it holds no
-    passage of any document.
-
-    Examples (the others write the report and a data card):
+    Examples (the second writes the report):
 
       [bold]momus show run --all[/bold]
       [bold]momus show run --html --out run.html[/bold]
-      [bold]momus show run --card --into README.md[/bold]
 
     Next: `momus open run` shows the report.
     """
     from momus.runs.folder import read_results
 
-    exclude(html=html, card=card, as_json=printed.as_json, **printed.tables)
+    exclude(html=html, as_json=printed.as_json, **printed.tables)
     need("html", html, out=out)
-    need("card", card, corpus=corpus, into=into)
     folder = run_folder(run)
     if html:
         _write_report(folder, out)
-    elif card:
-        _write_card(folder, corpus, into)
     else:
         printed.show(read_results(folder), folder)
 
@@ -70,18 +52,6 @@ def _write_report(folder: Path, out: Path | None) -> None:
 
     check_output(out or folder / REPORT, REPORT_KIND, kept_by=None if out else folder)
     echo(f"Report: {write_report(read_results(folder), out or folder / REPORT)}")
-
-
-def _write_card(folder: Path, corpus: str | None, into: Path | None) -> None:
-    from momus.report.exports import card_markdown, write_card
-    from momus.runs.folder import read_results
-
-    section = card_markdown(read_results(folder), corpus)
-    if into is None:
-        echo(section, nl=False)
-        return
-    replaced = write_card(into, section)
-    echo(f"Section {'replaced' if replaced else 'added'}: {into}")
 
 
 def open_report(
@@ -120,9 +90,6 @@ def outliers(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Documents to list per corpus.")] = 10,
     corpus: Annotated[str | None, typer.Option(help="List documents of this corpus only.")] = None,
-    all_critics: Annotated[
-        bool, typer.Option("--all-critics", help="List the documents that are odd on several axes instead.")
-    ] = False,
     fdr: Annotated[
         float | None,
         typer.Option("--fdr", help="List documents odder than real ones, at this false-discovery rate, instead."),
@@ -135,36 +102,27 @@ def outliers(
     their steps z, the unlikely ones marked. The texts of the 5 least likely of
     each corpus are kept; `momus compare --top 20` keeps more.
 
-    With --all-critics: the documents that are among the 5 % least likely of their
-    corpus on two axes or more, and how many would be so by chance.
-
     With --fdr 0.05: the documents that are odder than real ones under any critic,
     or under --critic; on average, at most 5 % of those listed are as real as the
     real text.
 
-    Examples (the second lists documents that are odd on several axes):
+    Examples (the second lists documents that are odder than real ones):
 
       [bold]momus outliers run --critic sections --top 5[/bold]
-      [bold]momus outliers run --all-critics[/bold]
       [bold]momus outliers run --fdr 0.05[/bold]
 
     Next: read these documents in your file; `momus open run` shows them marked.
     """
     from dataclasses import asdict
 
-    from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json, several_view
-    from momus.outliers import flagged, listed, odd_on_several
+    from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json
+    from momus.outliers import flagged, listed
 
-    exclude(fdr=fdr, all_critics=all_critics)
-    exclude(critic=critic, all_critics=all_critics)
     folder = run_folder(run)
     content: Any
     if fdr is not None:
         chosen = flagged(folder, fdr, critic, corpus)
         content, view = [asdict(c) for c in chosen], flagged_view(chosen, top)
-    elif all_critics:
-        odd = odd_on_several(folder, corpus)
-        content, view = [asdict(c) for c in odd], several_view(odd, top)
     else:
         listing = listed(folder, critic, top, corpus)
         content, view = outliers_json(listing), outlier_view(listing)

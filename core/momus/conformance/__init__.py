@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.conformance import contract, tables, verdict
+from momus.conformance import contract, kinds, tables, verdict
 from momus.conformance.subject import LEAST_SHARE, Record, Report, Skip, Subject, default_corpus
 from momus.critic import Critic
 from momus.errors import CriticError, UsageError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SLOW", "Record", "Report", "check_critic", "check_names", "parametrize"]
 
 Check = Callable[[Subject], None]
-ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *verdict.CHECKS)
+ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *kinds.CHECKS, *verdict.CHECKS)
 SLOW = ("claimed_scripts_can_be_fitted",)
 """Checks that fit the critic many times: minutes for those whose fit takes seconds."""
 
@@ -78,7 +78,7 @@ def check_critic(
     subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
     records = []
     for check in ALL:
-        if _name(check) in selected:
+        if _name(check) in selected and kinds.concerns(check, critic):
             records.append(_run(check, subject, expected))
             if on_record is not None:
                 on_record(records[-1])
@@ -150,13 +150,13 @@ def parametrize(
     for critic in critics:
         expected = (expected_failed_checks or {}).get(critic.name, {})
         subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
+        chosen = {_name(c): c for c in ALL if _name(c) in selected and kinds.concerns(c, critic)}
         cases += [
-            pytest.param(partial(_assert, check, subject, expected), id=f"{critic.name}-{_name(check)}")
-            for check in ALL
-            if _name(check) in selected
+            pytest.param(partial(_assert, check, subject, expected), id=f"{critic.name}-{name}")
+            for name, check in chosen.items()
         ]
         if selected.issuperset(check_names(slow=False)):
-            cases.append(pytest.param(partial(_enough, subject, selected), id=f"{critic.name}-enough_checks_ran"))
+            cases.append(pytest.param(partial(_enough, subject, chosen), id=f"{critic.name}-enough_checks_ran"))
     return pytest.mark.parametrize("check", cases)
 
 

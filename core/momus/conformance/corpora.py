@@ -16,6 +16,8 @@ from momus.text.languages import Scripts
 TYPES = ("Abstract", "Motivation", "Specification", "Rationale", "Tests", "Copyright")
 NAMES = ("Anna", "Boris", "Clara", "David", "Emma", "Felix")
 PRONOUNS = {"Anna": "she", "Boris": "he", "Clara": "she", "David": "he", "Emma": "she", "Felix": "he"}
+BESIDE = 200
+"""Characters of a document of which `beside` takes the first words."""
 EDGES = {
     "empty": "",
     "white space": " \n\t ",
@@ -92,6 +94,24 @@ def prose(tokens: int = 240_000, seed: int = 0) -> Corpus:
     return Corpus.from_texts(chapters, name=f"prose-{seed}")
 
 
+@lru_cache(maxsize=32)
+def beside(corpus: Corpus, names: tuple[str, ...]) -> Corpus:
+    """The corpus with fields that a critic reads: questions with some of each document's first words.
+
+    >>> beside(Corpus.from_texts(["to be or not"]), ("prompt_text",)).field("prompt_text")
+    ['please write of to?']
+    """
+    if not names:
+        return corpus
+    documents = []
+    for i, d in enumerate(corpus):
+        # 1 to 4 words, so that documents differ in how much of their field they hold
+        words = " ".join(("please write of", *d.text[:BESIDE].split()[: 1 + i % 4]))
+        documents.append(replace(d, fields={**d.fields, **dict.fromkeys(names, f"{words}?")}))
+    return Corpus.from_documents(documents, name=corpus.name)
+
+
+@lru_cache(maxsize=1)
 def edges() -> Corpus:
     """Texts that often break critics, each as running text and as a section."""
     running = [Document.plain(f"text: {name}", text) for name, text in EDGES.items()]

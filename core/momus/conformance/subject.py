@@ -13,7 +13,8 @@ import numpy as np
 from momus.conformance import corpora
 from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import row_unit, scored_units
-from momus.critic.powers import unused
+from momus.critic.powers import fields_read, unused
+from momus.critic.rows import Counted, Rows, aligned
 from momus.critic.scores import Scores
 from momus.critic.splitting import usable_documents
 from momus.estimator import Estimator, clone, fitted_state
@@ -165,6 +166,10 @@ class Subject:
         """A second clone fitted on the same text, which checks may score with and move."""
         return self.fit(self.fit_text)
 
+    def beside(self, corpus: Corpus) -> Corpus:
+        """A synthetic text with the fields that the critic reads beside it."""
+        return corpora.beside(corpus, fields_read(self.critic))
+
     def fit(self, corpus: Corpus) -> Critic[Any]:
         """Fit a new clone."""
         critic: Critic[Any] = clone(self.critic)
@@ -192,12 +197,21 @@ def same_scores(a: Scores, b: Scores) -> bool:
         and np.array_equal(a.steps, b.steps)
         and np.allclose(a.nll, b.nll, rtol=RTOL, atol=ATOL, equal_nan=True)
         and (a.parts is None or b.parts is None or np.allclose(a.parts, b.parts, rtol=RTOL, atol=ATOL, equal_nan=True))
+        and all(same_rows(a.rows[key], b.rows[key]) for key in a.rows.keys() & b.rows.keys())
     )
 
 
+def same_rows(a: Rows, b: Rows) -> bool:
+    """Whether two tables of sufficient statistics agree, whatever the order of their columns."""
+    if isinstance(a, Counted) and isinstance(b, Counted):
+        one, other = (table.matrix for table in aligned([a, b]))
+        return bool(abs(one - other).max() <= ATOL) if one.nnz + other.nnz else True
+    return bool(np.allclose(np.asarray(a), np.asarray(b), rtol=RTOL, atol=ATOL, equal_nan=True))
+
+
 def bare_rows(scores: Scores, rows: Sequence[int] | Ints) -> Scores:
-    """Some rows of scores by number, without parts of log P(x) and sufficient statistics."""
-    return replace(scores.take(np.asarray(rows)), rows={}, parts=None)
+    """Some rows of scores by number, without parts of log P(x)."""
+    return replace(scores.take(np.asarray(rows)), parts=None)
 
 
 def assert_same(expected: Scores, scores: Scores, when: str) -> None:
@@ -213,6 +227,9 @@ def worst(a: Scores, b: Scores) -> str:
         if x != y:
             return f"document {a.ids[i]!r}: reason {x!r} and {y!r}"
     gap = np.abs(np.nan_to_num(a.nll) - np.nan_to_num(b.nll))
+    if gap.max() <= ATOL:
+        rows = (key for key in a.rows.keys() & b.rows.keys() if not same_rows(a.rows[key], b.rows[key]))
+        return f"sufficient statistics {next(rows, '')!r}"
     i = int(gap.argmax())
     values = f"Latent NLL {float(a.nll[i])!r} and {float(b.nll[i])!r}"
     return f"document {a.ids[i]!r}: {values}, steps {a.steps[i]} and {b.steps[i]}"
@@ -252,5 +269,7 @@ def not_used(critic: Critic[Any], mixin: type[Any]) -> str:
 def default_corpus(critic: Critic[Any]) -> Corpus:
     """Synthetic text for a critic: sectioned documents, answers to prompts, or running prose for critics of blocks."""
     if isinstance(critic, RunningTextCritic):
-        return corpora.prose()
-    return corpora.answers() if row_unit(critic) == "prompt" else corpora.documents()
+        text = corpora.prose()
+    else:
+        text = corpora.answers() if row_unit(critic) == "prompt" else corpora.documents()
+    return corpora.beside(text, fields_read(critic))

@@ -180,12 +180,13 @@ def same_summary(a: object, b: object) -> bool:
 
 def edge_texts_get_a_score_or_a_reason(s: Subject) -> None:
     """Empty, tiny, huge, foreign and malformed texts get a finite score or a reason."""
-    scores = s.fitted.score(corpora.edges())
+    edges = s.beside(corpora.edges())
+    scores = s.fitted.score(edges)
     assert all(r is not None or np.isfinite(x) for r, x in zip(scores.reasons, scores.nll, strict=True))
     if row_unit(s.critic) == "document":
         assert scores.reasons[0] is not None, "an empty document got a score"
-        for i in range(len(corpora.edges())):
-            alone = s.fitted.score(corpora.edges().slice(i, i + 1))
+        for i in range(len(edges)):
+            alone = s.fitted.score(edges.slice(i, i + 1))
             assert_same(alone, bare_rows(scores, [i]), "when a document is scored alone")
 
 
@@ -215,7 +216,7 @@ def claimed_scripts_are_read(s: Subject) -> None:
     """Texts in each of ten scripts that the critic claims are split into words, and score alike in any batch."""
     claimed = _claimed(s)
     words_are_found(s.critic, corpora.together(claimed))
-    batches_agree(s.fitted, corpora.together(claimed, FEW))
+    batches_agree(s.fitted, s.beside(corpora.together(claimed, FEW)))
 
 
 def claimed_scripts_can_be_fitted(s: Subject) -> None:
@@ -224,7 +225,7 @@ def claimed_scripts_can_be_fitted(s: Subject) -> None:
         raise Skip(f"the samples are shorter than a {row_unit(s.critic)}")
     fits = 0
     for name in _claimed(s):
-        text = corpora.in_script(name)
+        text = s.beside(corpora.in_script(name))
         try:
             fitted = s.fit(text)
         except FittingError:  # the samples lack what the critic needs

@@ -88,7 +88,7 @@ def different_documents_get_different_scores(s: Subject) -> None:
             raise Skip(f"held-out text has {len(nll)} scored {row_unit(s.critic)}s")
         assert np.ptp(nll) > 0, f"all {len(nll)} {row_unit(s.critic)}s of held-out text have Latent NLL {nll[0]:g}"
         return
-    some = [*s.held_out.take(np.arange(min(len(s.held_out), ORDINARY))), *corpora.edges()]
+    some = [*s.held_out.take(np.arange(min(len(s.held_out), ORDINARY))), *s.beside(corpora.edges())]
     varied = Corpus.from_documents([d for d in some if len(d.text) < LONG], name="varied")
     a, b = (s.fitted.score(half) for half in varied.split(0.5, 0, ("real", "other")))
     (headline,) = judge(s.fitted, a, b, only_headline=True, permutations=99, resamples=99)

@@ -11,7 +11,7 @@ from momus.controls.moving import (
     move_sections,
     repeat_sections,
 )
-from momus.controls.planting import Change, Defect, Planted
+from momus.controls.planting import Change, Planted, PlantedDefect
 from momus.controls.wording import (
     COMMON,
     FEWEST_WORDS,
@@ -23,7 +23,7 @@ from momus.controls.wording import (
 )
 
 _ALL = (
-    Defect(
+    PlantedDefect(
         "section-order",
         "order of sections",
         "Chooses each section with probability `strength` and moves the chosen ones around one random cycle, so none "
@@ -31,7 +31,7 @@ _ALL = (
         ("sections", "passages"),
         move_sections,
     ),
-    Defect(
+    PlantedDefect(
         "section-repetition",
         "order of sections",
         "Repeats each section right after itself with probability `strength`. In texts without sections: paragraphs "
@@ -39,7 +39,7 @@ _ALL = (
         ("sections", "passages", "length", "repetition"),
         repeat_sections,
     ),
-    Defect(
+    PlantedDefect(
         "topic-mixing",
         "which topics occur together",
         "Replaces each paragraph (each sentence, if a section has one paragraph) with probability `strength` by one "
@@ -47,7 +47,7 @@ _ALL = (
         ("topics", "taylor", "mauve"),
         mix_topics,
     ),
-    Defect(
+    PlantedDefect(
         "word-mixing",
         "burstiness of words",
         "Replaces each word with probability `strength` by one drawn from another document: word frequencies remain, "
@@ -55,7 +55,7 @@ _ALL = (
         ("taylor", "long-range", "ebeling", "topics"),
         mix_words,
     ),
-    Defect(
+    PlantedDefect(
         "word-shuffle",
         "order of words",
         "Chooses each word of a section with probability `strength` and moves the chosen ones around one random cycle. "
@@ -63,7 +63,7 @@ _ALL = (
         ("perplexity", "coreference", "pcfg", "distortion"),
         move_ngrams(1),
     ),
-    Defect(
+    PlantedDefect(
         "vocabulary-truncation",
         "lexical diversity",
         f"Ranks the word types of the corpus except for the {COMMON} most frequent, and "
@@ -71,14 +71,14 @@ _ALL = (
         ("type-token", "rank-frequency", "unigram", "heaps", "zipf-slope", "productivity"),
         truncate_vocabulary,
     ),
-    Defect(
+    PlantedDefect(
         "length-truncation",
         "length of documents",
         f"Drops the last share `strength` of the words of each document, and keeps at least {FEWEST_WORDS} words.",
         ("length",),
         cut_short,
     ),
-    Defect(
+    PlantedDefect(
         "stopword-inflation",
         "share of stopwords",
         f"Inserts one of the {STOPWORDS} most frequent words of the corpus, drawn by "
@@ -86,14 +86,14 @@ _ALL = (
         ("stopword-share", "unigram", "rank-frequency", "type-token", "length"),
         inflate_stopwords,
     ),
-    Defect(
+    PlantedDefect(
         "symbol-inflation",
         "share of symbols",
         "Doubles each symbol (neither letter, digit, underscore nor white space) with probability `strength`.",
         ("symbol-share",),
         double_symbols,
     ),
-    Defect(
+    PlantedDefect(
         "repetition-loop",
         "lexical diversity",
         f"Replaces the last share `strength` of the words of each document by repetitions of the {LOOP[0]} to "
@@ -103,13 +103,13 @@ _ALL = (
     ),
 )
 
-DEFECTS: dict[str, Defect] = {d.name: d for d in _ALL}
+DEFECTS: dict[str, PlantedDefect] = {d.name: d for d in _ALL}
 """Planted defects by name."""
 
 
 __all__ = [
     "DEFECTS",
     "Change",
-    "Defect",
     "Planted",
+    "PlantedDefect",
 ]

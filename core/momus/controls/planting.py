@@ -72,7 +72,7 @@ class Setting:
 
     strength: float
     random: np.random.Generator
-    shared: Shared
+    shared: PlantingInput
 
     def chosen(self, n: int) -> Bools:
         """Choose each of n places with probability ``strength``, bool (n,); a higher strength keeps the choices."""
@@ -80,7 +80,7 @@ class Setting:
 
 
 @dataclass
-class Shared:
+class PlantingInput:
     """The corpus and derived values that all documents of one planting share.
 
     Attributes
@@ -110,7 +110,7 @@ Plant = Callable[[Document, Setting], tuple[Document, str, Sequence[int]]]
 
 
 @dataclass(frozen=True)
-class Defect:
+class PlantedDefect:
     """A defect that can be planted.
 
     Attributes
@@ -156,7 +156,7 @@ class Defect:
         name = f"{corpus.name}, {self.name} {strength:g}"
         if strength == 0:
             return Planted(corpus.take(range(len(corpus)), name), [])
-        shared = Shared(corpus)
+        shared = PlantingInput(corpus)
         documents, changes = [], []
         for document in corpus:
             planted, change = self._planted(document, strength, seed, shared)
@@ -166,7 +166,7 @@ class Defect:
         return Planted(Corpus.from_documents(documents, name), changes)
 
     def _planted(
-        self, document: Document, strength: float, seed: int, shared: Shared
+        self, document: Document, strength: float, seed: int, shared: PlantingInput
     ) -> tuple[Document, Change | None]:
         if document.problem is not None:
             return document, None

@@ -6,6 +6,7 @@ rows, ``momus.critic.tools`` the tools that adapters bring, ``momus.critic.fitte
 
 from momus.critic.base import CountingCritic, Critic, RunningTextCritic, TokenCritic
 from momus.critic.hooks import DeviceMixin
+from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
 from momus.critic.portions import Counts
 from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin
@@ -26,6 +27,7 @@ __all__ = [
     "LogPrior",
     "MergeableMixin",
     "Note",
+    "PairedCritic",
     "Pooled",
     "Reporting",
     "Rows",
@@ -33,6 +35,7 @@ __all__ = [
     "SimplexDraws",
     "StateSequences",
     "Statistic",
+    "StatisticCritic",
     "StatisticsMixin",
     "TokenCritic",
     "Values",

@@ -21,7 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.guard import guard_methods
-from momus.critic.hooks import AdvancedMixin, ReadingMixin, check_fitted, scored_units, tokenizer_of
+from momus.critic.hooks import (
+    AdvancedMixin,
+    ReadingMixin,
+    check_fitted,
+    corpus_for,
+    scored_units,
+    tokenizer_of,
+)
 from momus.critic.latents import StateSequences
 from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin, check_reporting
 from momus.critic.scores import LogPrior, Scores
@@ -30,7 +37,7 @@ from momus.critic.splitting import check_enough, documents_to_fit, other_splitti
 from momus.critic.statistic import Note, Reporting
 from momus.estimator import Estimator, check_params, parametrized, reset
 from momus.laws import Law
-from momus.reading import TextSource, as_corpus
+from momus.reading import TextSource
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, WORDS, Scripts
 from momus.text.plain import Reads
@@ -74,7 +81,8 @@ class Critic(Estimator, ABC, Generic[Z]):
         if "fit" in vars(cls) or cls.fit is vars(MergeableMixin)["fit"]:
             cls.fit = _fitting(cls.fit)  # type: ignore[method-assign]
         for name in TAKES_TEXTS & vars(cls).keys():
-            setattr(cls, name, _reading(vars(cls)[name]))
+            if name != "explain" or issubclass(cls, EvidenceMixin):  # else a helper
+                setattr(cls, name, _reading(vars(cls)[name]))
         guard_methods(cls)
 
     # The three methods that every critic implements
@@ -122,7 +130,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         """
         from momus.critic.scoring import score
 
-        return score(self, scored_units(self, as_corpus(texts)), batch_size=batch_size, progress=progress)
+        return score(self, scored_units(self, corpus_for(self, texts)), batch_size=batch_size, progress=progress)
 
     def save(self, folder: str | Path) -> None:
         """Write ``critic.json`` and ``arrays.safetensors`` into a folder; a critic that was saved there is replaced.
@@ -158,6 +166,7 @@ class Critic(Estimator, ABC, Generic[Z]):
         return load_critic(Path(folder), cls, trust=trust, configured=configured)
 
     _in_fit: bool = False
+    _latent: ClassVar[bool] = True
     _made_at: ClassVar[float]
     fitted_on_: dict[str, Any]
     fitted_hashes_: NDArray[np.uint64]
@@ -183,7 +192,7 @@ def _reading(method: _Fit) -> _Fit:
 
     @functools.wraps(method)
     def wrapped(self: Critic[Any], texts: Any, *others: Any) -> Any:
-        return method(self, as_corpus(texts), *others)
+        return method(self, corpus_for(self, texts), *others)
 
     return wrapped  # type: ignore[return-value]
 
@@ -193,7 +202,7 @@ def _fitting(fit: _Fit) -> _Fit:
 
     @functools.wraps(fit)
     def wrapped(self: Critic[Any], real: TextSource) -> Any:
-        real = as_corpus(real)
+        real = corpus_for(self, real)
         if self._in_fit:  # a subclass called super().fit
             return fit(self, real)
         check_params(self)

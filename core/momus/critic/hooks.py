@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from momus.critic.powers import EvidenceMixin
+from momus.critic.powers import EvidenceMixin, fields_read
 from momus.errors import NotFittedError
 from momus.numeric.types import Floats
-from momus.reading import TextSource, as_corpus
+from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.text.languages import SPACED, Scripts
 
 if TYPE_CHECKING:
@@ -45,6 +45,13 @@ class ReadingMixin:
 
     def assumed_language(self, corpus: Corpus) -> str:
         """The language (ISO 639-1) that a text is read in although nothing says so; empty if none is assumed."""
+        return ""
+
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Why these texts have nothing that the critic looks at, by a cheap look before `fit`; empty if they may have.
+
+        A run of all critics leaves out a critic that says so; one that was asked for runs nevertheless.
+        """
         return ""
 
 
@@ -183,6 +190,20 @@ def check_fitted(critic: Critic[Any]) -> None:
         raise NotFittedError(
             f"critic {critic.name!r} is not fitted yet", hint="call fit(real) first, or load a fitted critic"
         )
+
+
+def with_needs(reading: ReadingOptions | None, critics: Iterable[Critic[Any] | type[Critic[Any]]]) -> ReadingOptions:
+    """How to read texts for some critics: with the fields that these read beside the text.
+
+    >>> with_needs(None, []).kept
+    ()
+    """
+    return (reading or ReadingOptions()).needing([name for critic in critics for name in fields_read(critic)])
+
+
+def corpus_for(critic: Critic[Any], texts: TextSource) -> Corpus:
+    """The texts that a method of a critic is called with, as a corpus with the fields that the critic reads."""
+    return as_corpus(texts, reading=with_needs(None, [critic]))
 
 
 def overlap(critic: Critic[Any], texts: TextSource) -> int:

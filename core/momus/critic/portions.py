@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from momus.arguments import arg
 from momus.critic.base import Critic
-from momus.critic.hooks import tokenizer_of
+from momus.critic.hooks import corpus_for, tokenizer_of
 from momus.critic.powers import MergeableMixin
 from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, splitting_of
 from momus.errors import UsageError
 from momus.estimator import check_params, reset
 from momus.numeric.types import Ints
-from momus.reading import TextSource, as_corpus
+from momus.reading import TextSource
 from momus.text.digests import fingerprint_of
 
 Label = str | int
@@ -187,7 +187,7 @@ def read_portion(critic: Critic[Any], texts: TextSource) -> Portion:
         The critic cannot be fitted in parts.
     """
     merging = mergeable(critic)
-    corpus = as_corpus(texts)
+    corpus = corpus_for(critic, texts)
     usable, lacking = documents_to_fit(critic, corpus)
     left_out = len(corpus) - len(usable)
     if not len(usable):

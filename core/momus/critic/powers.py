@@ -6,6 +6,7 @@ checks point out methods that look like those of a mixin and are not used.
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -153,6 +154,18 @@ class DecompositionMixin(ABC):
         """
 
 
+class FieldsMixin:
+    """Fields of records that a critic reads beside the text, such as the prompt; readers keep them unasked.
+
+    Attributes
+    ----------
+    needs
+        Names of the fields: ``prompt_text``, ``reference`` (`momus.reading.fields.BESIDE`), or any other.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+
 class MergeableMixin(ABC):
     """Fitting from counts that add up: fitted on parts of a text, in any order, equals fitted on the whole.
 
@@ -173,9 +186,28 @@ class MergeableMixin(ABC):
         """Learn P_c from the counts of a whole text."""
 
 
+def has_latents(critic: Critic[Any] | type[Critic[Any]]) -> bool:
+    """Whether a critic reads latents off documents, whose Latent NLL is compared; a `StatisticCritic` does not."""
+    return critic._latent
+
+
+def fields_read(critic: object) -> tuple[str, ...]:
+    """The fields that a critic, or a class of critics, reads beside the text.
+
+    >>> fields_read(object())
+    ()
+    """
+    cls = critic if isinstance(critic, type) else type(critic)
+    return tuple(cls.needs) if issubclass(cls, FieldsMixin) else ()
+
+
 def headline_of(critic: Critic[Any]) -> str:
     """Name of the statistic whose p decides the verdict of a critic."""
-    return critic.reporting.headline or ("latent_ppl" if critic.sequence else "latent_nll")
+    if critic.reporting.headline:
+        return critic.reporting.headline
+    if not has_latents(critic) and isinstance(critic, StatisticsMixin):
+        return next((s.name for s in critic.statistics()), "")
+    return "latent_ppl" if critic.sequence else "latent_nll"
 
 
 def defines(critic: object, mixin: type[Any], method: str) -> bool:
@@ -197,16 +229,17 @@ def unused(critic: object, mixin: type[Any]) -> list[str]:
 
 
 def check_reporting(cls: type) -> None:
-    """Refuse a class with an attribute that belongs into its `Reporting`; a method may have any name.
+    """Refuse a class with an attribute that belongs into its `Reporting`; methods and parameters may have any name.
 
     Raises
     ------
     TypeError
         The message says where to write the value.
     """
+    parameters = inspect.get_annotations(cls)  # annotated attributes are parameters
     for field in fields(Reporting):
         value = vars(cls).get(field.name)
-        if isinstance(value, str | int | tuple | dict):
+        if field.name not in parameters and isinstance(value, str | int | tuple | dict):
             raise TypeError(
                 f"{cls.__name__}.{field.name} would never be read: write reporting = Reporting({field.name}=…)"
             )

@@ -175,7 +175,7 @@ def load_critic(folder: str | Path, *, trust: bool = False) -> Any:
         No critic of this name is registered, nor has its class been named in this process.
     """
     name = read_critic_json(Path(folder))["critic"]
-    if name not in _LOCATED and name not in registered(CRITICS):
+    if name not in _LOCATED and not registered(CRITICS, name):
         raise PluginError(
             f"{folder} holds critic {str(name)[:40]!r}, which is not registered",
             hint="install its package, or name its class, as package.module:Class or ./file.py:Class",

@@ -35,6 +35,7 @@ _ONE: Mapping[str, tuple[Any, str]] = {
     "summarize": (Summary, "something that can be added"),
     "sufficient_statistics": (Mapping, "a mapping from names to rows"),
     "items": (Mapping, "a mapping from names to counts"),
+    "nothing_to_see": (str, "a text"),
     "log_prior": (LogPrior, "a momus.LogPrior"),
 }
 
@@ -123,8 +124,8 @@ def check_prior(critic: Critic[Any], prior: LogPrior, ids: Sequence[str]) -> tup
     check_returned(critic, "log_prior", prior)
     values = _vector(critic, "log_prior (values)", prior.values, len(ids))
     steps = _vector(critic, "log_prior (steps)", prior.steps, len(ids))
-    if not (np.isfinite(steps).all() and (steps == np.floor(steps)).all()):
-        refuse(critic, "log_prior (steps)", "numbers that are not whole", "a whole number for each document")
+    if not (np.isfinite(steps).all() and (steps == np.floor(steps)).all() and (steps >= 0).all()):
+        refuse(critic, "log_prior (steps)", "numbers that are not whole or are negative", "a number of steps for each")
     if prior.errors is not None:
         _vector(critic, "log_prior (errors)", prior.errors, len(ids))
     bad = np.flatnonzero((steps >= 1) & ~(np.abs(values) <= LARGEST))  # NaN is not smaller either

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from momus.critic.hooks import AdvancedMixin, check_fitted, state_names_of, tokenizer_of
 from momus.critic.latents import StateSequences, aggregated, shown_latents
-from momus.critic.powers import PARTS, DecompositionMixin, EvidenceMixin, StatisticsMixin
+from momus.critic.powers import PARTS, DecompositionMixin, EvidenceMixin, StatisticsMixin, fields_read
 from momus.critic.returned import check_latents, check_prior, check_reasons, check_rows, check_vector
 from momus.critic.rows import Pooled, place
 from momus.critic.scores import AGGREGATED, Scores, joined
-from momus.critic.splitting import UNSPLIT, unsplit
+from momus.critic.splitting import UNSPLIT, lacking, unsplit
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 
@@ -143,6 +143,9 @@ def _reasons(critic: Critic[Any], batch: Corpus) -> list[str | None]:
         p or ("empty" if b else UNSPLIT if u else None)
         for p, b, u in zip(batch.problems, batch.blank, unsplit(tokenizer_of(critic), batch), strict=True)
     ]
+    for name in fields_read(critic):
+        values = batch.field(name)
+        reasons = [r or (lacking(name) if v is None else None) for r, v in zip(reasons, values, strict=True)]
     readable = np.flatnonzero([r is None for r in reasons])
     if len(readable):
         unscored = critic.unscored(batch if len(readable) == len(batch) else batch.take(readable))

@@ -9,6 +9,7 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.critic.hooks import tokenizer_of
+from momus.critic.powers import fields_read
 from momus.errors import FittingError, MissingExtraError
 from momus.numeric.types import Bools
 from momus.text.counting import counted
@@ -83,6 +84,8 @@ def other_splitting(critic: Critic[Any]) -> str:
 def documents_to_fit(critic: Critic[Any], real: Corpus) -> tuple[Corpus, int]:
     """The documents that a critic can be fitted on, and how many others lack nothing but a way to split their words."""
     filled = usable_documents(real)
+    for name in fields_read(critic):
+        filled = filled.take(np.flatnonzero([value is not None for value in filled.field(name)]))
     lacking = unsplit(tokenizer_of(critic), filled)
     return (filled.take(np.flatnonzero(~lacking)) if lacking.any() else filled), int(lacking.sum())
 
@@ -105,11 +108,25 @@ def check_enough(critic: Critic[Any], name: str, usable: int, total: int, lackin
             "script that writes words together: ICU is not installed",
             EXTRA,
         )
-    raise FittingError(
-        f"critic {critic.name!r} needs at least {counted(critic.min_documents, 'document')} with text to be fitted; "
-        f"{name!r} has {usable} of {total}",
-        hint=f"give more real text with {arg('fit')}",
+    needs = fields_read(critic)
+    beside = "".join(f" and a field {field!r}" for field in needs)
+    fields = arg("keep", [f"{field}=FIELD" for field in needs])
+    error = FittingError(
+        f"critic {critic.name!r} needs at least {counted(critic.min_documents, 'document')} with text{beside} to be "
+        f"fitted; {name!r} has {usable} of {total}",
+        hint=f"name the field of its records with {fields}" if needs else f"give more real text with {arg('fit')}",
     )
+    error.critic = critic.name
+    raise error
+
+
+def lacking(field: str) -> str:
+    """Why a document without a field that a critic reads beside the text is not scored.
+
+    >>> lacking("prompt_text"), lacking("reference")
+    ('no prompt', 'no reference')
+    """
+    return f"no {field.removesuffix('_text')}"
 
 
 def usable_documents(corpus: Corpus) -> Corpus:

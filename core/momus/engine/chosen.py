@@ -94,13 +94,16 @@ def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str
     MissingExtraError
         A chosen critic needs packages that are not installed.
     """
+    # an empty choice is a slip, and not the same as no choice
     if critics is not None and not critics:
         raise UsageError("no critic is chosen", hint="name at least one; `momus critics` lists them")
     if critics is None:
         selection = _registered_critics(config)
     else:
+        # a string is a sequence of letters too
         asked = [critics] if isinstance(critics, str) else critics
         selection = Chosen(_given_critics([named(c) if isinstance(c, str) else c for c in asked], config))
+    # names are folders in a run and keys in its tables: two critics of one name would overwrite each other
     chosen_names = [c.name for c in selection.critics]
     for name in chosen_names:
         if chosen_names.count(name) > 1:
@@ -115,6 +118,7 @@ def _given_critics(critics: Sequence[str | Critic[Any]], config: dict[str, dict[
             raise UsageError(f"{c.__name__} is a class, not a critic", hint=f"pass an instance: {c.__name__}()")
         if not isinstance(c, str):
             check_name(type(c))
+    # tables first: a misspelt one would leave its critic at the defaults without a word
     _check_tables(config, [c.name for c in critics if not isinstance(c, str)])
     chosen = [make_critics([c], config)[0] if isinstance(c, str) else c for c in critics]
     for c in chosen:
@@ -135,6 +139,7 @@ def _registered_critics(config: dict[str, dict[str, Any]]) -> Chosen:
         try:
             (critic,) = make_critics([name], config)
         except MissingExtraError as error:
+            # a critic that needs parameters besides is not one package away from running
             if _would_run(name, config.get(name, {})):
                 chosen.absent.append(Absent(name, error))
             continue
@@ -142,6 +147,7 @@ def _registered_critics(config: dict[str, dict[str, Any]]) -> Chosen:
             chosen.warnings.append(left_out_warning({name: error.message}))
             continue
         if missing := missing_params(critic):
+            # no separate warning: critics that nobody configured are told in one line
             chosen.unset[name] = f"no {' and '.join(missing)} in {arg('config')}"
             continue
         try:
@@ -177,7 +183,7 @@ def _would_run(name: str, parameters: Mapping[str, Any]) -> bool:
 
 def _check_laws(critic: Any) -> None:
     """Refuse wrongly declared laws before anything is fitted, and name the critic."""
-    laws = critic.laws if isinstance(critic, RunningTextCritic) else tuple
+    laws = critic.laws if isinstance(critic, RunningTextCritic) else tuple  # tuple() is no laws
     try:
         laws()
     except UsageError as error:
@@ -216,6 +222,7 @@ def _check_field(option: str, name: str, documents: Sequence[str], texts: Texts)
                 f"{corpus.name!r} has such a field",
                 hint=guess + _choices(documents, texts),
             )
+    # only subgroups make a row per value; covariates are cut into bins
     if option == "subgroups":
         for corpus in texts.generated:
             check_values(covariate(name, (), texts.real, corpus))
@@ -229,4 +236,5 @@ def _choices(documents: Sequence[str], texts: Texts) -> str:
 def _fields(texts: Texts) -> list[str]:
     """Names of the metadata fields that some document of each text has."""
     rows = [corpus.table["fields"].to_pylist() for corpus in (texts.real, *texts.generated)]
+    # `or ()`: a document without fields has null
     return sorted(set.intersection(*({key for row in side for key, _ in row or ()} for side in rows)))

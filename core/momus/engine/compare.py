@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from momus.arguments import arg
 from momus.checks.languages import claiming
 from momus.critic import RunningTextCritic
-from momus.critic.hooks import DeviceMixin
+from momus.critic.hooks import DeviceMixin, with_needs
 from momus.engine.chosen import Chosen, check_asked, chosen_critics
 from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import PartsScoring
@@ -92,6 +92,7 @@ class Run:
         """Open the run folder, or a temporary one, and return where files are written."""
         if self.folder is None:
             return Path(self.open.enter_context(TemporaryDirectory(prefix="momus-")))
+        # locked before anything is deleted in it; the lock is released last, when the stack unwinds
         self.folder.open_for_writing(overwrite=self.request.overwrite, resume=self.request.resume)
         self.open.callback(self.folder.release)
         self.folder.begin(resume=self.request.resume)
@@ -110,6 +111,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
     with run.open:
         texts = read(run) if run.large is None else scored_in_parts(run, run.large)
         judged(run, texts)
+        # after the verdicts, whose reference it leaves as it is
         if request.real is not None:
             compared_with_real(run, texts)
         run.results.signature = signature_of(
@@ -117,7 +119,7 @@ def compare(request: Request, page: Page | None = None) -> Results:
         )
         if run.folder is not None:
             published(run, run.folder, page)
-        run.results.signature["seconds"] = _seconds(run)
+        run.results.signature["seconds"] = _seconds(run)  # again: of a run without a folder too
     return run.results
 
 
@@ -130,6 +132,7 @@ def planned(request: Request) -> Run:
         notes = whole_notes(request.reference, request.generated, request.reading)
     else:
         large = large_texts(request.reference, request.generated, request.reading)
+    # rows were scored by fitted critics, which their folder holds: no others can be compared
     if large is not None and large.rows:
         selection = critics_of_rows(large, request.critics, request.fit, request.config, request.trust)
     else:
@@ -139,7 +142,10 @@ def planned(request: Request) -> Run:
     earlier = None if request.reuse is None else Reuse(request.reuse)
     if earlier is not None:
         earlier.check_split(request.fit is not None)
+    # looking for a device imports torch, which takes seconds
     computing = any(isinstance(c, DeviceMixin) for c in selection.critics)
+    request = replace(request, reading=with_needs(request.reading, selection.critics))
+    large = None if large is None else replace(large, reading=request.reading)
     settings = replace(settings, device=resolve_device(settings.device) if computing else "cpu")
     folder = None if request.out is None else RunFolder(request.out)
     results = Results(folder=None if folder is None else folder.path)
@@ -152,9 +158,11 @@ def read(run: Run) -> Texts:
     """Read all texts into memory, and open the run folder."""
     request, settings, chosen = run.request, run.settings, run.selection.critics
     size = sum(path.stat().st_size for path in map(Path, request.paths) if path.is_file())
+    # processes import critics while the texts are read
     run.open.enter_context(server_of(chosen, _jobs(run, size)))
     with run.timed.stage("reading", "whole" if run.notes else ""):
         texts = _read(request, settings, run.timed)
+    # before the folder is opened: a wrong option must not cost the earlier run in it
     check_asked(settings, chosen, texts)
     if run.folder is not None:
         run.work_folder()
@@ -173,6 +181,7 @@ def _read(request: Request, settings: Settings, timed: Timed) -> Texts:
 def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     """Score texts that stay in their files, part by part."""
     request = run.request
+    # on a preview: a wrong option must not come to light after hours of scoring
     check_asked(run.settings, run.selection.critics, preview(large))
     workers = usable_cores() if request.jobs is None else request.jobs
     folder = run.work_folder() / ROWS
@@ -181,6 +190,7 @@ def scored_in_parts(run: Run, large: LargeTexts) -> Texts:
     critics = [c for c in run.selection.critics if scored_by_parts(c)]
     scoring = PartsScoring(large, run.settings, folder, workers, request.trust, request.unnamed, run.earlier, run.timed)
     texts = scoring.score(critics, request.fit)
+    # critics of running text read across documents, so parts will not do
     if len(critics) < len(run.selection.critics):
         with run.timed.stage("reading", "whole texts"):
             plain = large.whole(request.fit, run.settings.seed, run.timed.inner)
@@ -201,9 +211,11 @@ def judged(run: Run, texts: Texts) -> None:
     family = len(critics) * corpora  # axes that are adjusted together
     work = Work(texts, run.plain, settings, run.folder, request.resume, family, run.earlier)
     size = sum(int(c.characters.sum()) for c in (texts.fit, texts.real, *texts.generated))
+    # scored already, and tables on disk are read by one process, whose sums serve all critics
     jobs = 1 if run.large is not None else _jobs(run, size)
     with processes_of(work, critics, jobs) as pool:
         run_critics(results, replace(run.selection, critics=critics), work, run.timed, request.unnamed, pool)
+        # before the joint analyses, whose ranks read the bands of these verdicts
         adjust_all(results, texts, settings)
         few, *others = texts.analysed
         results.joint = analyse(results.axes, results.verdicts, few, others, settings, run.timed, pool)
@@ -211,6 +223,7 @@ def judged(run: Run, texts: Texts) -> None:
 
 def compared_with_real(run: Run, texts: Texts) -> None:
     """Say which of the reference and each new text is nearer to real text; the texts are not read again."""
+    # in the order given, as the texts of any request
     as_given = [corpus.unsorted for corpus in (texts.real, *texts.generated)]
     both = compare(run.request.with_real(as_given[0], {corpus.name: corpus for corpus in as_given[1:]}))
     axes = {r.name: r.axis for r in both.results}

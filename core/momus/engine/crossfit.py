@@ -77,6 +77,7 @@ def fold_numbers(corpora: Sequence[Corpus], folds: int, seed: int) -> list[Ints]
         for c in corpora
     ]
     distinct = sorted({k for side in keys for k in side})
+    # of sorted keys: folds depend on the names of prompts, and not on the order of documents
     order = np.random.default_rng([seed, _FOLDS]).permutation(len(distinct))
     fold = {k: int(order[i]) % folds for i, k in enumerate(distinct)}
     return [np.array([fold[k] for k in side], dtype=np.int64) for side in keys]
@@ -103,21 +104,25 @@ def cross_scored(
                 corpus.tokens(tokenizer)
     with reporting(timed.inner), timed.stage("fitting"):
         critic.fit(texts.together)
+    # what a critic reads of all texts is settled before it is saved
     settled(critic, corpora)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
     folded = critic.reporting.together == "folds"
     once = critic.reporting.together == "once" or row_unit(critic) != "document"
     shown: list[Scores] = []
+    # evidence is made of one fit: states of two fits have no common numbers
     if once or isinstance(critic, EvidenceMixin):
         with timed.stage("scoring", "all", sum(map(len, corpora))):
             shown = [critic.score(c) for c in corpora]
     if once:
         return CrossScores(shown, shown, [])
     numbers = fold_numbers(corpora, settings.folds, settings.seed)
-    every = old, *new = range(len(corpora))
+    every = old, *new = range(len(corpora))  # numbers of the reference, of the new texts, and of both
     with timed.stage("scoring", "folds", sum(map(len, corpora))):
+        # fitted on the other folds, so that no document is scored by a critic that has seen it or its prompt
         scored = _by_folds(critic, corpora, numbers, every if folded else [old], every)
+        # fitted on both texts, a critic has no direction
         turned = [] if folded else new
         reverse = [_by_folds(critic, corpora, numbers, [k], [old])[0] for k in turned]
     return CrossScores(scored, shown or scored, reverse)
@@ -133,11 +138,12 @@ def _by_folds(
     """Scores of some corpora under critics fitted on the other folds of some."""
     parts: dict[int, dict[int, tuple[Ints, Scores]]] = {k: {} for k in scored}
     for fold in np.unique(np.concatenate(numbers)).tolist():
-        rest = [corpora[k].take(np.flatnonzero(numbers[k] != fold)) for k in fitted]
+        rest = [corpora[k].take(np.flatnonzero(numbers[k] != fold)) for k in fitted]  # one corpus for each of `fitted`
         learnt = moved(clone(critic), device_of(critic)).fit(rest[0] if len(rest) == 1 else pooled(rest))
         settled(learnt, corpora)
         for k in scored:
             rows = np.flatnonzero(numbers[k] == fold)
+            # a small text may have no document in a fold
             if len(rows):
                 parts[k][fold] = rows, learnt.score(corpora[k].take(rows))
     of_folds = [{fold: scores for fold, (_, scores) in parts[k].items()} for k in scored]
@@ -155,6 +161,7 @@ def _joined(critic: Critic[Any], corpus: Corpus, parts: Sequence[tuple[Ints, Sco
         replace(s, summary=None, rows={k: table for k, table in s.rows.items() if k not in unlabelled})
         for _, s in parts
     ]
+    # documents are fold by fold here; `rows_of` inverts their row numbers
     return joined(sides).take(rows_of(np.concatenate([rows for rows, _ in parts]), len(corpus)), corpus.name)
 
 
@@ -186,6 +193,7 @@ def _items(critic: Critic[Any], corpora: Sequence[Corpus], scored: Sequence[Scor
 
 
 def _directions(critic: Critic[Any], cross: CrossScores, alpha: float) -> list[Direction]:
+    # not strict: critics that were fitted once have no reverse
     sides = zip(cross.scored[1:], cross.reverse, strict=False)
     directions = (direction_of(critic.name, critic.axis, critic.sequence, new, old, alpha) for new, old in sides)
     return [d for d in directions if d is not None]
@@ -196,7 +204,7 @@ def _paths(critic: Critic[Any], scored: Sequence[Scores]) -> list[Path]:
     for s in tested_statistics(critic, list(scored[0].rows)):
         if not (s.decides and s.kind == "value" and s.direction):
             continue
-        rows = [_ratio_rows(s, x) for x in scored]
+        rows = [_ratio_rows(s, x) for x in scored]  # (n, 2) each, or None
         if all(r is not None for r in rows):
             paths.append(path_of(critic.name, critic.axis, s, scored, [r for r in rows if r is not None]))
     # a version may have no value, such as a mean length of quotations where there are none

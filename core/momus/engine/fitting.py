@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from momus.arguments import arg
 from momus.critic import Critic
+from momus.critic.hooks import with_needs
 from momus.critic.portions import Portion, fit_portions, mergeable, read_portion
 from momus.engine.large import LargeTexts, size_of
 from momus.engine.scoring import PART_DOCUMENTS
@@ -77,8 +78,9 @@ def fit_in_parts(
     StoreError
         A process was killed.
     """
+    # refused before any file is read
     mergeable(critic)
-    reading = reading or ReadingOptions()
+    reading = with_needs(reading, [critic])
     pieces, left_out = _pieces(path, reading, documents or PART_DOCUMENTS)
     with stage(f"fitting {critic.name}", len(pieces)) as advance:
         fit_portions(critic, NAME, _advancing(_portions(critic, pieces, reading, workers), advance))
@@ -107,6 +109,7 @@ def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOpti
             running: deque[Future[Portion]] = deque()
             for piece in pieces:
                 running.append(pool.submit(_count_here, piece))
+                # counts wait in memory until their turn: bounded, however slow the first piece is
                 if len(running) >= 2 * workers:
                     yield running.popleft().result()
             while running:
@@ -119,6 +122,7 @@ def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOpti
 
 
 def _count(critic: Critic[Any], reading: ReadingOptions, piece: Piece) -> Portion:
+    # a file is checked once, with its first part
     first = piece.part is None or piece.part.before == 0
     return read_portion(critic, read_part(piece.file, piece.part, reading, check=first))
 
@@ -170,7 +174,7 @@ def read_sample(
     reading = reading or ReadingOptions()
     pieces, left_out = _pieces(path, reading, documents or PART_DOCUMENTS)
     kept: pa.Table | None = None
-    keys = np.zeros(0, dtype=np.int64)
+    keys = np.zeros(0, dtype=np.int64)  # of the documents kept so far, at most `size`
     total = 0
     with stage("drawing a sample", len(pieces)) as advance:
         for number, (file, part) in enumerate(pieces, 1):
@@ -185,6 +189,7 @@ def _smallest(kept: pa.Table | None, keys: Ints, corpus: Corpus, size: int, seed
     """The ``size`` documents with the smallest keys, of those kept and those of a corpus, and their keys."""
     table = corpus.table if kept is None else pa.concat_tables([kept, corpus.table])
     keys = np.concatenate([keys, hashed(corpus.hashes.view(np.int64), seed)])
+    # sorted: the sample keeps the order of the files
     rows = np.sort(np.argsort(keys, kind="stable")[:size])
     return table.take(rows), keys[rows]
 
@@ -248,6 +253,7 @@ def _split(texts: LargeTexts, seed: int, timed: Timed) -> FitText:
     prompts: list[str | None] = []
     groups: list[str | None] = []
     filled = 0
+    # first pass: names alone decide the split, and they fit into memory where texts do not
     for corpus in _read(texts.files["real"], texts.reading, timed, "ids of real"):
         ids += corpus.ids
         prompts += corpus.prompts
@@ -257,16 +263,18 @@ def _split(texts: LargeTexts, seed: int, timed: Timed) -> FitText:
     units = units_of(ids, groups, prompts)
     first, second = split_rows(ids, units, FIT_SHARE, seed, "real")
     keep = np.zeros(len(ids), dtype=bool)
+    # compared are all of the other half, whether or not the first is sampled below
     keep[second] = True
     words = split_warning(units, seed, len(first), len(second))
     if len(first) > FIT_DOCUMENTS:
         first = np.sort(np.random.default_rng([seed, len(first)]).choice(first, FIT_DOCUMENTS, replace=False))
         words += f" Critics are fitted on {FIT_DOCUMENTS:,} of the former, drawn by the same seed."
     before, tables = 0, []
-    for corpus in _read(texts.files["real"], texts.reading, timed, "text to fit on"):
+    for corpus in _read(texts.files["real"], texts.reading, timed, "text to fit on"):  # second pass
         rows = first[(first >= before) & (first < before + len(corpus))] - before
         tables.append(corpus.table.take(pa.array(rows)))
         before += len(corpus)
+    # canonical order, as texts in memory have: a fit may depend on the order
     return FitText(Corpus(pa.concat_tables(tables), "fit").sorted(), keep=keep, warning=words)
 
 

@@ -30,7 +30,7 @@ from momus.outputs import delete_folder
 from momus.processes import return_memory
 from momus.progress import Timed
 from momus.reading import TextSource
-from momus.rows.folder import RowFolder
+from momus.rows.folder import CRITICS, RowFolder
 from momus.rows.store import StoredText
 from momus.runs.result import Again
 from momus.runs.texts import ANALYSED, Texts
@@ -41,7 +41,7 @@ from momus.text.sketches import TextSketch
 from momus.verdicts.settings import Settings
 
 FITTED = ".fitted"
-"""Folder of the critics that texts are scored by; no text has such a name."""
+"""Folder of the critics that texts are scored by, as in a folder of rows; no text has such a name."""
 
 
 @dataclass
@@ -95,6 +95,7 @@ class PartsScoring:
             text, split = text_to_fit(fit, self.large, self.settings.seed, self.timed), fit is None
             self._fit(critics, text)
             return_memory()
+            # after all fits: a critic that failed settles nothing
             self._settle(self._working(critics))
         stored = self._stored_by_all(critics, text)
         real, *generated = (of_text.corpus for of_text in stored)
@@ -141,6 +142,7 @@ class PartsScoring:
         texts = Texts(text.corpus, text.corpus, [], False, [])
         for critic in critics:
             fit: Callable[[], object] = partial(critic.fit, text.corpus)
+            # counts add up over parts of the whole text; others get the sample in `text.corpus`
             if text.path is not None and isinstance(critic, MergeableMixin):
                 fit = partial(fit_in_parts, critic, text.path, self.large.reading, self.workers)
             with self._left_out(critic):
@@ -169,6 +171,7 @@ class PartsScoring:
         FittingError
             All critics have failed.
         """
+        # ends: each round without a return leaves out one more critic
         while True:
             working = self._working(critics)
             if critics and not working:
@@ -186,6 +189,7 @@ class PartsScoring:
 
     def _stored(self, critics: Sequence[Critic[Any]], text: FitText) -> list[StoredText]:
         """Score the texts that were not scored before, and open the rows of all."""
+        # saved, since other processes load them, and rows name them by the digest of their files
         folders = self._saved(critics)
         stored = []
         for name in self.large.sources:
@@ -193,10 +197,12 @@ class PartsScoring:
                 stored.append(StoredText(self.large.rows[name], name))
                 continue
             out = self.folder / _safe(name)
+            # only the real text of the earlier run is the same by intention; generated ones are new
             lent = name == "real" and self.reuse is not None
             if lent and self.reuse is not None:
                 self.reuse.lend_parts(out)
             try:
+                # first as if nothing had changed: what is the same is decided by the plan, not here
                 self._score(name, folders, out, resume=True)
             except OtherPlanError as error:
                 failed = any(isinstance(outcome, MomusError) for outcome in self.before.values())
@@ -214,8 +220,8 @@ class PartsScoring:
             rows = RowFolder(next(iter(self.large.rows.values())))
             return [rows.critic(c.name) for c in critics]
         for critic in critics:
-            critic.save(self.folder / FITTED / critic.name)
-        return [self.folder / FITTED / critic.name for critic in critics]
+            critic.save(self.folder / FITTED / CRITICS / critic.name)
+        return [self.folder / FITTED / CRITICS / critic.name for critic in critics]
 
     def _score(self, name: str, critics: Sequence[Path], out: Path, resume: bool) -> None:
         """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""
@@ -251,6 +257,7 @@ def _checked(texts: Texts, fit: FitText) -> Texts:
     try:
         if fit.keep is None:
             return texts.checked([TextSketch.of(fit.corpus), whole, *generated], None)
+        # both halves are of one file, whose sketch the parts made once
         halves = whole.take(np.flatnonzero(~fit.keep), "fit"), whole.take(np.flatnonzero(fit.keep))
         return texts.checked([*halves, *generated], whole)
     except ReadingError as error:
@@ -261,4 +268,5 @@ def _checked(texts: Texts, fit: FitText) -> Texts:
 def _safe(name: str) -> str:
     """A name of a folder for a text of any name."""
     plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in name)[:40]
+    # two names may be one after the replacement, and the hash keeps them apart
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -36,6 +36,7 @@ def outcome_of(critic: Critic[Any], work: Work, timed: Timed) -> Outcome | Failu
             moved(critic, work.settings.device)
             return run_critic(critic, work, timed)
     except MomusError as error:
+        # errors with a critic are outcomes; others end the comparison, whatever critic met them
         if not error.critic:
             raise
         return error
@@ -45,6 +46,7 @@ def server_of(critics: Sequence[Critic[Any]], jobs: int) -> AbstractContextManag
     """Begin to import critics in a server of processes; those of the context then start with what it has imported."""
     if jobs == 1 or len(critics) < 2:
         return nullcontext()
+    # the server cannot import the script that is running
     modules = {type(c).__module__ for c in critics} - {"__main__"}
     return Workers(jobs, _start, preload=["scipy.stats", *sorted(modules)])
 
@@ -94,6 +96,7 @@ def outcomes(
         futures: dict[Future[tuple[Outcome | Failure, dict[str, float]]], int] = {
             pool.submit(_run, critics[k]): k for k in order
         }
+        # as they end, for the progress; yielded below in the order given, so that results do not depend on speed
         for future in as_completed(futures):
             by_number[futures[future]], taken = future.result()
             for kind, seconds in taken.items():
@@ -106,6 +109,7 @@ def outcomes(
 def _check_sent(critics: Sequence[Critic[Any]]) -> None:
     for critic in critics:
         try:
+            # here, with the critic's name, and not as an error of the pool later
             pickle.dumps(critic)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise UsageError(

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
 from momus.checks.notes import mixed_prompts_warnings
+from momus.critic.hooks import ReadingMixin
 from momus.engine.chosen import Absent, Chosen, absent_warnings, bare, left_out_warning
-from momus.engine.jobs import outcomes
+from momus.engine.jobs import Failure, outcomes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
 from momus.engine.reuse import again_warnings
 from momus.engine.run_critic import Work
-from momus.errors import FittingError, MissingExtraError
+from momus.errors import FittingError, MissingExtraError, MomusError
 from momus.progress import Timed
 from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import adjust, floor_warnings, selected, skewness_warnings
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
 
 
 def run_critics(
@@ -29,10 +36,13 @@ def run_critics(
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
     absent, unfit, redone = list(selection.absent), dict[str, str](), list[Again]()
-    for critic, outcome in outcomes(selection.critics, work, timed, pool):
+    seen_nothing = nothing_seen(selection.critics, work.texts) if skip_unfit else []
+    critics = [c for c in selection.critics if all(c is not critic for critic, _ in seen_nothing)]
+    for critic, outcome in chain(seen_nothing, outcomes(critics, work, timed, pool)):
         if isinstance(outcome, Outcome):
             results.add(outcome)
             redone += outcome.again
+        # a critic that was named must not vanish from the table
         elif not skip_unfit:
             raise outcome
         elif isinstance(outcome, MissingExtraError):
@@ -40,6 +50,7 @@ def run_critics(
         else:
             unfit[critic.name] = outcome.message
     results.left_out = {name: bare(name, reason) for name, reason in unfit.items()}
+    # after `left_out`, which is what was tried and failed
     unfit |= selection.unset
     results.warnings += [left_out_warning(unfit)] if unfit else []
     results.warnings += absent_warnings(absent)
@@ -52,13 +63,33 @@ def run_critics(
         )
 
 
+def nothing_seen(critics: Sequence[Critic[Any]], texts: Texts) -> list[tuple[Critic[Any], Failure]]:
+    """The critics that say that these texts have nothing that they look at, or that fail in looking, and why."""
+    if texts.in_parts:  # critics are fitted already
+        return []
+    corpora = [c for c in (texts.fit, *texts.analysed) if len(c)]  # where folds are fitted, no text is for that alone
+    failures: list[tuple[Critic[Any], Failure]] = []
+    for critic in (c for c in critics if isinstance(c, ReadingMixin)):
+        try:
+            if reason := critic.nothing_to_see(corpora):
+                failures.append((critic, FittingError(reason)))
+        except MomusError as error:  # as any failure of the critic, see `outcome_of`
+            if not error.critic:
+                raise
+            failures.append((critic, error))
+    return failures
+
+
 def adjust_all(results: Results, texts: Texts, settings: Settings) -> None:
     """Adjust the p-values of all critics for each other, and warn of what the table shows."""
     multiplicity = settings.multiplicity
+    # over all critics at once; intervals are widened only once it is known which rows differ
     results.verdicts = selected(adjust([v for r in results.results for v in r.verdicts], multiplicity))
+    # no text has the pairs to itself, as it has its rows in the table: all pairs are adjusted together
     of_pairs = multiplicity if multiplicity in ("none", "holm-table", "bh-table") else f"{multiplicity}-table"
     results.pairs = adjust([v for r in results.results for v in r.pairs], of_pairs)
     results.warnings += [*missing_warnings(results.verdicts), *left_out_warnings(results.verdicts)]
+    # asked for or refused, the design is as the user wants it
     if settings.paired is None:
         results.warnings += mixed_prompts_warnings(texts.real, texts.generated, results.verdicts)
     results.warnings += floor_warnings(results.verdicts, multiplicity)

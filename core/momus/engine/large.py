@@ -52,6 +52,7 @@ def row_folder(source: object) -> Path | None:
     if not isinstance(source, str | os.PathLike):
         return None
     path = Path(source)
+    # of a run folder, the real text: it is what later comparisons share
     rows = next((p for p in (path, path / ROWS / "real") if RowFolder(p).holds_rows()), None)
     kind = None if rows is not None else kind_of(path)
     if kind is not None:
@@ -117,7 +118,7 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
     sources = {"real": real, **generated}
     rows = {name: folder for name, s in sources.items() if (folder := row_folder(s)) is not None}
     paths = {n: os.fspath(s) for n, s in sources.items() if n not in rows and isinstance(s, str | os.PathLike)}
-    if len(rows) + len(paths) < len(sources):
+    if len(rows) + len(paths) < len(sources):  # some text is in memory
         held = next(name for name in sources if name not in rows and name not in paths)
         if rows:
             raise UsageError(
@@ -125,6 +126,8 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
                 hint="write it to a file, and give its path",
             )
         return None
+    if not rows and reading.by_text:
+        return None  # files of different texts are read in different ways
     try:
         files = {name: list_inputs([str(path)], reading)[0] for name, path in paths.items()}
     except MomusError:
@@ -132,6 +135,7 @@ def large_texts(real: TextSource, generated: Mapping[str, TextSource], reading: 
             raise
         return None  # a stream, an address, a log: read whole; what is wrong with it is said there
     texts = LargeTexts(sources, reading, files, rows)
+    # rows are read in parts however small they are
     return texts if rows or texts.size > LARGE else None
 
 
@@ -162,6 +166,7 @@ def preview(texts: LargeTexts) -> Texts:
     """The first documents of each text, which options are checked on."""
     corpora: list[Corpus] = []
     for name in texts.sources:
+        # ids and fields are in the rows; the texts' files may be gone
         if name in texts.rows:
             few = StoredText(texts.rows[name], name).corpus
             corpora.append(few.subset(np.arange(min(PREVIEW, len(few)))))
@@ -236,6 +241,7 @@ def critics_of_rows(
 def _check_alike(critics: Sequence[str], one: tuple[Path, Plan], other: tuple[Path, Plan]) -> None:
     (path, plan), (second, its) = one, other
     for name in critics:
+        # digests of the fitted state: the same critic fitted twice gives scores that do not compare
         if plan.critics[name] != its.critics.get(name):
             what = "has no scores of" if name not in its.critics else "was scored by another fitted"
             raise StoreError(
@@ -247,6 +253,7 @@ def _check_alike(critics: Sequence[str], one: tuple[Path, Plan], other: tuple[Pa
                 f"{second} was scored by other code of {name!r} than {path}", hint="score both texts again"
             )
     versions = plan.versions.get("momus"), its.versions.get("momus")
+    # fits and code agree, but what they call (tokenizers, sums) may have changed between versions
     if versions[0] != versions[1]:
         raise StoreError(
             f"{second} was scored by version {versions[1]} of Momus, and {path} by {versions[0]}",

@@ -31,15 +31,17 @@ def level_folds(texts: Sequence[Mapping[int, Scores]]) -> list[dict[int, Scores]
         Of each text, the scores of its documents by fold.
     """
     levelled = [dict(folds) for folds in texts]
+    # a text of copies: only the folds differ, whose fits would pass for differences between documents
     constant = [i for i, folds in enumerate(texts) if folds and all(_alike(s) for s in folds.values())]
     while constant:
         first = texts[constant[0]]
+        # texts with one value per fold get one number together, or a difference of rounding would be left between them
         group = [i for i in constant if all(_agree(first[f], s) for f, s in texts[i].items() if f in first)]
         constant = [i for i in constant if i not in group]
         parts = [s for i in group for s in texts[i].values()]
         nll = _mean([s.nll[s.scored] for s in parts])
         keys = [key for key in parts[0].rows if all(_one_row(s, key) for s in parts)]
-        rows = {key: np.concatenate([_scored_rows(s, key) for s in parts]).mean(axis=0) for key in keys}
+        rows = {key: np.concatenate([_scored_rows(s, key) for s in parts]).mean(axis=0) for key in keys}  # (2,) each
         for i in group:
             levelled[i] = {fold: _with(s, nll, rows) for fold, s in texts[i].items()}
     return levelled
@@ -57,7 +59,7 @@ def _agree(one: Scores, other: Scores) -> bool:
 
 
 def _same(values: Floats) -> bool:
-    return bool(np.ptp(values, axis=0).max() <= ROUNDING * np.abs(values).max())
+    return bool(np.ptp(values, axis=0).max() <= ROUNDING * np.abs(values).max())  # by column of (n,) or (n, 2)
 
 
 def _mean(parts: Sequence[Floats]) -> float:

@@ -28,7 +28,7 @@ from momus.verdicts.settings import Settings
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-    from momus.joint.axes import Axis
+    from momus.joint.axes import AxisRows
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Measured:
         return [s if rows is None else s.take(rows) for s, rows in zip(self.scored, self.texts.samples, strict=True)]
 
     @cached_property
-    def axis(self) -> Axis | None:
+    def axis(self) -> AxisRows | None:
         """Headline rows of these documents."""
         return axis_of(self.critic, self.sampled)
 
     @property
-    def placed_axis(self) -> Axis | None:
+    def placed_axis(self) -> AxisRows | None:
         """Headline rows of all documents, scored in the sample only."""
         sizes = {s.corpus: len(s) for s in self.scored}
         return None if self.axis is None else self.axis.placed(self.texts.samples_by_name, sizes)
@@ -83,12 +83,14 @@ def measured(
     FittingError, MissingExtraError
         The critic cannot be fitted on this text, or lacks a package.
     """
+    # critics of folds cannot be taken over from an earlier run
     if settings.against:
         cross = cross_scored(critic, texts, settings, timed, folder)
         return Measured(critic, texts, cross.scored, cross=cross)
     measurement = _from_parts(critic, texts, timed) if texts.in_parts else _in_memory(critic, texts, reuse, timed)
     if folder is not None:
         critic.save(folder.critic_folder(critic.name))
+        # otherwise the rows in the folder hold these scores
         if not texts.in_parts:
             write_scores(measurement.scored[0], folder.critic_folder(critic.name))
     return measurement
@@ -97,6 +99,7 @@ def measured(
 def _from_parts(critic: Critic[Any], texts: Texts, timed: Timed) -> Measured:
     """Read the scores of texts that were scored part by part."""
     before = texts.before.get(critic.name)
+    # raised here, where this critic's outcome is made; the others have gone on
     if isinstance(before, Exception):
         raise before
     with timed.stage("reading", "scores"):
@@ -109,6 +112,7 @@ def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Ti
     """Fit, and score texts that are in memory; of the real one, scores of an earlier run serve that are the same."""
     again = fitted(critic, texts, reuse, timed)
     kept: Scores | None = None
+    # scores of the real text are valid under the same fit alone
     if reuse is not None and not again:
         with timed.stage("loading"):
             try:
@@ -117,6 +121,7 @@ def _in_memory(critic: Critic[Any], texts: Texts, reuse: Reuse | None, timed: Ti
                 again = (Again(critic.name, "scored", error.message),)
     needed = [*([texts.real] if kept is None else []), *texts.generated]
     _split_words(critic, needed, timed)
+    # what is settled changed with the new texts: scores of the real one are no longer those of this critic
     if settled(critic, (texts.real, *texts.generated)):
         kept, needed = None, [texts.real, *texts.generated]
     scored = [] if kept is None else [kept]

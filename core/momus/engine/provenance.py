@@ -31,6 +31,7 @@ def missing_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     differing = [v for v in verdicts if v.statistic == UNSCORED.name and v.differs]
     for name in dict.fromkeys(v.generated for v in differing):
         rows = [v for v in differing if v.generated == name]
+        # one critic as the example: all of them may have the same unscored documents
         worst = max(rows, key=lambda v: abs(v.difference or 0.0))
         reference = text_of(worst.reference)
         warnings.append(
@@ -75,6 +76,7 @@ def _left_out(verdict: Verdict) -> int:
 
 def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
     """A text in the record of a run; parts of the real text have the ``origin`` of the whole."""
+    # halves of a split text were read from one file, which only the whole knows
     whole = texts.whole if role != "generated" and texts.whole is not None else corpus
     stored = next((s for s in texts.stored if s.name == corpus.name), None)
     return {
@@ -92,6 +94,7 @@ def _described(texts: Texts, corpus: Corpus, role: str) -> dict[str, Any]:
 
 def _rows_of(path: Path) -> str:
     """The folder of the rows of a text, as seen from the run folder if they are in it."""
+    # relative, so that a run folder may be moved
     return f"{ROWS}/{path.name}" if path.parent.name == ROWS else str(path)
 
 
@@ -107,6 +110,7 @@ def _layout(comparison: Results, texts: Texts, critics: Sequence[Critic[Any]]) -
     layouts = [texts.layouts[name] for name in names if name in texts.layouts]
     differing = {v.critic for v in comparison.verdicts if v.is_finding}
     axes = {kind: [c.axis for c in critics if kind in c.reporting.layout and c.name in differing] for kind in KINDS}
+    # a text without a known layout cannot be compared in it
     return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
 
 

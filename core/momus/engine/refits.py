@@ -43,6 +43,7 @@ def with_spread(result: CriticResult, measurement: Measured, settings: Settings,
                 spread.setdefault((side.corpus, name), []).append(value)
 
     if not settings.refits:
+        # the fit of the run is one of the restarts; of resamples it is none, as it has all of the text
         add(critic, measurement.scored)
     corpora, usable = measurement.texts.in_memory, usable_documents(measurement.texts.fit)
     refits = settings.refits or restarts
@@ -68,7 +69,8 @@ def _to_fit(
     for k in range(refits):
         again = clone(critic)
         if settings.refits:
-            rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))
+            rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))  # (n,)
+            # sorted: a resample in canonical order, like the text itself
             yield again, usable.take(np.sort(rows))
         else:
             tried = critic.tried() if isinstance(critic, AdvancedMixin) else {}

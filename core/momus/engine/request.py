@@ -71,8 +71,10 @@ class Request:
             self,
             reference=self.real,
             generated={self.settings.against: reference, **generated},
+            # what takes a model as reference is refused with real text
             settings=replace(self.settings, against="", chain=False, folds=Settings.folds),
             real=None,
+            # the run that asks keeps only which text is nearer
             out=None,
             overwrite=False,
             resume=False,
@@ -114,6 +116,7 @@ def requested(
     request = Request(
         reference, generated, settings, more.pop("reading"), real=None if against is None else real, **more
     )
+    # the output must not lie in or over what is read
     check_place(request.out, request.paths)
     return request
 
@@ -126,6 +129,7 @@ def check_out(out: str | Path | None, *, overwrite: bool, resume: bool) -> None:
 
 def _check_chain(settings: Settings, generated: Mapping[str, TextSource] | None, *, has_reference: bool) -> None:
     """Raise `UsageError` if there is no reference for a chain or for folds, or a chain of fewer than two texts."""
+    # only a number that was asked for can be out of place
     folds = settings.folds if settings.folds != Settings.folds else None
     need("against", has_reference, chain=settings.chain, folds=folds)
     if settings.chain and generated is not None and len(generated) < 2:

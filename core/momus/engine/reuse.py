@@ -17,7 +17,7 @@ from momus.critic.hooks import tokenizer_of
 from momus.critic.saved import read_critic_json
 from momus.critic.scores import Scores
 from momus.critic.source import source_change, source_digest
-from momus.critic.splitting import icu_of, splitting_of, usable_documents
+from momus.critic.splitting import documents_to_fit, icu_of, splitting_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
 from momus.outputs import copy_folder
@@ -70,9 +70,11 @@ def kept_outcome(
         return None, (Again(critic.name, "computed", error.message),)
     if kept is None:
         return None, ()
+    # everything or nothing: a result is one table, of which no part can be kept alone
     if kept.signature == signature:
         axis = folder.kept_axis(critic)
         return Outcome(kept, axis=None if axis is None else axis.take(texts.samples_by_name)), ()
+    # digests of code mean nothing to a reader: `source_change` says in words whose code differs
     keys = {**kept.signature, **signature}.keys() - {"source"}
     differing = sorted(k for k in keys if kept.signature.get(k) != signature.get(k))
     why = [source_change(kept.signature.get("source"), signature["source"])]
@@ -165,6 +167,7 @@ class Reuse:
             loaded = type(critic).load(folder, configured=critic.get_params(deep=False))
         except MomusError as error:
             return error.message
+        # a state of an earlier fit must not stay beside the loaded one
         reset(critic)
         vars(critic).update(fitted_state(loaded))
         return ""
@@ -179,9 +182,11 @@ class Reuse:
         """
         if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
             return None
+        # another version of ICU splits the same text into other words
         if self.signature.get("icu") != icu_of([texts.fit, texts.real, *texts.generated]).get("icu"):
             return None
         scores = read_scores(self.folder.critic_folder(critic.name))
+        # rows are matched by position from here on
         if scores is None or scores.critic != critic.name or list(scores.ids) != texts.real.ids:
             return None
         return replace(scores, corpus=texts.real.name)
@@ -190,6 +195,7 @@ class Reuse:
         """Link the scored parts of the real text to a folder, in which those of other texts or critics are replaced."""
         rows = self.folder.path / ROWS / "real"
         if not out.exists() and RowFolder(rows).holds_rows():
+            # links, which cost no space: files are replaced and never written into
             copy_folder(rows, out, linked=True)
 
     def _differs(self, critic: Critic[Any], texts: Texts) -> str:
@@ -206,10 +212,11 @@ class Reuse:
         if content["params"] != params:
             names = sorted(k for k in {*params, *content["params"]} if params.get(k) != content["params"].get(k))
             return f"its parameters differ from {self.folder.path} in {', '.join(names)}"
-        if fitted_on.get("fingerprint") != usable_documents(texts.fit).fingerprint:
+        if fitted_on.get("fingerprint") != documents_to_fit(critic, texts.fit)[0].fingerprint:
             return f"{self.folder.path} fitted it on another text"
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
+        # last, as the fingerprint above ignores what only some critics read
         if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""

@@ -90,6 +90,7 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
         The critic cannot be fitted on this text, or lacks a package.
     """
     texts, settings, folder = work.texts_of(critic), work.settings, work.folder
+    # taken before the fit, which must not change it
     signature = critic_signature(critic, texts, settings, work.family)
     again: tuple[Again, ...] = ()
     if folder is not None and work.resume:
@@ -99,6 +100,7 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
     measurement = measured(critic, texts, settings, folder, work.reuse, timed)
     result = replace(described(measurement, settings, work.axes), signature=signature)
     result = replace(result, verdicts=verdicts_of(measurement, work, timed), pairs=pairs_of(measurement, work, timed))
+    # verdicts first: the spread is written into them, and examples follow the one that leads
     result = with_spread(result, measurement, settings, timed)
     result = with_shown(result, measurement, settings, timed)
     return replace(written(result, measurement, folder), again=(*again, *measurement.again))
@@ -106,7 +108,8 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
 
 def verdicts_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:
     """Test each generated text against the reference."""
-    real, *others = measurement.scored
+    real, *others = measurement.scored  # the reference first
+    # one object for all generated texts, as each spread is estimated once
     bands = HumanBands(real.scored_groups, work.settings.seed)
     if measurement.cross is not None:
         bands = OwnBands.of_scores(real, work.settings.seed)
@@ -122,6 +125,7 @@ def pairs_of(measurement: Measured, work: Work, timed: Timed) -> list[Verdict]:
     others = measurement.scored[1:]
     pairs = list(combinations(others, 2)) if work.settings.pairwise else []
     economy = MANY_PAIRS if len(pairs) > MANY else USUAL
+    # work.axes counts the axes of K texts: axes · K(K − 1)/2 are those of all pairs
     family = work.axes * (len(others) - 1) // 2
     verdicts = []
     for one, other in pairs:
@@ -175,7 +179,8 @@ def written(result: CriticResult, measurement: Measured, folder: RunFolder | Non
 def as_given(scores: Scores, corpus: Corpus, size: int = 0) -> Iterator[Scores]:
     """Scores without their rows, in the order in which the documents were given; at most ``size`` at a time, if any."""
     plain, order = replace(scores, rows={}), corpus.given_rows
+    # scores of prompts or blocks are not rows of the corpus: they stay as they are
     if order is None or len(scores) != len(corpus):
         order = np.arange(len(scores))
-    for start in range(0, max(len(order), 1), size or max(len(order), 1)):
+    for start in range(0, max(len(order), 1), size or max(len(order), 1)):  # one empty table of an empty text
         yield replace(plain.take(order[start : start + (size or len(order))]), summary=scores.summary)

@@ -94,10 +94,12 @@ def _scored(dataset: Any, critics: Sequence[Critic[Any]], name: str, field: str 
         raise UsageError(f"{name!r} is {type(dataset).__module__}.{type(dataset).__qualname__}, no Dataset", hint=hint)
     table: Table = dataset
     new = [f"{prefix}{critic.name}_{column}" for critic in critics for column in ("nll", "steps", "reason")]
+    # all columns before any is scored: `add_column` would fail after the work
     taken = [column for column in new if column in table.column_names]
     if taken:
         raise UsageError(f"the data set has a column {taken[0]!r} already", hint="remove it, or choose another prefix")
     corpus = read_memory(dataset, name, field=field, turns=turns)
+    # scores are columns of rows, so each row must be one document
     if len(corpus) != len(table):
         raise UsageError(
             f"the {len(table):,} rows hold {len(corpus):,} texts, since a field has a list of answers",
@@ -105,6 +107,7 @@ def _scored(dataset: Any, critics: Sequence[Critic[Any]], name: str, field: str 
         )
     for critic in critics:
         for column, values in _columns(critic.score(corpus)).items():
+            # a new data set each time: the one given is left as it is
             table = table.add_column(f"{prefix}{critic.name}_{column}", values)
     return table
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from momus.arguments import arg
-from momus.critic import RunningTextCritic
 from momus.critic.effects import is_trusted
-from momus.critic.hooks import DeviceMixin
+from momus.critic.hooks import DeviceMixin, with_needs
 from momus.critic.registry import critic_class, load_critic, located
 from momus.critic.saved import ARRAYS_NAME, JSON_NAME, read_critic_json
 from momus.critic.source import class_digest
 from momus.critic.splitting import other_splitting
+from momus.engine.folders import CriticFolders
 from momus.engine.interface import Done, Engine, Job, done_of
 from momus.engine.worker import LocalEngine
 from momus.errors import StoreError, UsageError
@@ -90,6 +91,8 @@ class ScoringRun:
         Documents that this run scored itself.
     notes
         What a reader must know about how the run was resumed.
+    failed
+        Why critics are left out that were not named.
     """
 
     folder: Path
@@ -100,6 +103,7 @@ class ScoringRun:
     seconds: float = 0.0
     scored: int = 0
     notes: list[str] = field(default_factory=list)
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def documents(self) -> int:
@@ -114,7 +118,7 @@ class ScoringRun:
     @property
     def seconds_left(self) -> float:
         """Estimate of the time that the other parts take; NaN before the first part."""
-        here = len(self.done) - self.kept
+        here = len(self.done) - self.kept  # by this run, whose speed is known
         return self.seconds / here * (len(self.parts) - len(self.done)) if here else float("nan")
 
     def unscored(self, critic: str) -> Counter[str]:
@@ -186,31 +190,32 @@ def score_parts(
         raise UsageError(f"rank {rank} of {world}", hint=f"ranks count from 0 to one less than {arg('world')}")
     if workers < 1 or (part_size is not None and part_size < 1):
         raise UsageError("workers and documents per part are at least 1")
-    reading = reading or ReadingOptions()
-    folders = critic_folders([Path(c) for c in critics])
+    folders = CriticFolders.of(critics)
+    reading = with_needs(reading, map(critic_class, folders.paths))
     inputs, left_out = list_inputs([str(t) for t in texts], reading)
     folder = RowFolder(out)
-    with folder.locked(rank):
-        begun = overwrite or not folder.manifest.exists()
-        plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, overwrite, world == 1)
+
+    def attempt(replace: bool) -> ScoringRun:
+        begun = replace or not folder.manifest.exists()
+        plan, notes = _settled(folder, folders, inputs, reading, part_size, resume or world > 1, replace, world == 1)
         mine = [i for i in range(len(plan)) if i % world == rank]
         if not begun:
             _check_inputs(folder, plan, mine)
-        run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes)
+        run = ScoringRun(folder.path, mine, left_out=left_out, notes=notes, failed=folders.failed)
         # a rank of several replaces its own parts one by one, and deletes nothing
-        again = overwrite and world > 1
+        again = replace and world > 1
         records = {i: None if again else folder.finished(i, plan.belongs(i)) for i in mine}
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
         if progress is not None:
             progress(run)
-        for name in folders:
+        for name in folders.paths:
             words = _split_otherwise(folder.critic(name))
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
-            uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in folders)
-            trusted = tuple(name for name, path in folders.items() if is_trusted(path, trust))
+            uses_device = any(issubclass(critic_class(name), DeviceMixin) for name in folders.paths)
+            trusted = tuple(name for name, path in folders.paths.items() if is_trusted(path, trust))
             where = resolve_device(device) if uses_device else "cpu"
             job = Job(folder.path.absolute(), where, trusted, tuple(located().values()))
             start = time.perf_counter()
@@ -221,43 +226,19 @@ def score_parts(
                 if progress is not None:
                     progress(run)
         folder.sweep(mine)
-    return run
+        return run
 
-
-def critic_folders(paths: Sequence[Path]) -> dict[str, Path]:
-    """The folders of fitted critics by name; a run folder, or one of several critics, stands for all in it.
-
-    Raises
-    ------
-    StoreError
-        A folder holds no fitted critic.
-    UsageError
-        Two folders hold critics of one name, or a critic reads running text.
-    """
-    folders: dict[str, Path] = {}
-    for path in paths:
-        inner = sorted(p.parent for place in ("*", "critics/*") for p in path.glob(f"{place}/{JSON_NAME}"))
-        for folder in inner or [path]:
-            name = str(read_critic_json(folder)["critic"])
-            if name in folders:
-                raise UsageError(
-                    f"two critics {name!r}: {folders[name]} and {folder}", hint="score with one of them at a time"
-                )
-            folders[name] = folder
-    running = [name for name in folders if issubclass(critic_class(name), RunningTextCritic)]
-    if running and len(running) < len(folders) and any(not (p / JSON_NAME).is_file() for p in paths):
-        folders = {name: path for name, path in folders.items() if name not in running}
-    elif running:
-        raise UsageError(
-            f"{', '.join(running)}: critics of running text read what documents follow each other, across parts",
-            hint="compare their texts with `momus compare`",
-        )
-    return folders
+    with folder.locked(rank):
+        while True:
+            # several ranks score by the same critics, so that none of them leaves one out
+            with folders.leaving_out() if world == 1 else nullcontext():
+                return attempt(overwrite)
+            overwrite = True  # the other critics score the text from the start
 
 
 def _settled(
     folder: RowFolder,
-    critics: Mapping[str, Path],
+    critics: CriticFolders,
     inputs: Sequence[InputFile],
     reading: ReadingOptions,
     part_size: int | None,
@@ -291,16 +272,18 @@ def _settled(
             notes.append(
                 f"{folder.manifest} was damaged and is written again; parts that belong to the same plan are kept."
             )
-    digests = {name: critic_digest(path) for name, path in critics.items()}
+        else:
+            critics.leave_out(earlier.left_out)
+    digests = {name: critic_digest(path) for name, path in critics.paths.items()}
     documents = part_size or (PART_DOCUMENTS if earlier is None else earlier.documents)
-    params = {name: read_critic_json(path)["params"] for name, path in critics.items()}
+    params = {name: read_critic_json(path)["params"] for name, path in critics.paths.items()}
     sources = {name: class_digest(critic_class(name), values) for name, values in params.items()}
-    plan = make_plan(digests, sources, inputs, reading, documents, earlier)
+    plan = make_plan(digests, sources, inputs, reading, documents, earlier, critics.failed)
     if earlier is not None:
         changed = differences(earlier, plan)
         if changed or earlier.digest != plan.digest:
             raise OtherPlanError(folder, "; ".join(changed) or "the plan")
-    for name, path in critics.items():
+    for name, path in critics.paths.items():
         _copy_critic(path, folder.critic(name), digests[name])
     if earlier is None or earlier != plan:  # also where only times of files differ
         plan.write(folder.manifest)

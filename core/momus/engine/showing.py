@@ -22,7 +22,7 @@ from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.evidence import Evidence, MarkedDocument
-    from momus.joint.axes import Axis
+    from momus.joint.axes import AxisRows
 
 
 def with_shown(result: CriticResult, measurement: Measured, settings: Settings, timed: Timed) -> CriticResult:
@@ -35,6 +35,7 @@ def with_shown(result: CriticResult, measurement: Measured, settings: Settings, 
     examples: list[Example] = []
     for k, corpus in enumerate(measurement.texts.generated, 1):
         with timed.stage("evidence", corpus.name):
+            # outliers below need one text, all the rest compares two
             if measurement.scored[0].n_scored and measurement.scored[k].n_scored:
                 rows = (
                     None
@@ -61,13 +62,14 @@ def with_shown(result: CriticResult, measurement: Measured, settings: Settings, 
 
 
 def examples_of(
-    measurement: Measured, k: int, verdicts: Sequence[Verdict], shown: Axis, settings: Settings
+    measurement: Measured, k: int, verdicts: Sequence[Verdict], shown: AxisRows, settings: Settings
 ) -> list[Example]:
     """Documents of a generated text that show what its leading statistic says, where that is a value of documents."""
     critic, axis = measurement.critic, measurement.axis
     assert axis is not None
     real, scores = measurement.sampled[0], measurement.sampled[k]
     leading = next((v for v in verdicts if v.leads and v.wording.direction), None)
+    # examples show what the first screen says, where documents have values of it
     by = shown if leading is None else shown_axis(critic, [real, scores], axis, leading.statistic)
     speaking = next((v for v in verdicts if v.statistic == by.statistic.name), None)
     higher = speaking is None or (speaking.difference or 0.0) >= 0
@@ -102,6 +104,7 @@ def _summary(measurement: Measured, side: int, rows: Ints | None) -> Summary | N
     A summary that pools the rows of documents is made from these; others need the latents, and these another scoring.
     """
     critic, scores = measurement.critic, measurement.shown[side]
+    # as many rows as scored documents are all of them
     if scores.summary is not None and (rows is None or len(rows) == scores.n_scored):
         return scores.summary
     rows = np.flatnonzero(scores.scored) if rows is None else rows

@@ -45,6 +45,7 @@ class PartScorer:
     def __init__(self, job: Job) -> None:
         self.folder = RowFolder(job.folder)
         self.plan = Plan.read(self.folder.manifest)
+        # classes of a user's file are known to the process that found them only
         for location in job.located:
             named(location)
         self.critics = [
@@ -66,6 +67,7 @@ class PartScorer:
         scored = {critic.name: score(critic, scored_units(critic, corpus), summarize=False) for critic in self.critics}
         rows = io.BytesIO()
         table = pack(corpus, scored, TextSketch.of(corpus, sample_size(len(self.plan))))
+        # into memory first, for the SHA-256; without statistics, as rows are read whole; labels repeat, hence the limit
         pq.write_table(table, rows, compression="zstd", dictionary_pagesize_limit=1 << 26, write_statistics=False)
         content = rows.getbuffer()
         with writing(self.folder.path, ROOM):
@@ -79,6 +81,7 @@ class PartScorer:
             "critics": {c.name: _of_critic(c, corpus, scored[c.name]) for c in self.critics},
             "odd": _odd(corpus, [scored[c.name].ranked(c.sequence, KEPT) for c in self.critics]),
         }
+        # last: a part is finished when its record says so, and a kill before leaves it to be scored again
         write_record(self.folder.record(number), record)
         return_memory()
         return done_of(record)
@@ -101,7 +104,7 @@ def _of_critic(critic: Critic[Any], corpus: Corpus, scores: Scores) -> dict[str,
 
 def _odd(corpus: Corpus, rows: Sequence[Ints]) -> list[list[Any]]:
     """The documents that are oddest under some critic: the number of each in the part, and the document."""
-    chosen = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))
+    chosen = np.unique(np.concatenate([np.zeros(0, np.int64), *rows]))  # the empty array: there may be no critic
     return [[int(row), asdict(corpus[int(row)])] for row in chosen]
 
 

@@ -143,7 +143,7 @@ def p_above(lower: Callable[[float], float], limit: float, freedom: float, colum
 
 
 @dataclass(frozen=True)
-class Moves:
+class DistanceMoves:
     """The change of one axis between two runs.
 
     Attributes
@@ -164,7 +164,7 @@ class Moves:
     freedom: float
 
     @classmethod
-    def of(cls, before: Distances, after: Distances) -> Moves:
+    def of(cls, before: Distances, after: Distances) -> DistanceMoves:
         """From the distances of one model in each run, with deviations from common draws."""
         a, b = before.estimates[0], after.estimates[0]
         da, db = before.deviations[:, 0], after.deviations[:, 0]
@@ -175,7 +175,7 @@ class Moves:
         return cls(distances, np.array([b - a, b + a]), np.column_stack([db - da, db + da]), freedom)
 
     @classmethod
-    def of_gaps(cls, before: Gap, after: Gap, seed: int = 0, number: int = 0) -> Moves:
+    def of_gaps(cls, before: Gap, after: Gap, seed: int = 0, number: int = 0) -> DistanceMoves:
         """From effects with standard errors only, in one unit.
 
         Both runs may share their real text, so the errors may be positively correlated: the error of u is at most that
@@ -205,7 +205,7 @@ class Moves:
         """p of the hypothesis that the change is at most ``limit``, adjusted over so many intervals.
 
         >>> draws = np.random.default_rng(0).normal(size=(999, 2))
-        >>> sure = Moves(np.array([0.0, 5.0]), np.array([5.0, 5.0]), draws, 99.0)
+        >>> sure = DistanceMoves(np.array([0.0, 5.0]), np.array([5.0, 5.0]), draws, 99.0)
         >>> sure.p_above(0.0, 2) < 0.001, sure.p_above(6.0, 2)
         (True, 1.0)
         """
@@ -232,14 +232,14 @@ def _largest(low: Floats, high: Floats) -> float:
     return -float(nearest.min())
 
 
-def reaches(axes: Sequence[Moves], confidence: float) -> list[float]:
+def reaches(axes: Sequence[DistanceMoves], confidence: float) -> list[float]:
     """Reach of the intervals of each axis, in standard errors, so that all hold at once.
 
     The quantile of the largest |deviation| ÷ standard error over all axes; Bonferroni's bound where too few draws lie
     beyond it. Widened from a normal to Student's t.
 
     >>> rng = np.random.default_rng(0)
-    >>> axes = [Moves(np.zeros(2), np.zeros(1), rng.normal(size=(999, 1)), 1e9) for _ in range(10)]
+    >>> axes = [DistanceMoves(np.zeros(2), np.zeros(1), rng.normal(size=(999, 1)), 1e9) for _ in range(10)]
     >>> one, ten = reaches(axes[:1], 0.95)[0], reaches(axes, 0.95)[0]
     >>> round(one, 1), round(ten, 1)
     (1.9, 2.8)

@@ -11,7 +11,6 @@ from momus.errors import UsageError
 from momus.history.change import RESAMPLES, reaches
 from momus.history.kept import InputChange, KeptRun, changed_inputs, incomparable
 from momus.history.moves import AxisChange, CorpusDiff, moves_of
-from momus.history.outliers import outlier_changes
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,6 @@ def diff_runs(
     after: KeptRun | str | Path,
     corpora: Sequence[tuple[str, str]] = (),
     confidence: float | None = None,
-    top: int = 5,
 ) -> RunDiff:
     """Compare a run with an earlier one.
 
@@ -61,8 +59,6 @@ def diff_runs(
         Pairs of generated corpora (before, after); default: those of the same name, or the only ones.
     confidence
         Level of the intervals; default: that of the later run.
-    top
-        Outliers to list per critic and direction.
 
     Raises
     ------
@@ -82,7 +78,7 @@ def diff_runs(
     return RunDiff(
         str(before.path),
         str(after.path),
-        tuple(_pair(before, after, pair, level, top) for pair in pairs),
+        tuple(_pair(before, after, pair, level) for pair in pairs),
         tuple(changed_inputs(before, after, tuple(pairs))),
         before.fingerprint("real") != after.fingerprint("real"),
         confidence,
@@ -137,16 +133,14 @@ def check_comparable(before: KeptRun, after: KeptRun) -> None:
         )
 
 
-def _pair(before: KeptRun, after: KeptRun, pair: tuple[str, str], confidence: float, top: int) -> CorpusDiff:
+def _pair(before: KeptRun, after: KeptRun, pair: tuple[str, str], confidence: float) -> CorpusDiff:
     changes = moves_of(before, after, pair)
     reach = reaches([a.moves for a in changes.axes], confidence)
     axes = [a.within(r) for a, r in zip(changes.axes, reach, strict=True)]
     overall = changes.overall
     if overall is not None:
         overall = overall.within(reaches([overall.moves], confidence)[0])
-    documents = [a.critic for a in axes if after.axis_kept(a.critic)]
-    outliers = tuple(outlier_changes(before, after, pair, documents, top))
-    return replace(changes, axes=tuple(sorted(axes, key=_size)), overall=overall, outliers=outliers)
+    return replace(changes, axes=tuple(sorted(axes, key=_size)), overall=overall)
 
 
 def _size(change: AxisChange) -> tuple[bool, float]:

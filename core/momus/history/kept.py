@@ -12,7 +12,7 @@ from momus.critic.fitted import Source
 from momus.critic.registry import load_critic
 from momus.critic.source import UNKNOWN
 from momus.errors import StoreError, UsageError
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.runs.folder import RunFolder
 from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
@@ -155,7 +155,7 @@ class KeptRun:
             )
         return kept
 
-    def axis(self, critic: str) -> Axis | None:
+    def axis(self, critic: str) -> AxisRows | None:
         """Headline rows of a critic; None if it has none (critics of running text).
 
         Raises
@@ -163,14 +163,10 @@ class KeptRun:
         MomusError
             The critic cannot be loaded, or its files are damaged.
         """
-        if not self.axis_kept(critic):
-            return None
         folder = RunFolder(self.path)
+        if not (folder.critic_folder(critic) / "headline.parquet").exists():
+            return None
         return folder.kept_axis(load_critic(folder.critic_folder(critic)))
-
-    def axis_kept(self, critic: str) -> bool:
-        """Whether the run has headline rows of a critic."""
-        return (RunFolder(self.path).critic_folder(critic) / "headline.parquet").exists()
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ from typing import Literal
 import numpy as np
 
 from momus.errors import MomusError
-from momus.history.change import RESAMPLES, Gap, Moves
+from momus.history.change import RESAMPLES, DistanceMoves, Gap
 from momus.history.kept import KeptRun, incomparable
-from momus.history.outliers import OutlierChange
 from momus.inference.pools import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.ranks import ALL_AXES
 from momus.joint.replicates import Replicates
 from momus.runs.kept import KeptTexts
@@ -68,11 +67,16 @@ class AxisChange:
     n_before: int
     n_after: int
     from_errors: bool
-    moves: Moves = field(repr=False)
+    moves: DistanceMoves = field(repr=False)
 
     @classmethod
     def of(
-        cls, names: tuple[str, str, str, str], moves: Moves, band: float | None, sizes: Sequence[int], errors: bool
+        cls,
+        names: tuple[str, str, str, str],
+        moves: DistanceMoves,
+        band: float | None,
+        sizes: Sequence[int],
+        errors: bool,
     ) -> AxisChange:
         """A change without an interval yet."""
         (one, other), change = map(float, moves.distances), moves.change
@@ -110,8 +114,6 @@ class CorpusDiff:
         Whether texts of the same prompts were compared.
     units
         Units (prompts, groups or documents) of the smallest pool that was resampled.
-    outliers
-        Documents that stand out in one run only, by critic.
     """
 
     before: str
@@ -121,7 +123,6 @@ class CorpusDiff:
     not_compared: Mapping[str, str]
     matched: bool
     units: int
-    outliers: tuple[OutlierChange, ...] = ()
 
 
 def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDiff:
@@ -171,7 +172,7 @@ def moves_of(before: KeptRun, after: KeptRun, pair: tuple[str, str]) -> CorpusDi
             continue
         sizes = both[1].documents[0], both[0].documents[1], both[1].documents[1]
         headline = both[1].statistic.name
-        described = _described(runs, critic, headline, pair, Moves.of(*distances), sizes)
+        described = _described(runs, critic, headline, pair, DistanceMoves.of(*distances), sizes)
         if described.band:
             counted.append((*distances, described.band))
         leading = _leading(runs, critic, pair)
@@ -193,7 +194,7 @@ def _keys(texts: KeptTexts, corpus: str) -> list[str | None]:
     ]
 
 
-def _renamed(run: KeptRun, critic: str, corpus: str, i: int) -> Axis | None:
+def _renamed(run: KeptRun, critic: str, corpus: str, i: int) -> AxisRows | None:
     """The axis of a critic in run i, with the real and one generated corpus under their names in the pools."""
     axis = run.axis(critic)
     if axis is None:
@@ -211,7 +212,7 @@ def _renamed(run: KeptRun, critic: str, corpus: str, i: int) -> Axis | None:
 
 
 def _replicates(
-    axes: tuple[Axis, Axis],
+    axes: tuple[AxisRows, AxisRows],
     pools: Pools,
     texts: tuple[KeptTexts, KeptTexts],
     pair: tuple[str, str],
@@ -263,7 +264,7 @@ def _described(
     critic: str,
     statistic: str,
     pair: tuple[str, str],
-    moves: Moves,
+    moves: DistanceMoves,
     documents: Sequence[int],
     errors: bool = False,
 ) -> AxisChange:
@@ -297,7 +298,7 @@ def _from_errors(
     one, other = verdicts
     assert one is not None
     assert other is not None
-    moves = Moves.of_gaps(gaps[0], gaps[1], SEED, number)
+    moves = DistanceMoves.of_gaps(gaps[0], gaps[1], SEED, number)
     sizes = other.n_real, one.n_generated, other.n_generated
     return _described(runs, critic, statistic, pair, moves, sizes, errors=True)
 
@@ -307,6 +308,6 @@ def _overall(counted: Sequence[tuple[Distances, Distances, float]], axes: Sequen
     if not counted:
         return None
     one, other, bands = zip(*counted, strict=True)
-    moves = Moves.of(*(average(list(distances), np.array(bands)) for distances in (one, other)))
+    moves = DistanceMoves.of(*(average(list(distances), np.array(bands)) for distances in (one, other)))
     sizes = np.array([(a.n_real, a.n_before, a.n_after) for a in axes if a.band]).min(axis=0)
     return AxisChange.of((ALL_AXES, ALL_AXES, "", "bands"), moves, 1.0, sizes, False)

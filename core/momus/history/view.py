@@ -12,10 +12,9 @@ from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
-from momus.history.outliers import OutlierChange
 from momus.outputs import appending, write_own, writing
 from momus.report.safe import clean
-from momus.report.words.blocks import Block, markdown_blocks, terminal_blocks
+from momus.report.words.blocks import PrintedBlock, markdown_blocks, terminal_blocks
 from momus.report.words.format import number
 from momus.text.counting import counted, joined, percentage
 
@@ -112,16 +111,6 @@ def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     return lines
 
 
-def outlier_line(o: OutlierChange) -> str:
-    """Outliers of a critic in both runs."""
-    new = f", such as {o.new[0].key!r}" if o.new else ""
-    gone = f", such as {o.gone[0].key!r}" if o.gone else ""
-    return (
-        f"{o.critic}: {o.before:,} of {counted(o.n_before, 'document')} before, {o.after:,} of {o.n_after:,} now; "
-        f"{o.appeared:,} new{new}; {o.vanished:,} gone{gone}."
-    )
-
-
 def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     """What a reader must know about the numbers."""
     notes = []
@@ -144,25 +133,23 @@ def diff_notes(diff: RunDiff, pair: CorpusDiff) -> list[str]:
     return notes
 
 
-def diff_blocks(diff: RunDiff) -> list[Block]:
-    """Sentences, a table of axes, outliers, and inputs that differ."""
+def diff_blocks(diff: RunDiff) -> list[PrintedBlock]:
+    """Sentences, a table of axes, and inputs that differ."""
     blocks = []
     for pair in diff.pairs:
         title = f"{run_name(diff.before)} → {run_name(diff.after)}"
         if len(diff.pairs) > 1 or pair.before != pair.after:
             title = f"{title}: {pair.before} → {pair.after}"
-        blocks.append(Block(title, [("", s) for s in diff_sentences(diff, pair)]))
+        blocks.append(PrintedBlock(title, [("", s) for s in diff_sentences(diff, pair)]))
         shown = [*([pair.overall] if pair.overall is not None else []), *pair.axes]
-        blocks.append(Block(heads=CHANGE_HEADS, rows=[change_cells(c) for c in shown], align="lrrrrl"))
-        outliers = [("", outlier_line(o)) for o in pair.outliers if o.appeared or o.vanished]
-        blocks += [Block("Outliers (less likely than 99 % of the real documents)", outliers)] if outliers else []
-        blocks.append(Block(notes=diff_notes(diff, pair)))
+        blocks.append(PrintedBlock(heads=CHANGE_HEADS, rows=[change_cells(c) for c in shown], align="lrrrrl"))
+        blocks.append(PrintedBlock(notes=diff_notes(diff, pair)))
     # generated texts are expected to differ; those that are the same are named
     changed = {i.name for i in diff.inputs if i.kind == "generated text"}
     lines = [input_line(i) for i in diff.inputs if i.kind != "generated text"]
     same = [p.after for p in diff.pairs if p.after not in changed]
-    blocks += [Block(notes=[f"The same in both runs: generated text {joined(same)}."])] if same else []
-    return [*blocks, *([Block("Inputs that differ", [("", line) for line in lines])] if lines else [])]
+    blocks += [PrintedBlock(notes=[f"The same in both runs: generated text {joined(same)}."])] if same else []
+    return [*blocks, *([PrintedBlock("Inputs that differ", [("", line) for line in lines])] if lines else [])]
 
 
 def diff_json(diff: RunDiff) -> dict[str, Any]:
@@ -253,7 +240,7 @@ def gate_notes(result: GateResult) -> list[str]:
     return notes
 
 
-def gate_blocks(result: GateResult, whole: bool = True) -> list[Block]:
+def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
     """The verdict, a table of checks, notes, and inputs that differ; if ``whole``, checks that failed in words."""
     several = len({c.corpus for c in result.checks}) > 1  # then the axis says of which generated text
     rows = [
@@ -271,20 +258,20 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[Block]:
     mark, style = ("✅ ", "bold green") if result.passed else ("❌ ", "bold red")
     inputs = [("", input_line(i)) for i in result.inputs if i.kind != "generated text"]
     return [
-        Block(mark * whole + verdict_line(result), style=style),
-        Block("", failed if whole else (), CHECK_HEADS, rows, gate_notes(result), "llrrrl"),
-        *([Block("Inputs that differ from the baseline", inputs)] if inputs else []),
+        PrintedBlock(mark * whole + verdict_line(result), style=style),
+        PrintedBlock("", failed if whole else (), CHECK_HEADS, rows, gate_notes(result), "llrrrl"),
+        *([PrintedBlock("Inputs that differ from the baseline", inputs)] if inputs else []),
     ]
 
 
-def on_terminal(blocks: Sequence[Block]) -> RenderableType:
+def on_terminal(blocks: Sequence[PrintedBlock]) -> RenderableType:
     """Blocks in 80 columns."""
     from rich.console import Group
 
     return Group(*terminal_blocks(blocks, narrow=True))
 
 
-def in_markdown(blocks: Sequence[Block]) -> str:
+def in_markdown(blocks: Sequence[PrintedBlock]) -> str:
     """Blocks as a page, or as a section of one."""
     return "\n\n".join(markdown_blocks(blocks)) + "\n"
 

@@ -101,6 +101,7 @@ def bin_codes(real: Sequence[Column], generated: Sequence[Column], bins: int = B
             quantile_codes(np.concatenate([_floats(one), _floats(other)]), per_covariate) if codes is None else codes
         )
         missing |= of_column == MISSING
+        # digits of a mixed radix: one number for each combination of bins
         cell = cell * (int(of_column.max(initial=0)) + 1) + of_column
     cell[missing] = MISSING
     return cell[: sizes[0]], cell[sizes[0] :]
@@ -162,7 +163,7 @@ def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) ->
     if not all(totals) or not bins:
         refusal: Refusal = "no overlap" if all(totals) else "no values"
         return Binned(None, Overlap(0.0, 0.0, 0.0, 0, len(real), len(generated), refusal))
-    weight = 2 * counts[0][used] * counts[1][used] / (counts[0] + counts[1])[used]
+    weight = 2 * counts[0][used] * counts[1][used] / (counts[0] + counts[1])[used]  # (bins,)
     share = float(weight.sum()) / (2 * totals[0] * totals[1] / sum(totals))
     design = Design.bins(real, generated)
     if groups is not None:

@@ -91,6 +91,7 @@ class RatioContrast(Contrast):
     def __init__(self, statistic: Statistic, samples: Samples) -> None:
         super().__init__(statistic, samples)
         self.ratio = Ratio(samples)
+        # replaces the plain contrast; `lacks` and `values` stay those of the values that readers see
         self.here = float(self.observed.t[0])
         self.equal = self.equal or abs(float(self.observed.value[0])) <= self.observed.equal
         if self.equal:
@@ -125,6 +126,7 @@ class SignedContrast(Contrast):
         super().__init__(statistic, samples)
         self.reason = untestable(statistic, samples)
         self.influences = Influences(statistic, samples)
+        # what is compared must be on the scale of its null distribution: sums of squares, not the distance
         if self.influences.squared and not self.reason:
             self.here = self.influences.observed
 
@@ -140,6 +142,7 @@ def lacking(statistic: Statistic, samples: Samples, values: tuple[float, float])
 
     That is no number, or 0 where logarithms are compared; for a distance and an entropy, shares of nothing.
     """
+    # such statistics return a number, not NaN, for a text without any count
     of_shares = statistic.kind == "distance" or statistic.function is entropy
     none = [of_shares and not side.any() for side in samples.observed]
     if statistic.kind == "value":

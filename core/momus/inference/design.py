@@ -90,7 +90,7 @@ class Design:
 
     @classmethod
     def _matched(cls, kind: Kind, real: Ints, generated: Ints) -> Design:
-        common = np.intersect1d(real, generated)
+        common = np.intersect1d(real, generated)  # sorted, so `searchsorted` numbers its members from 0
         rows = np.flatnonzero(np.isin(real, common)), np.flatnonzero(np.isin(generated, common))
         numbers = np.searchsorted(common, real[rows[0]]), np.searchsorted(common, generated[rows[1]])
         left_out = len(real) - len(rows[0]), len(generated) - len(rows[1])
@@ -122,8 +122,10 @@ class Design:
         if self.rows is not None:
             sides = [side[rows] for side, rows in zip(sides, self.rows, strict=True)]
         if self.kind == "bins":
+            # documents of a bin are not matched, so the groups of either text are units of their own
             one, other = (np.unique(side, return_inverse=True)[1] for side in sides)
             return replace(self, groups=(one, other))
+        # one numbering for both texts: the two sides of a group must stay together when it changes sides
         codes = np.unique(np.concatenate(sides), return_inverse=True)[1]
         return replace(self, groups=(codes[: self.n_real], codes[self.n_real :]))
 
@@ -162,7 +164,7 @@ class Design:
         """Numbers of real and of generated documents by prompt or bin, (S,) each; None without."""
         if self.numbers is None or self.kind == "clusters":
             return None
-        size = max(int(n.max(initial=-1)) + 1 for n in self.numbers)
+        size = max(int(n.max(initial=-1)) + 1 for n in self.numbers)  # S
         one, other = (np.bincount(n, minlength=size) for n in self.numbers)
         return one, other
 
@@ -176,7 +178,7 @@ class Design:
         if self.strata is None or self.numbers is None:
             return np.ones(self.n_real), np.ones(self.n_generated)
         r, g = (c.astype(np.float64) for c in self.strata)
-        weight = 2 * r * g / np.maximum(r + g, 1)
+        weight = 2 * r * g / np.maximum(r + g, 1)  # (S,)
         return (weight / np.maximum(r, 1))[self.numbers[0]], (weight / np.maximum(g, 1))[self.numbers[1]]
 
     @cached_property
@@ -204,11 +206,12 @@ class Design:
             return False
         if self.flips:  # a unit changes sides with all that it has on either
             one, other = (np.bincount(n, minlength=k) for n, k in zip(self.unit_numbers, self.units, strict=True))
+            # changing sides must leave the number of documents of each text as it is
             return bool((one == other).all())
         asked = self.asked
         if asked.kind != "clusters" and asked.groups is None:
             return True
-        sizes = np.concatenate([np.bincount(n) for n in asked.unit_numbers])
+        sizes = np.concatenate([np.bincount(n) for n in asked.unit_numbers])  # documents of each unit, (units of both,)
         return bool((sizes == sizes[0]).all())
 
     @cached_property

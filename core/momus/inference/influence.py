@@ -42,6 +42,7 @@ def ks_witness(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """The sign of the largest gap for all columns up to it."""
     gaps = np.cumsum(shares(p) - shares(q), axis=1)[0]
     at = int(np.abs(gaps).argmax())
+    # summed over columns with these weights, shares give the cumulative gap at that column
     step = np.where(np.arange(len(gaps)) <= at, np.sign(gaps[at]), 0.0)
     return step, -step
 
@@ -57,6 +58,7 @@ def supremum_witness(p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 def jensen_shannon_witness(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Half the log of twice each text's part in a column, from shares smoothed by half a count (Lin 1991)."""
+    # a column that one text lacks would have a weight of −∞ there
     one, other = ((c + 0.5) / (c + 0.5).sum() for c in (p[0], q[0]))
     return np.log(2 * one / (one + other)) / 2, np.log(2 * other / (one + other)) / 2
 
@@ -83,6 +85,7 @@ def distance_error(samples: Samples, witness: Witness) -> tuple[float, float]:
     sizes = [len(u) for u in influences]
     if min(sizes) < 2:
         return float("nan"), 1.0
+    # the witness is taken as fixed: where both texts differ clearly, its own error is of second order
     variances = np.array([float((u**2).sum()) * n / (n - 1) for u, n in zip(influences, sizes, strict=True)])
     whole = float(variances.sum())
     freedom = whole**2 / float((variances**2 / (np.array(sizes) - 1)).sum()) if whole else float(sum(sizes) - 1)
@@ -124,7 +127,7 @@ def cross_fitted(samples: Samples, witness: Witness, seed: int) -> float:
     for k in range(folds):
         if not all(side[k].sum() > 0 for side in (*inside, *outside)):
             continue
-        h = witness(outside[0][k : k + 1], outside[1][k : k + 1])
+        h = witness(outside[0][k : k + 1], outside[1][k : k + 1])  # (V,) for each text
         values.append(sum(float(shares(side[k : k + 1])[0] @ w) for side, w in zip(inside, h, strict=True)))
         weights.append(float((fold_of[0] == k).sum() + (fold_of[1] == k).sum()))
     return float(np.average(values, weights=weights)) if values else float("nan")
@@ -186,6 +189,7 @@ class Errors:
     def _bootstrapped(self) -> dict[str, float]:
         """By statistic, the standard deviation over resamples of units, corrected for the variance that these lack."""
         asked = [s for s in self.statistics if bootstraps(s, self.samples)]
+        # one list per statistic, as each chunk is pooled once and serves all of them
         replicates: list[list[Floats]] = [[] for _ in asked]
         for number, size in chunks(0, self.resamples):
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,6 +227,7 @@ def _jackknife(s: Statistic, samples: Samples) -> tuple[float, float]:
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [_scaled(s, np.asarray(s.function(x if s.prepare is None else s.prepare(x)))) for x in left]
     if samples.design.together:
+        # a pair is left out of both texts at once, so their values move together
         values = [values[1] - values[0]]
     if not all(np.isfinite(v).all() for v in values):
         return float("nan"), 1.0

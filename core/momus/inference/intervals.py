@@ -28,7 +28,7 @@ def hedges_factor(tables: Sequence[Rows], weights: Sequence[Floats]) -> tuple[fl
     """
     squares, count, means = 0.0, 0.0, []
     for rows, w in zip(tables, weights, strict=True):
-        x, size = np.asarray(rows, dtype=np.float64)[:, :2].T
+        x, size = np.asarray(rows, dtype=np.float64)[:, :2].T  # (n,) each
         n, whole = effective_n(w), float(w @ size)
         if not whole:
             return math.nan, 1.0
@@ -87,6 +87,7 @@ def critical_value(null: Floats, level: float, exact: bool = False) -> float:
     >>> critical_value(np.arange(1.0, 20.0), 0.1)  # of 19 values, 18 is the second largest: p = 2/20 above it
     18.0
     """
+    # enumerated relabellings hold the observed one, which must itself lie above the value: one rank further in
     rank = math.floor(level * len(null) + 1e-9) + 1 if exact else math.floor(level * (len(null) + 1) + 1e-9)
     possible = rank > 1 if exact else rank > 0
     return float(np.sort(null)[-rank]) if possible and rank <= len(null) else math.inf
@@ -125,7 +126,9 @@ def of_log_ratio(real: float, generated: float, error: float, reach: float, plai
     weight = (plain / error - real) / (generated - real) if error and generated != real else 0.5
     weight = min(max(weight, 0.0), 1.0)
     ratio = math.log(generated / real)
+    # at δ = −log ratio both terms are equal; from there, w and 1 − w share what the ends add
     middle = math.exp((1 - weight) * math.log(generated) + weight * math.log(real))
+    # expm1 keeps the digits of ends near 0, so that a bound has the sign of the end of the log ratio
     low, high = (middle * (_grown(weight * end) - _grown((weight - 1) * end)) for end in symmetric(ratio, error, reach))
     return low, high
 
@@ -161,10 +164,11 @@ def of_effect(effect: float, error: float, freedom: float, reach: float) -> Inte
     >>> [round(bound, 3) for bound in of_effect(0.5, 0.2, 48, 2.0)]
     [0.099, 0.944]
     """
+    # squared, the condition is a g₀² − 2g g₀ + g² − reach² error² ≤ 0: an interval only where a > 0
     a = 1 - reach**2 / (2 * freedom)
     if not a > 0:
         return NONE
-    root = math.sqrt(effect**2 - a * (effect**2 - reach**2 * error**2))
+    root = math.sqrt(effect**2 - a * (effect**2 - reach**2 * error**2))  # not below 0, as a ≤ 1
     return (effect - root) / a, (effect + root) / a
 
 
@@ -228,12 +232,12 @@ def detectable_distance(s: Statistic, null: Floats, noise: tuple[Floats, Floats]
         Pooled rows of both sides under some of these relabellings, (b, V) each.
     """
     critical = chance_value(null, level)
-    p, q = (shares(side) for side in noise)
+    p, q = (shares(side) for side in noise)  # (b, V) each
     middle = (p + q).mean(axis=0) / 2  # shares of both texts together, (V,)
     direction = _ordered(middle) if s.function is kolmogorov_smirnov else _alternating(middle)
 
     def distances(shift: float, one: Floats, other: Floats) -> Floats:
-        move = shift / 2 * direction
+        move = shift / 2 * direction  # (V,); half of the shift from each text
         if s.function is kolmogorov_smirnov:  # F(1 − F) of both texts shrinks by 1 − gap² where F lies around ½
             kept = math.sqrt(max(1 - min(shift, 1.0) ** 2, 0.0))
             one, other = middle + kept * (one - middle), middle + kept * (other - middle)
@@ -278,13 +282,14 @@ def halved(reaches: Callable[[float], bool], high: float) -> float:
 
 def _ordered(middle: Floats) -> Floats:
     """A shift of ordered columns whose cumulative gap is 4F(1 − F), (V,)."""
-    below = np.concatenate([[0.0], np.cumsum(middle)])
+    below = np.concatenate([[0.0], np.cumsum(middle)])  # F before each column and at the end, (V + 1,)
     return np.asarray(np.diff(-4 * below * (1 - below)))
 
 
 def _alternating(middle: Floats) -> Floats:
     """A shift between alternate columns, in the order of their shares, with total variation 1, (V,)."""
     sign = np.empty(len(middle))
+    # neighbours in size get opposite signs, so that both halves hold nearly the same mass
     sign[np.argsort(-middle, kind="stable")] = np.where(np.arange(len(middle)) % 2, -1.0, 1.0)
     up, down = (np.where(sign == s, middle, 0.0) for s in (1.0, -1.0))
     if not up.sum() or not down.sum():

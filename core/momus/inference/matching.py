@@ -142,7 +142,7 @@ def _shared_codes(groups: list[list[str | None]], prompts: tuple[Names, Names]) 
 
 def _coded(real: Keys, generated: Keys) -> tuple[Ints, Ints]:
     """Number the keys of both texts: equal keys get equal numbers."""
-    codes = np.unique(np.concatenate([real, generated]), return_inverse=True)[1]
+    codes = np.unique(np.concatenate([real, generated]), return_inverse=True)[1]  # (n + m,)
     return codes[: len(real)], codes[len(real) :]
 
 
@@ -200,6 +200,7 @@ def block_size(design: Design, above: int = ABOVE, most: int = MOST) -> int:
         return 1
     wanted, fitting = -(-max(design.units) // most), min(design.units) // FEWEST
     size = 1
+    # the smaller text limits the size: with few blocks, few relabellings would be distinct
     while size < wanted and 2 * size <= fitting:
         size *= 2
     return size
@@ -226,6 +227,6 @@ def of_units(design: Design) -> Design:
     For designs whose units are relabelled whole: clusters, pairs, and groups of prompts.
     """
     one, other = design.units
-    pairs = np.repeat(np.arange(one)[:, None], 2, axis=1)
+    pairs = np.repeat(np.arange(one)[:, None], 2, axis=1)  # (units, 2): row u of both sides
     units = Design.pairs(pairs) if design.flips else Design.documents(one, other)
     return units if design.exchangeable else replace(units, summed=design.unit_sizes)

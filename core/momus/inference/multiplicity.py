@@ -38,6 +38,7 @@ def holm(p: Sequence[float]) -> Floats:
     """
     values = np.asarray(p, dtype=np.float64)
     order = np.argsort(values, kind="stable")
+    # a p-value is adjusted to no less than a smaller one is: Holm's method stops at the first that is not rejected
     stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(stepped, 1.0)
@@ -91,6 +92,7 @@ def strength_of_contrasts(here: float, null: Floats, *, two_sided: bool, exact: 
         if two_sided or skew < LEAST_SKEW:
             strength = -(log_ndtr(-z) + (np.log(2) if two_sided else 0.0)) / np.log(10)
         else:
+            # a gamma distribution of shape k has skewness 2/√k; standardised, it is (gamma − k)/√k
             shape = 4 / skew**2
             strength = -np.log10(gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0.0)))
     return float(strength[-1]), np.asarray(strength[:-1])
@@ -168,8 +170,9 @@ def family_test(contrasts: Sequence[Contrast], nulls: Sequence[Floats], exact: b
     scaled = [
         _scores(contrast, null, exact, share) for contrast, null, share in zip(contrasts, nulls, shares, strict=True)
     ]
-    here = np.array([score for score, _ in scaled])
+    here = np.array([score for score, _ in scaled])  # (F,)
     adjusted, b = stepped_down(here, np.column_stack([null for _, null in scaled]), exact), len(nulls[0])
+    # back from p to the count, which the early stop of relabellings is decided by
     p = float(adjusted.min())
     return FamilyTest(round(p * b) if exact else round(p * (b + 1)) - 1, adjusted)
 
@@ -198,21 +201,24 @@ def _scores(contrast: Contrast, null: Floats, exact: bool, share: float) -> tupl
         strengths = np.append(of_null, strength)
     everything = np.append(values, here)
     everything = np.where(np.isnan(everything), np.inf, everything)
+    # enumerated relabellings hold the observed contrast already
     pool = np.sort(everything[:-1] if exact else everything)
     size = np.where(np.isfinite(everything), np.abs(everything), 0.0)
     slack = tie * np.maximum(1.0 if two_sided else 1e-3, size)
-    reached = len(pool) - np.searchsorted(pool, everything - slack, "left")
+    reached = len(pool) - np.searchsorted(pool, everything - slack, "left")  # (B + 1,), each counts itself
     if two_sided:  # twice the smaller tail; contrasts that do not exist are extreme
         below = np.searchsorted(pool, everything + slack, "right")
         missing = int(np.isinf(pool).sum())
         tail = np.minimum(2 * np.minimum(reached - missing, below) + missing, len(pool))
         reached = np.where(np.isfinite(everything), tail, max(missing, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
+        # less than ½ is taken off, so that strengths order equal ranks and never different ones
         ranks = reached - np.where(np.isfinite(strengths), strengths / (1 + strengths), 1.0) / 2
         rank = min(TAIL, max(len(pool) // TAIL, 1))
         tail = reached <= rank
         if tail.any():
             beyond = np.where(np.isfinite(strengths), strengths - strengths[tail].min(), np.inf)
+            # at the edge of the tail both scales meet: the weakest of the tail has rank `rank`
             ranks = np.where(tail, rank * 10.0**-beyond, ranks)
         scores = np.log10(share) - np.log10(ranks)
     return float(scores[-1]), np.asarray(scores[:-1])

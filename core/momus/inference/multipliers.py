@@ -73,7 +73,7 @@ class Influences:
         counts = _row_sums(self.rows[0]), _row_sums(self.rows[1])
         self.sizes = self.design.unit_sizes if self.counted else counts
         self.totals = float(self.sizes[0].sum()) or 1.0, float(self.sizes[1].sum()) or 1.0
-        sums = total(self.rows[0]) + total(self.rows[1])
+        sums = total(self.rows[0]) + total(self.rows[1])  # (1, V)
         self.centre = np.asarray(sums[0] / sum(self.totals))  # π, or the mean row, (V,)
 
     @cached_property
@@ -104,7 +104,8 @@ class Influences:
         for rows, n, scale, signs_of, size in zip(
             self.rows, self.sizes, self._inflation, self._sides(signs), self.totals, strict=True
         ):
-            weights = signs_of * scale[:, None] if inflated else signs_of
+            weights = signs_of * scale[:, None] if inflated else signs_of  # (units, B)
+            # Σ_u s_u (x_u − n_u π) as two products, so that sparse rows are never made dense by the subtraction
             deviations = pooled(rows, weights) - (n @ weights)[:, None] * self.centre
             sums.append(deviations if self.counted else deviations / size)
         return sums[0], sums[1]
@@ -117,6 +118,7 @@ class Influences:
         """
         one, other = self._signed(signs, inflated=not self.squared)
         scales = self.totals if self.counted else (1.0, 1.0)
+        # under the null hypothesis both texts have the shares of the centre, and signed influences are chance
         rows = scales[0] * self.centre + one, scales[1] * self.centre + other
         if self.statistic.function in LINEAR:
             return rows
@@ -133,8 +135,11 @@ class Influences:
         one, other = self._signed(signs, inflated=False)
         weight = self._column_weights
         if self.design.together:
+            # a unit of both texts has one influence, the difference of its sides, so one sum has all products
             return np.asarray(((one - other) ** 2 @ weight - self._chance) / self._chance)
         (a, b), (c, d) = self._factors, self._diagonals
+        # s_u² = 1, so the products with u = u' are the same under all signs, and are subtracted once;
+        # products between the texts are of different units, and all stay
         squares = a * (one**2 @ weight - c) + b * (other**2 @ weight - d) - 2 * (one * other) @ weight
         return np.asarray(squares / self._chance)
 
@@ -162,7 +167,7 @@ class Influences:
 
     def _sum_of_squares(self, k: int) -> float:
         """Σ_u Σ_v w_v (x_uv − n_u π_v)²."""
-        weight, rows, n = self._column_weights, self.rows[k], self.sizes[k]
+        weight, rows, n = self._column_weights, self.rows[k], self.sizes[k]  # (V,), (units, V), (units,)
         crossed = float(n @ np.asarray(rows @ (weight * self.centre)).ravel())
         return _weighted_squares(rows, weight) - 2 * crossed + float(n @ n) * float(weight @ self.centre**2)
 
@@ -172,13 +177,15 @@ class Influences:
         weight = self._column_weights
         size_of_shares = float(weight @ self.centre**2)
         if self.design.together:
-            between = self.rows[0] / self.totals[0] - self.rows[1] / self.totals[1]
-            apart = self.sizes[0] / self.totals[0] - self.sizes[1] / self.totals[1]
+            between = self.rows[0] / self.totals[0] - self.rows[1] / self.totals[1]  # (units, V)
+            apart = self.sizes[0] / self.totals[0] - self.sizes[1] / self.totals[1]  # (units,)
             crossed = float(apart @ np.asarray(between @ (weight * self.centre)).ravel())
             chance = _weighted_squares(between, weight) - 2 * crossed + float(apart @ apart) * size_of_shares
         else:
             (a, b), (c, d) = self._factors, self._diagonals
+            # as in `squares`, whose products within a text have these factors
             chance = a * c + b * d
+        # squares are divided by it: of units without variation, only rounding would be left to divide by
         return chance if chance > ROUNDING * size_of_shares else 0.0
 
     def least_distance(self, critical: float) -> float:
@@ -186,7 +193,7 @@ class Influences:
 
         A distance ½ Σ|δ| is at least Σ h δ for any h of at most ½, and h = ½ wδ/max|wδ| makes that a sum of squares.
         """
-        p, q = (total(rows)[0] / size for rows, size in zip(self.rows, self.totals, strict=True))
+        p, q = (total(rows)[0] / size for rows, size in zip(self.rows, self.totals, strict=True))  # (V,) each
         steepest = float(np.abs(self._column_weights * (p - q)).max())
         return max(0.5 * (self.observed - critical) * self._chance / steepest, 0.0) if steepest else 0.0
 
@@ -203,6 +210,7 @@ def chance_distance(statistic: Statistic, samples: Samples, seed: int, draws: in
         with np.errstate(divide="ignore", invalid="ignore"):
             values.append(both_values(statistic, Prepared(*sums))[1])
     finite = np.concatenate(values)
+    # a relabelling may leave a side without counts, for which no distance exists
     finite = finite[np.isfinite(finite)]
     return float(finite.mean()) if len(finite) else float("nan")
 
@@ -214,5 +222,5 @@ def _row_sums(rows: Rows) -> Floats:
 
 def _weighted_squares(rows: Rows, weight: Floats) -> float:
     """Σ_v w_v Σ_u x_uv²."""
-    squares: NDArray[np.float64] = np.asarray((rows * rows).sum(axis=0, dtype=np.float64)).ravel()
+    squares: NDArray[np.float64] = np.asarray((rows * rows).sum(axis=0, dtype=np.float64)).ravel()  # (V,)
     return float(squares @ weight)

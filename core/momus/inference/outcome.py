@@ -134,6 +134,7 @@ def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, c
     skewness, ends = _skewness(contrast), []
     for sign in (1, -1):
         reach = _critical(contrast, sign * null, sign * contrast.here, student, (1 - confidence) / 2, exact)
+        # below 0, an end would lie on the other side of the estimate
         ends.append(max(sign * float(restored(np.array(sign * reach), skewness)), 0.0))
     return ends[0], ends[1]
 
@@ -282,6 +283,7 @@ def _distance(
     if squares is not None and squares.squared:
         assert noise is not None
         distances = both_values(s, Prepared(*noise))[1]
+        # the null distribution is of squares; distances under the same signs are kept in `noise`
         chance = float(distances[np.isfinite(distances)].mean())
     witness = witness_of(s)
     if witness is not None:
@@ -296,6 +298,7 @@ def _distance(
     for confidence in (question.confidence, question.inner):
         margin = t_quantile((1 + confidence) / 2, freedom) * error if math.isfinite(error) else math.nan
         critical = intervals.critical_value(null, 1 - confidence, exact)
+        # how far the distance lies above its critical value
         least = contrast.here - critical
         if squares is not None and squares.squared:
             least = squares.least_distance(critical) if s.function is total_variation else 0.0

@@ -120,7 +120,7 @@ def _columns(matrix: sparse.csr_array, used: NDArray[np.integer], dtype: type[np
     """Select the ``used`` columns, which include all that have entries."""
     data, indices = matrix.data.astype(dtype, copy=False), matrix.indices
     if len(used) < matrix.shape[1]:
-        new_column = np.zeros(matrix.shape[1], dtype=np.int32)
+        new_column = np.zeros(matrix.shape[1], dtype=np.int32)  # old number to new
         new_column[used] = np.arange(len(used))
         indices = new_column[indices]
     return sparse.csr_array((data, indices, matrix.indptr), shape=(matrix.shape[0], max(len(used), 1)))
@@ -132,6 +132,7 @@ def pooled(rows: Rows, weights: Weights | Floats) -> Floats:
     Dense rows in float32 are counts, whose sums are exact there (`Tables.of`); weights in float64 keep their precision.
     """
     if isinstance(rows, np.ndarray):
+        # float32 only where both are: counts under whole weights, whose sums are exact there and take half the time
         dtype = np.float32 if rows.dtype == weights.dtype == np.float32 else np.float64
         return np.asarray(weights.T.astype(dtype, copy=False) @ rows, dtype=np.float64)
     return of_columns(rows.T, weights)

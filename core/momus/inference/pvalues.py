@@ -66,11 +66,13 @@ def count_extreme(
     >>> count_extreme("distance", 2.0, np.array([1.0, 2.0, 3.0, np.nan]))
     3
     """
+    # a relabelling without a contrast counts against the observed one: p can only grow
     null = np.where(np.isnan(null), np.inf, null)
     finite = null[np.isfinite(null)]
     if kind == "distance":
         if np.isinf(here):
             return int((null >= here).sum())
+        # distances of equal samples are 0 but for rounding, which a relative tolerance alone would call different
         return int((null >= here - tie * max(1e-3, abs(here))).sum())
     slack = tie * max(1.0, abs(here))
     missing = len(null) - len(finite)
@@ -139,6 +141,7 @@ def contrasts(s: Statistic, prepared: Prepared) -> Floats:
     """Differences or distances, as compared with their null distribution: (B,), one per weighting."""
     if s.function is kolmogorov_smirnov and s.ties is mean_gap and s.prepare is None:  # both are of the same gaps
         gaps = np.abs(np.cumsum(prepared.gaps, axis=1))
+        # KS distances take few values; the mean gap breaks their ties without reordering different ones
         return np.asarray(gaps.max(axis=1) + FINE * gaps.mean(axis=1))
     real, generated = both_values(s, prepared)
     if s.kind == "distance":

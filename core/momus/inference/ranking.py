@@ -81,11 +81,12 @@ class Distances:
         Of distances without a sign from what is shown less its margin of error to what is observed, which chance makes
         too large, plus the margin: as intervals of verdicts (`momus.inference.outcome`).
         """
-        reach = t_quantile((1 + confidence) / 2, self.freedom) * self.deviations.std(axis=0)
+        reach = t_quantile((1 + confidence) / 2, self.freedom) * self.deviations.std(axis=0)  # (K,)
         if not self.signed:
             most = self.shown if self.observed is None else np.maximum(self.shown, self.observed)
             return np.maximum(self.shown - reach, 0.0), most + reach
         low, high = self.estimates - reach, self.estimates + reach
+        # |effect| is smallest at the end nearer to 0, or 0 if the interval holds 0
         return np.maximum(np.maximum(low, -high), 0.0), np.maximum(np.abs(low), np.abs(high))
 
 
@@ -194,6 +195,7 @@ def _critical(largest: Floats, confidence: float, freedom: float) -> float:
     if not len(finite):
         return float("inf")
     reach = float(np.quantile(finite, confidence, method="higher"))
+    # Student's t at the level that a normal quantile of this size has: of few units, the errors are uncertain too
     return max(
         -t_quantile(float(ndtr(-reach)), freedom), 0.0
     )  # older versions of SciPy put the median a little below 0

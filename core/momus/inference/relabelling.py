@@ -178,13 +178,14 @@ class Nulls:
         null: list[list[Floats]] = [[] for _ in self.contrasts]
         active, start = [i for i, c in enumerate(self.contrasts) if not c.reason], 0
         for stop in self.stages if active else ():
+            # a stage may end within a chunk; the next begins with a new chunk, as chunks follow from their number alone
             drawn = list(chunks(-(-start // CHUNK) * CHUNK, stop))
             spans = [drawn[i : i + self.together] for i in range(0, len(drawn), self.together)]
 
             def of_span(span: Sequence[tuple[int, int]], active: tuple[int, ...] = tuple(active)) -> list[Floats]:
                 (first, _), (last, size) = span[0], span[-1]
                 if enumerated is not None:
-                    labels = np.ascontiguousarray(enumerated[:, first * CHUNK : last * CHUNK + size])
+                    labels = np.ascontiguousarray(enumerated[:, first * CHUNK : last * CHUNK + size])  # (N, span)
                     return self._contrasts(labels, labels, active, keep=first == 0)
                 return self._contrasts(*self._labels(span), active, keep=first == 0)
 
@@ -193,6 +194,7 @@ class Nulls:
                     null[i].append(values)
             start = stop
             if not self.exact:
+                # contrasts that stop keep what they drew; the others draw later chunks of the same relabellings
                 active = self._going_on(active, null)
             if not active:
                 break
@@ -238,7 +240,7 @@ class Nulls:
         return [values[i] for i in active]
 
     def _of_samples(self, chosen: Sequence[Contrast], samples: Samples, labels: Weights, keep: bool) -> list[Floats]:
-        few = min(max(self.kept // max(samples.rows.shape[1], 1), 8), CHUNK)
+        few = min(max(self.kept // max(samples.rows.shape[1], 1), 8), CHUNK)  # b of `noise`
         with np.errstate(divide="ignore", invalid="ignore"):
             if isinstance(chosen[0], SignedContrast) and keep:
                 self.noise[id(samples), True] = chosen[0].influences.null_rows(labels[:, :few])
@@ -266,6 +268,7 @@ class Nulls:
             contrasts, nulls = [self.contrasts[i] for i in family], [drawn[i] for i in family]
             self.test = family_test(contrasts, nulls, self.exact, self.headline)
             if self._stops(drawn[family[0]], self.test.extreme):
+                # the family is one test: with members that stop apart, step-down would lack a joint distribution
                 stopped |= set(family)
         return [i for i in active if i not in stopped]
 

@@ -32,6 +32,7 @@ class Samples:
 
     def __init__(self, tables: Tables, design: Design) -> None:
         self.tables, self.design = tables, design
+        # units that are labelled as a whole can be summed beforehand, since their documents always share a label
         whole = design.flips or design.kind == "clusters"
         self.rows: Rows = self._by_unit() if whole else tables.both()
         self._exact = design.strata is None or whole  # weights of strata are fractions
@@ -60,6 +61,7 @@ class Samples:
     @cached_property
     def observed_labels(self) -> Weights:
         """The labels as observed: (N, 1)."""
+        # float32, as random labels: the observed sums then round as those under relabelling do
         return (np.arange(self.rows.shape[0]) < self.n_real).astype(np.float32)[:, None]
 
     @cached_property
@@ -75,8 +77,8 @@ class Samples:
         """Mantel–Haenszel weights of each row if it is labelled real, and if generated: (N,) each."""
         assert self.strata is not None
         assert self.design.strata is not None
-        r, g = (c.astype(np.float64) for c in self.design.strata)
-        shared = 2 * r * g / (r + g)
+        r, g = (c.astype(np.float64) for c in self.design.strata)  # (strata,) each
+        shared = 2 * r * g / (r + g)  # no stratum is empty on a side: `Design._matched` leaves those out
         return (shared / r)[self.strata], (shared / g)[self.strata]
 
     def sides(self, labels: Weights | Floats) -> tuple[Floats | Weights, Floats | Weights | None]:
@@ -87,9 +89,9 @@ class Samples:
             real, generated = self.weight_by_label
             return labels * real[:, None], (1 - labels) * generated[:, None]
         # whole groups are labelled: how many documents of a bin are real changes with the labels, (bins, B)
-        members = indicator(self.strata)
+        members = indicator(self.strata)  # (bins, N)
         r = np.asarray(members @ labels, dtype=np.float64)
-        g = np.asarray(members.sum(axis=1)).reshape(-1, 1) - r
+        g = np.asarray(members.sum(axis=1)).reshape(-1, 1) - r  # (bins, B)
         shared = 2 * r * g / np.maximum(r + g, 1)
         return (
             labels * (shared / np.maximum(r, 1))[self.strata],
@@ -120,6 +122,7 @@ class Samples:
         real = self._sums(as_real)
         if as_generated is not None:
             return real, self._sums(as_generated)
+        # one product instead of two: without strata, every row is on one side or the other
         generated = self.whole - real
         if sparse.issparse(self.rows) and self.rows.dtype != np.float32:  # rounding must not make a count negative
             np.maximum(generated, 0.0, out=generated)
@@ -168,6 +171,6 @@ def indicator(numbers: Ints, size: int | None = None, values: Floats | None = No
 
 def sums_by(numbers: Ints, size: int, rows: Rows, weights: Floats) -> Rows:
     """Weighted sums of rows by number: (size, V), sparse if the rows are."""
-    matrix = indicator(numbers, size, weights)
+    matrix = indicator(numbers, size, weights)  # (size, N)
     sums = matrix @ (rows.astype(np.float64) if sparse.issparse(rows) else rows)
     return sparse.csr_array(sums) if sparse.issparse(rows) else np.asarray(sums)

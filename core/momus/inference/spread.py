@@ -92,7 +92,8 @@ def between(values: Floats, variances: Floats, freedom: float) -> Spread:
     """
     k = len(values)
     tau2 = _solved(values, variances, _chi2_quantile(0.5, k - 1))
-    total = tau2 + variances
+    total = tau2 + variances  # (K,)
+    # a group known exactly, where groups do not differ, would have an infinite weight
     weights = 1 / np.where(total > 0, total, 1.0)
     mean = float(weights @ values / weights.sum())
     nu, correlation = _tails((values - mean) * np.sqrt(weights))
@@ -118,6 +119,7 @@ def _solved(values: Floats, variances: Floats, target: float) -> float:
     from scipy.optimize import brentq
 
     squares = float(((values - values.mean()) ** 2).sum())
+    # groups that are equal but for rounding: the equation would be solved for that rounding
     if squares <= 1e-24 * max(float((values**2).max(initial=0.0)), 1e-300):
         return 0.0
 
@@ -126,6 +128,7 @@ def _solved(values: Floats, variances: Floats, target: float) -> float:
         return float(w @ (values - float(w @ values) / float(w.sum())) ** 2) - target
 
     floor = 1e-9 * squares / len(values)
+    # the sum falls with τ², and is below the target at twice Σ(θ − θ̄)² ÷ target
     return 0.0 if excess(floor) <= 0 else float(brentq(excess, floor, 2 * squares / target, rtol=1e-9))
 
 
@@ -142,6 +145,7 @@ def _tails(z: Floats) -> tuple[float, float]:
     excess = float((z**4).mean()) / squares**2 * (k + 1) / (k - 1) - 3  # 0 on average for normal values
     # small samples of skewed values hide their kurtosis, which for gamma distributions is 3/2 of squared skewness
     excess = max(excess, 1.5 * (skewness**2 - 6 * k * (k - 1) / ((k - 2) * (k + 1) * (k + 3))), 0.0)
+    # kurtosis is at least 1 + skewness², so that a correlation stays within ±1
     correlation = skewness / math.sqrt(max(excess + 2, skewness**2))
     return (k - 1) / (1 + excess / 2 * (k - 1) / k), correlation
 
@@ -162,15 +166,16 @@ def of_ratios(rows: Floats, numbers: Ints, log: bool = False) -> Spread | None:
         standard deviation c times its mean has a logarithm of standard deviation √log(1 + c²) if it is log-normal; so
         groups without any x count too.
     """
-    x, w = np.asarray(rows, dtype=np.float64).T
+    x, w = np.asarray(rows, dtype=np.float64).T  # (n,) each
     k = int(numbers.max()) + 1
-    sums, weights, squares, cubes = (np.bincount(numbers, v, k) for v in (x, w, w**2, w**3))
+    sums, weights, squares, cubes = (np.bincount(numbers, v, k) for v in (x, w, w**2, w**3))  # (K,) each
     held = weights > 0
     safe = np.where(held, weights, 1.0)
     ratios = sums / safe
     residuals = np.bincount(numbers, (x - ratios[numbers] * w) ** 2, k)
     # expected sum of squared residuals of a group, in variances of the rate
     expected = squares - 2 * cubes / safe + squares**2 / safe**2
+    # a group of one document, or with one that has all the weight, has no residual, and nothing to say of the rate
     several = held & (expected > 1e-9 * squares)
     freedom = float((np.bincount(numbers, minlength=k) - 1)[several].sum())
     if several.sum() < 2 or freedom < 4:
@@ -288,7 +293,7 @@ def of_distances(distance: Callable[[int, Ints, Ints], Floats], k: int, form: Fo
     power = 2.0 if form == "linear" else 1.0
     squares = _Squares(one[kept], other[kept], across[kept] ** power, np.where(defined[:, None], within, 0.0) ** power)
     k, here = int(defined.sum()), float(squares(defined[:, None].astype(np.float64))[0])
-    drawn = np.random.default_rng([*seed, 1]).multinomial(k, defined / k, RESAMPLES).T.astype(np.float64)
+    drawn = np.random.default_rng([*seed, 1]).multinomial(k, defined / k, RESAMPLES).T.astype(np.float64)  # (K, B)
     resampled = squares(drawn)
     resampled = resampled[np.isfinite(resampled)]
     error = float(resampled.std(ddof=1)) * math.sqrt(k / max(k - 1, 1)) if len(resampled) > 1 else math.inf
@@ -304,16 +309,17 @@ class _Squares:
     def __init__(self, one: Ints, other: Ints, across: Floats, within: Floats) -> None:
         self.one, self.other = one, other
         self.across, self.within = across.mean(axis=1), within.mean(axis=1)
+        # sorted once, so that the weighted quantile of each resample is a cumulative sum
         order = np.argsort(across, axis=None)
         self.sizes, self.pair = across.ravel()[order], np.repeat(np.arange(len(one)), across.shape[1])[order]
 
     def __call__(self, weights: Floats) -> Floats:
         """The square of the spread under weights of groups, (K, B): (B,); NaN where one group has all the weight."""
-        of_pairs = weights[self.one] * weights[self.other]
-        steps = np.cumsum(of_pairs[self.pair], axis=0)
-        quantile = self.sizes[(steps < CONFIDENCE * steps[-1]).sum(axis=0)]
+        of_pairs = weights[self.one] * weights[self.other]  # (pairs, B); a group drawn twice pairs twice with others
+        steps = np.cumsum(of_pairs[self.pair], axis=0)  # (pairs · splits, B), distances ascending
+        quantile = self.sizes[(steps < CONFIDENCE * steps[-1]).sum(axis=0)]  # (B,)
         with np.errstate(divide="ignore", invalid="ignore"):
-            across = self.across @ of_pairs / of_pairs.sum(axis=0)
+            across = self.across @ of_pairs / of_pairs.sum(axis=0)  # (B,)
             return np.asarray(quantile * (1 - self.within @ weights / weights.sum(axis=0) / across))
 
 
@@ -357,9 +363,11 @@ def ratio_interval(
 
 def _end(size: float, margin: float, value: float, spread: float, correlation: float, side: float) -> float:
     """The root r of size − r value + side √(margin² + r² spread² − 2 correlation r margin spread) = 0."""
+    # squared, the equation is a r² − 2 b r + c = 0; a ≤ 0 where the band is not sure to be above 0, and r has no bound
     a, c = value**2 - spread**2, size**2 - margin**2
     b = size * value - correlation * margin * spread
     root = math.sqrt(max(b**2 - a * c, 0.0))
     if side > 0:
         return (b + root) / a if a > 0 else math.inf
+    # the smaller root (b − root)/a, in which digits would cancel
     return max(c, 0.0) / (b + root) if b + root > 0 else 0.0

@@ -59,6 +59,7 @@ class Difference:
     def error(self) -> Floats:
         """Standard error of the difference."""
         error = np.sqrt(np.maximum(self.variance_real + self.variance_generated, 0.0))
+        # an error of rounding would turn a difference of rounding into any T
         return np.asarray(np.where(error <= self.flat, 0.0, error))
 
     @property
@@ -72,7 +73,9 @@ class Difference:
         """Difference in standard errors, transformed if it has a skewness; infinite without error where it is not 0."""
         value, error = self.value, self.error
         flat = error == 0
+        # values that differ without any variation are as extreme as can be, and must not pass for equal ones
         at_zero = np.where(np.abs(value) <= self.equal, 0.0, np.copysign(np.inf, value))
+        # errors of 0 are replaced before the division, whose results `at_zero` overrides
         t = value / np.where(flat, 1.0, error)
         if self.skewness is not None:
             t = transformed(t, self.skewness)
@@ -106,7 +109,7 @@ class Ratio:
 
     def __init__(self, samples: Samples) -> None:
         self.samples, d = samples, samples.design
-        rows = np.asarray(samples.rows, dtype=np.float64)
+        rows = np.asarray(samples.rows, dtype=np.float64)  # (N, 2): x and w
         whole = rows.sum(axis=0)
         # subtracting the common ratio from all x loses fewer digits: θ = offset + Σ(x − offset·w)/Σw
         self.offset = float(whole[0] / whole[1]) if whole[1] else 0.0
@@ -149,13 +152,15 @@ class Ratio:
         x, w = self.x, self.w
         # one set of second moments where all weights are equal, else also those times w and w²: (N, 5 or 11)
         powers = [w**k for k in range(1 if np.ptp(w) == 0 else 3)]
+        # x and w, then x², xw, w² for each power
         moments = np.column_stack([x, w, *(c * power for power in powers for c in (x**2, x * w, w**2))])
         if self.transforms:
-            moments = np.column_stack([moments, x**3])
+            moments = np.column_stack([moments, x**3])  # (N, 6)
+        # whole: (columns,); n: units of each side
         whole, n = moments.sum(axis=0), (self.samples.n_real, len(x) - self.samples.n_real)
 
         def under(labels: Weights | Floats) -> Difference:
-            real = pooled(moments, labels)
+            real = pooled(moments, labels)  # (B, 5, 6 or 11)
             # where all relabellings may be enumerated, rounding must not tell one from its opposite
             generated = pooled(moments, 1 - labels) if len(x) <= FEW else whole - real
             sides = list(zip((real, generated), n, strict=True))
@@ -172,11 +177,12 @@ class Ratio:
     def _flipped(self) -> Callable[[Weights | Floats], Difference]:
         """Units change sides as a whole: both sides of a unit are one observation."""
         units = self.samples.design.units[0]
-        (xr, xg), (wr, wg) = (np.split(column, 2) for column in (self.x, self.w))
+        (xr, xg), (wr, wg) = (np.split(column, 2) for column in (self.x, self.w))  # (units,) each
         # sums for the side called real if units keep their sides, and if they change them, (units, 6)
         kept = np.column_stack([xr, wr, xr**2, xr * wr, wr**2, xg * wr])
         changed = np.column_stack([xg, wg, xg**2, xg * wg, wg**2, xr * wg])
-        both, base = (kept + changed).sum(axis=0), changed.sum(axis=0)
+        both, base = (kept + changed).sum(axis=0), changed.sum(axis=0)  # (6,) each
+        # products of both sides of a unit are the same whether it changes sides or not
         products = float(xr @ xg), float(wr @ wg)
 
         def under(labels: Weights | Floats) -> Difference:
@@ -199,16 +205,17 @@ class Ratio:
         """Documents are labelled within prompts, and prompts are independent: a prompt is one observation."""
         design = self.samples.design
         prompts, units = np.concatenate(design.unit_numbers), design.units[0]
-        as_real, as_generated = (np.asarray(v)[:, 0] for v in self._full_weights())
+        as_real, as_generated = (np.asarray(v)[:, 0] for v in self._full_weights())  # (N,) each
+        # all four sums of a prompt by one sparse product per chunk of labels
         blocks = [indicator(prompts, units, v * a) for a in (as_real, as_generated) for v in (self.x, self.w)]
         stacked = sparse.vstack(blocks, format="csr")  # (4 · prompts, N)
-        whole = stacked.sum(axis=1).reshape(4, units, 1)
+        whole = stacked.sum(axis=1).reshape(4, units, 1)  # as if all rows were on that side
 
         def under(labels: Weights | Floats) -> Difference:
             # weighted sums of x and w by prompt, for each side: (prompts, B)
             xr, wr, xg, wg = np.asarray(stacked @ labels).reshape(4, units, -1)
             xg, wg = whole[2] - xg, whole[3] - wg
-            (a, real), (b, generated) = _influences(xr, wr), _influences(xg, wg)
+            (a, real), (b, generated) = _influences(xr, wr), _influences(xg, wg)  # (B,) and (prompts, B) each
             variance = ((generated - real) ** 2).sum(axis=0) * units / max(units - 1, 1)
             return self._difference((a, variance), (b, np.zeros_like(variance)))
 
@@ -233,10 +240,10 @@ class Ratio:
 
         def side(sums: Floats, n: Floats) -> tuple[Floats, Floats]:
             """Ratio and its variance from sums by bin, (5, bins, B), of a side with n documents in each bin."""
-            weight = shared / n
+            weight = shared / n  # (bins, 1)
             x, w = (weight * sums[0]).sum(axis=0), (weight * sums[1]).sum(axis=0)
-            ratio = x / w
-            squares = sums[2] - 2 * ratio * sums[3] + ratio**2 * sums[4]
+            ratio = x / w  # (B,)
+            squares = sums[2] - 2 * ratio * sums[3] + ratio**2 * sums[4]  # Σ(x − θw)² by bin, (bins, B)
             # deviations from the mean of the bin; a single document deviates from the ratio itself
             within = np.where(
                 n > 1, (squares - (sums[0] - ratio * sums[1]) ** 2 / n) * n / np.maximum(n - 1, 1), squares
@@ -253,8 +260,8 @@ class Ratio:
         """Whole groups are labelled; weights of bins follow the labels."""
         d = self.samples.design
         assert d.groups is not None
-        of_group = indicator(np.concatenate([d.groups[0], d.groups[1] + d.units[0]]))
-        columns = [of_group @ sparse.diags_array(c) for c in (self.x, self.w)]
+        of_group = indicator(np.concatenate([d.groups[0], d.groups[1] + d.units[0]]))  # (groups, N)
+        columns = [of_group @ sparse.diags_array(c) for c in (self.x, self.w)]  # weighted by x and by w
 
         def under(labels: Weights | Floats) -> Difference:
             as_real, as_generated = self.samples.sides(labels)
@@ -262,6 +269,7 @@ class Ratio:
             parts = []
             for weights, n in ((as_real, d.units[0]), (as_generated, d.units[1])):
                 ratio, influences = _influences(*(np.asarray(c @ weights) for c in columns))
+                # groups of the other side have weight 0, hence no influence, so the sum is over those of this side
                 parts.append((ratio, (influences**2).sum(axis=0) * n / max(n - 1, 1)))
             return self._difference(*parts)
 
@@ -293,9 +301,10 @@ def _moments(sums: Floats, n: int) -> tuple[Floats, Floats]:
 def _third(sums: Floats, n: int) -> Floats:
     """Third cumulant of a mean of n units of equal weight, (B,), from the sums in `_moments` and of x³."""
     theta, cubes = _ratio(sums), sums[:, -1]
-    weight = sums[:, 1] / n
+    weight = sums[:, 1] / n  # the common w of all units
     mean = theta * weight
-    residuals = cubes - 3 * mean * sums[:, 2] + 3 * mean**2 * sums[:, 0] - n * mean**3
+    residuals = cubes - 3 * mean * sums[:, 2] + 3 * mean**2 * sums[:, 0] - n * mean**3  # Σ(x − x̄)³ from its moments
+    # n²/((n − 1)(n − 2)) makes the third cumulant unbiased, as n/(n − 1) does the variance
     return np.asarray(residuals / (n * weight) ** 3 * n**2 / ((n - 1) * (n - 2)))
 
 

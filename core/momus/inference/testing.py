@@ -126,6 +126,7 @@ def compare_rows(
                 tested[k] = outcome(c, c.samples, null, nulls.exact, kept, errors[key], questions[key])
                 drawn[k] = null
         with_p = [k for k in together if tested[k].p == tested[k].p]
+        # a member whose outcome has no p is no part of the family; the test of the others is computed again
         known = nulls.test if len(with_p) == len(together) > 1 else None
         tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p}, headline, known)
         results |= {chosen[k]: result for k, result in tested.items()}

@@ -32,7 +32,7 @@ def all_labels(design: Design) -> Weights:
     then the generated side of each unit.
     """
     if design.flips:
-        kept = np.array(list(product((1, 0), repeat=design.units[0])), dtype=np.float32).T
+        kept = np.array(list(product((1, 0), repeat=design.units[0])), dtype=np.float32).T  # (units, 2^units)
         return np.concatenate([kept, 1 - kept])
     labels = np.zeros((sum(design.units), design.relabellings), dtype=np.float32)
     for column, rows in enumerate(combinations(range(len(labels)), design.units[0])):
@@ -52,7 +52,8 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
         kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
         return np.concatenate([kept, 1 - kept])
     if design.strata is not None and design.numbers is not None and design.groups is None:
-        strata, drawn = np.concatenate(design.numbers), design.drawn
+        strata, drawn = np.concatenate(design.numbers), design.drawn  # strata: (N,)
+        # axes ask for the same chunks one after another; as bits, a label takes a 32nd of its memory
         if (seed, chunk, size) not in drawn:
             labels = _lowest(rng.random((size, len(strata))).T, strata, design.n_real)
             if chunk >= KEPT:
@@ -86,6 +87,7 @@ _bits, _bits_of_few = lru_cache(maxsize=512)(_packed), lru_cache(maxsize=4096)(_
 
 
 def _permuted(rng: np.random.Generator, n_real: int, n_generated: int, size: int) -> Weights:
+    # a row per resample, which is permuted in one piece of memory; transposed, as resamples are columns elsewhere
     labels = np.zeros((size, n_real + n_generated), dtype=np.float32)
     labels[:, :n_real] = 1
     return np.ascontiguousarray(rng.permuted(labels, axis=1).T)
@@ -109,9 +111,11 @@ def coupled(design: Design, seed: int, chunk: int, size: int) -> tuple[Weights, 
         kept = rng.integers(0, 2, (design.units[0], size)).astype(np.float32)
         return np.concatenate([kept, 1 - kept]), 2 * kept - 1
     one = design.units[0]
-    keys = rng.random((sum(design.units), size))
+    keys = rng.random((sum(design.units), size))  # (units, B); a label and a sign of one unit follow from one key
+    # the units with the lowest keys are real, as many as there were: a uniform relabelling
     labels = np.asarray(keys <= np.partition(keys, one - 1, axis=0)[one - 1], dtype=np.float32)
     signs = np.where(keys < 0.5, np.float32(1), np.float32(-1))
+    # a low key labels a unit real, which agrees with the text of a real unit and disagrees with that of a generated one
     signs[one:] *= -1
     if design.groups is not None:  # from groups to their documents
         labels = labels[np.concatenate([design.groups[0], design.groups[1] + one])]
@@ -122,6 +126,7 @@ def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[We
     """Draw units with replacement: how often each document is drawn, (n, size) for each text."""
     rng = np.random.default_rng([seed, _BOOTSTRAP, chunk])
     real = multiplicities_of(rng, design.units[0], size)
+    # both sides of a pair or prompt must be drawn equally often, or their difference is no observation
     generated = real if design.together else multiplicities_of(rng, design.units[1], size)
     if design.kind == "documents":
         return real, generated
@@ -138,7 +143,7 @@ def _lowest(keys: Floats, strata: Ints, n_real: int) -> Weights:
     real = np.arange(len(strata)) < n_real
     # the labels in the order of strata, real ones first: (N,), given to the rows in the order of stratum, then key
     in_order = real[np.lexsort((~real, strata))].astype(np.float32)
-    order = np.argsort(strata[:, None] + keys, axis=0)
+    order = np.argsort(strata[:, None] + keys, axis=0)  # keys are in [0, 1), so strata never mix
     labels = np.empty(keys.shape, dtype=np.float32)
     np.put_along_axis(labels, order, np.broadcast_to(in_order[:, None], keys.shape), axis=0)
     return labels
@@ -147,7 +152,7 @@ def _lowest(keys: Floats, strata: Ints, n_real: int) -> Weights:
 def multiplicities_of(rng: np.random.Generator, n: int, size: int) -> Weights:
     """How often each of n units is drawn, if n are drawn with replacement: (n, size)."""
     # one bincount for all resamples: resample b counts in the cells b · n … (b + 1) · n
-    flat = rng.integers(0, n, (size, n)) + np.arange(size)[:, None] * n
+    flat = rng.integers(0, n, (size, n)) + np.arange(size)[:, None] * n  # (size, n)
     counts = np.bincount(flat.ravel(), minlength=size * n).reshape(size, n)
     return np.ascontiguousarray(counts.T, dtype=np.float32)
 

@@ -163,6 +163,7 @@ def _least_sum(units: tuple[int, int], least: float) -> float:
     """The smallest a + b with a^n · b^m = ``least`` and a, b ≤ 1."""
     n, m = units
     # at the minimum a = λn and b = λm, unless that is above 1
+    # in logarithms: nⁿ · mᵐ overflows from about a hundred units on
     scale = float(np.exp((np.log(least) - n * np.log(n) - m * np.log(m)) / (n + m)))
     a, b = scale * n, scale * m
     if a > 1:

@@ -13,7 +13,7 @@ from momus.inference.design import Design
 from momus.inference.result import NAN, TestResult
 from momus.inference.samples import taken
 from momus.inference.testing import compare_one
-from momus.joint.axes import Axis, Covariate, covariate, few_resamples, units_of
+from momus.joint.axes import AxisRows, Covariate, covariate, few_resamples, units_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -62,7 +62,7 @@ class AdjustedRow:
 
 
 def adjusted_verdicts(
-    axes: Sequence[Axis],
+    axes: Sequence[AxisRows],
     names: Sequence[str],
     real: Corpus,
     generated: Sequence[Corpus],
@@ -90,6 +90,7 @@ def adjusted_verdicts(
     if not names:
         raise UsageError("no covariate to adjust for is named", hint="name critics or fields: length,symbol-share")
     settings = settings or Settings()
+    # an axis within bins of its own values has nothing left to differ in
     tested = [axis for axis in axes if axis.critic not in names]
     rows = []
     for corpus in generated:
@@ -101,7 +102,7 @@ def adjusted_verdicts(
 
 
 def adjusted(
-    axis: Axis,
+    axis: AxisRows,
     covariates: Sequence[Covariate],
     names: tuple[str, str],
     units: tuple[Ints, Ints] | None = None,
@@ -138,6 +139,7 @@ def adjusted(
     )
     if min(row.n_real, row.n_generated) < 2:
         return replace(row, reason="few documents")
+    # the same documents without bins, so that both differences are comparable; prompts would leave others out
     whole = (
         Design.documents(row.n_real, row.n_generated)
         if units is None
@@ -161,15 +163,16 @@ def adjusted(
 
 
 def _of_both(codes: tuple[Ints, Ints], real: Bools, generated: Bools) -> tuple[Ints, Ints]:
-    return codes[0][real], codes[1][generated]
+    return codes[0][real], codes[1][generated]  # (documents that take part,) each
 
 
 def _tested(
-    axis: Axis, names: tuple[str, str], masks: tuple[Bools, Bools], design: Design, settings: Settings, family: int
+    axis: AxisRows, names: tuple[str, str], masks: tuple[Bools, Bools], design: Design, settings: Settings, family: int
 ) -> TestResult | None:
     """The test of these documents under a design; None if the statistic is not finite."""
     real, generated = (taken(axis.rows[n], np.flatnonzero(m)) for n, m in zip(names, masks, strict=True))
     try:
         return compare_one(axis.statistic, real, generated, design=design, family=family, **few_resamples(settings))
+    # rows of a statistic that does not exist for these documents: a counted outcome, `not finite`
     except ValueError:
         return None

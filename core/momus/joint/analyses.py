@@ -11,7 +11,7 @@ from typing import Any
 from momus.against.versions import Nearer
 from momus.files import plain
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.subgroups import Subgroups, subgroup_effects
 from momus.progress import Timed
@@ -48,7 +48,7 @@ class Joint:
 
 
 def analyse(
-    axes: Sequence[Axis],
+    axes: Sequence[AxisRows],
     verdicts: Sequence[Verdict],
     real: Corpus,
     generated: Sequence[Corpus],
@@ -75,6 +75,7 @@ def analyse(
     ranking = None
     if len(generated) > 1:
         task = _ranking(axes, verdicts, [real, *generated], settings)
+        # a task of names and arrays only: it must be pickled for another process
         begun = None if pool is None else pool.submit(task)
         with timed.stage("all axes", "ranks"):
             ranking = task() if begun is None else begun.result()
@@ -82,7 +83,7 @@ def analyse(
 
 
 def _ranking(
-    axes: Sequence[Axis], verdicts: Sequence[Verdict], corpora: Sequence[Corpus], settings: Settings
+    axes: Sequence[AxisRows], verdicts: Sequence[Verdict], corpora: Sequence[Corpus], settings: Settings
 ) -> Callable[[], Ranking]:
     """The task of ranking all corpora after the first by their distance from it."""
     of_row = {(v.critic, v.generated): v.band or 0.0 for v in verdicts if v.headline}

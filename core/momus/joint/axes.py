@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Axis:
+class AxisRows:
     """The headline statistic of one critic, with one row per document of every corpus.
 
     Attributes
@@ -57,22 +57,22 @@ class Axis:
     values: Mapping[str, Floats]
     per_step: bool = False
 
-    def sharing(self, axes: Iterable[Axis]) -> Axis:
+    def sharing(self, axes: Iterable[AxisRows]) -> AxisRows:
         """The axis with the tables of the first of some axes that are equal, as where both count words."""
         for other in axes:
             if all(same_entries(rows, other.rows.get(name)) for name, rows in self.rows.items()):
                 return replace(self, rows=other.rows)
         return self
 
-    def take(self, samples: Mapping[str, Ints | None]) -> Axis:
+    def take(self, samples: Mapping[str, Ints | None]) -> AxisRows:
         """Select documents of each corpus by number; None: all."""
         return self._changed(samples, lambda table, rows, name: table[rows])
 
-    def placed(self, samples: Mapping[str, Ints | None], sizes: Mapping[str, int]) -> Axis:
+    def placed(self, samples: Mapping[str, Ints | None], sizes: Mapping[str, int]) -> AxisRows:
         """Place documents of samples among all documents of their corpora; the others are unscored."""
         return self._changed(samples, lambda table, rows, name: _placed(table, rows, sizes[name]))
 
-    def _changed(self, samples: Mapping[str, Ints | None], change: Callable[[Any, Ints, str], Any]) -> Axis:
+    def _changed(self, samples: Mapping[str, Ints | None], change: Callable[[Any, Ints, str], Any]) -> AxisRows:
         columns: dict[str, Any] = {
             column: {name: t[name] if rows is None else change(t[name], rows, name) for name, rows in samples.items()}
             for column, t in (("rows", self.rows), ("scored", self.scored), ("values", self.values))
@@ -84,18 +84,21 @@ def _placed(table: Any, rows: Ints, n: int) -> Any:
     """Rows (0 for other documents), whether documents are scored (False), or values (NaN), among n documents."""
     if sparse.issparse(table):
         return place(Counted(sparse.csr_array(table), []), rows, n).matrix  # type: ignore[union-attr]
+    # one-dimensional floats are values, where 0 would be a number and NaN is none
     whole = np.full((n, *table.shape[1:]), np.nan if table.dtype == np.float64 and table.ndim == 1 else 0, table.dtype)
     whole[rows] = table
     return whole
 
 
-def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Axis | None:
+def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> AxisRows | None:
     """Collect the headline rows of a critic from its scores of all corpora; None if its rows are not documents.
 
     ``name`` takes the rows of another statistic.
     """
+    # other rows (blocks, sections) cannot be put beside those of another critic, document by document
     if row_unit(critic) != "document" or not scored:
         return None
+    # a corpus without a scored document has no rows, and says nothing of the keys
     keys = next((list(s.rows) for s in scored if s.rows), [])
     wanted = name or headline_of(critic)
     statistic = next((s for s in all_statistics(critic, keys) if s.name == wanted), None)
@@ -105,9 +108,10 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
     if any(p is None for p in parts):  # a corpus without a scored document
         return None
     rows = _same_columns(parts)
-    values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]
+    values = [_values(s, p) for s, p in zip(scored, parts, strict=True)]  # (n,) each, or None
+    # one kind of number for all corpora: they share a histogram and bins
     per_step = any(v is None for v in values)
-    return Axis(
+    return AxisRows(
         critic.name,
         critic.axis,
         statistic,
@@ -124,6 +128,7 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
 def _rows(scores: Scores, key: str) -> Any:
     """Rows of all documents under a key; Latent NLL and PPL have rows [nats, 1] and [nats, steps]."""
     if key in (LATENT_NLL, LATENT_PPL):
+        # rows are summed, and a NaN of an unscored document would spread to all
         nll = np.where(scores.scored, scores.nll, 0.0)
         return np.column_stack([nll, scores.scored if key == LATENT_NLL else scores.steps]).astype(np.float64)
     return scores.rows.get(key)
@@ -140,7 +145,7 @@ def _values(scores: Scores, rows: Any) -> Floats | None:
     scored = scores.scored
     if isinstance(rows, Counted):
         labels, matrix = rows.labels, rows.matrix
-        single = bool((np.diff(matrix.indptr)[scored] == 1).all())
+        single = bool((np.diff(matrix.indptr)[scored] == 1).all())  # one stored entry in each scored row
         # the one label that each document has
         if single and isinstance(labels, np.ndarray) and np.issubdtype(labels.dtype, np.number):
             values = np.full(len(scores), np.nan)
@@ -170,11 +175,12 @@ def units_of(
     >>> units_of((["a", "a", None], ["b"]), ([], []))
     (array([0, 0, 1]), array([0]))
     """
+    # not paired: within bins, documents of a prompt are compared with others of their bin
     design = design_of(*prompts, paired=False, groups=groups)
     return None if design.kind == "documents" else design.unit_numbers
 
 
-def covariate(name: str, axes: Sequence[Axis], real: Corpus, generated: Corpus) -> Covariate:
+def covariate(name: str, axes: Sequence[AxisRows], real: Corpus, generated: Corpus) -> Covariate:
     """Find a covariate by the name of a critic of documents, else by that of a metadata field.
 
     Raises
@@ -195,6 +201,7 @@ def covariate(name: str, axes: Sequence[Axis], real: Corpus, generated: Corpus) 
                 hint=f"critics of documents that run are: {known}; a metadata field must be read with both texts",
             )
     numbers = [_numbers(side) for side in sides]
+    # numbers in both texts or names in both: bins of one kind
     if numbers[0] is not None and numbers[1] is not None:
         return Covariate(name, numbers[0], numbers[1])
     return Covariate(name, sides[0], sides[1])

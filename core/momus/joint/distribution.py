@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.evidence import Axis as Scale
-from momus.evidence import Chart, Series, Wording
-from momus.joint.axes import Axis, axis_of
+from momus.evidence import Axis, Chart, Series, Wording
+from momus.joint.axes import AxisRows, axis_of
 from momus.numeric.types import Floats
 from momus.verdicts.statistics import NLL, PPL, shown_statistic
 
@@ -23,7 +22,7 @@ SHOWN = (0.01, 0.99)
 """Quantiles of all documents between which a distribution is drawn; the outer bins hold the rest."""
 
 
-def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: Axis, name: str = "") -> Axis:
+def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: AxisRows, name: str = "") -> AxisRows:
     """The axis of a critic with the values of a statistic, where documents have them; otherwise as it is.
 
     ``name`` is the statistic; by default, the one that has a direction (`shown_statistic`).
@@ -35,19 +34,19 @@ def shown_axis(critic: Critic[Any], scored: Sequence[Scores], axis: Axis, name: 
     return other if other is not None and _one_each(other) else axis
 
 
-def _one_each(axis: Axis) -> bool:
+def _one_each(axis: AxisRows) -> bool:
     """Whether rows are [value, weight], so that each document has a value."""
     return all(table.ndim == 2 and table.shape[1] == 2 for table in axis.rows.values())
 
 
-def distribution(critic: Critic[Any], axis: Axis, real: str) -> Chart | None:
+def distribution(critic: Critic[Any], axis: AxisRows, real: str) -> Chart | None:
     """Histograms of one number per document, over bins that all corpora share; None if the number never varies.
 
     >>> from momus.joint.distribution import shares_of
     >>> shares_of(np.array([0.0, 0.4, 2.0]), np.array([0.0, 1.0, 2.0])).round(2).tolist()
     [0.67, 0.33]
     """
-    finite = {name: v[np.isfinite(v)] for name, v in axis.values.items()}
+    finite = {name: v[np.isfinite(v)] for name, v in axis.values.items()}  # (scored documents,) by corpus
     pooled = np.concatenate(list(finite.values()))
     if not len(pooled) or not np.ptp(pooled):
         return None
@@ -61,7 +60,7 @@ def distribution(critic: Critic[Any], axis: Axis, real: str) -> Chart | None:
     ]
     note = "The outermost bins hold all documents beyond them."
     return Chart(
-        NAME, f"Documents by {words.label}", Scale(words.label + unit), Scale("share of documents"), series, note
+        NAME, f"Documents by {words.label}", Axis(words.label + unit), Axis("share of documents"), series, note
     )
 
 
@@ -74,21 +73,23 @@ def _heights(values: Floats, edges: Floats) -> list[float]:
 def bin_edges(pooled: Floats) -> Floats:
     """Edges of up to `BINS` bins; bins of whole numbers are as wide as whole numbers."""
     low, high = np.quantile(pooled, SHOWN)
+    # nearly all values are one: the rare others are all that varies
     if low == high:
         low, high = float(pooled.min()), float(pooled.max())
     if np.array_equal(pooled, np.round(pooled)):
         width = max(1.0, float(np.ceil((high - low + 1) / BINS)))
+        # edges between whole numbers, or bins would hold unequal numbers of them
         return np.asarray(np.arange(low - 0.5, high + 0.5 + width, width))
     return np.linspace(low, high, BINS + 1)
 
 
 def shares_of(values: Floats, edges: Floats) -> Floats:
     """Share of the values in each bin; values beyond the outer edges count to the outermost bins."""
-    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)  # (bins,)
     return np.asarray(counts / len(values))
 
 
-def _measured(critic: Critic[Any], axis: Axis) -> Wording:
+def _measured(critic: Critic[Any], axis: AxisRows) -> Wording:
     """What one number per document is called."""
     if axis.per_step or axis.statistic.name in (NLL.name, PPL.name):
         return Wording("Latent NLL", unit="nats per step" if critic.sequence else "nats")

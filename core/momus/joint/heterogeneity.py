@@ -79,20 +79,22 @@ def heterogeneity(
     size = max(int(side.max(initial=-1)) for side in subgroups) + 1
     if units is not None:
         return _of_groups(rows, subgroups, units, size)
-    table, numbers = np.concatenate(rows), np.concatenate(subgroups)
+    table, numbers = np.concatenate(rows), np.concatenate(subgroups)  # (n + m, 2), (n + m,)
     x, w = table.T
     n = [np.bincount(side, minlength=size).astype(np.float64)[:, None] for side in subgroups]
-    observed = (np.arange(len(table)) < len(rows[0])).astype(np.float32)[:, None]
+    observed = (np.arange(len(table)) < len(rows[0])).astype(np.float32)[:, None]  # (n + m, 1)
     difference, variance = _differences(x, w, numbers, n, observed)
     if not np.all(variance > 0):
         return Heterogeneity(reason="a subgroup has no variance")
+    # after this shift, no difference is expected within a subgroup under the hypothesis: labels are exchangeable there
     common = float((difference / variance).sum() / (1 / variance).sum())
-    x = x - common * w * (1 - observed[:, 0])
+    x = x - common * w * (1 - observed[:, 0])  # Σx/Σw of generated documents falls by `common`
     here = float(_cochran(*_differences(x, w, numbers, n, observed))[0])
     design, beyond = Design.bins(*subgroups), 0
     for number, drawn in chunks(0, permutations):
         labels = random_labels(design, seed, number, drawn)
         q = _cochran(*_differences(x, w, numbers, n, labels))
+        # a relabelling without variance counts against the observed Q
         beyond += int((np.where(np.isnan(q), np.inf, q) >= here * (1 - 1e-9)).sum())
     p = (beyond + 1) / (permutations + 1)
     return Heterogeneity(here, size - 1, p, permutations, len(rows[0]), len(rows[1]))
@@ -101,12 +103,12 @@ def heterogeneity(
 def _differences(x: Floats, w: Floats, numbers: Ints, n: list[Floats], labels: Weights | Floats) -> Sides:
     """Differences of Σx/Σw by subgroup, generated − real, and their variances: (K, B) each."""
     size = len(n[0])
-    columns = [indicator(numbers, size, c) for c in (x, w, x * x, x * w, w * w)]
+    columns = [indicator(numbers, size, c) for c in (x, w, x * x, x * w, w * w)]  # (K, N) each
     real = [np.asarray(c @ labels, dtype=np.float64) for c in columns]
     other = [np.asarray(c.sum(axis=1)).reshape(-1, 1) - r for c, r in zip(columns, real, strict=True)]
     ratios, variances = [], []
     for (sx, sw, xx, xw, ww), count in zip((real, other), n, strict=True):
-        ratio = sx / sw
+        ratio = sx / sw  # (K, B)
         squares = np.maximum(xx - 2 * ratio * xw + ratio**2 * ww, 0.0)
         ratios.append(ratio)
         variances.append(squares / sw**2 * count / (count - 1))
@@ -128,23 +130,25 @@ def _of_groups(rows: Sides, subgroups: tuple[Ints, Ints], units: tuple[Ints, Int
     ratios, of_sides, counts = [], [], []
     for (x, w), numbers, unit in ((side.T, s, u) for side, s, u in zip(rows, subgroups, units, strict=True)):
         codes = np.unique(unit, return_inverse=True)[1]
-        totals = np.bincount(numbers, w, size)
+        totals = np.bincount(numbers, w, size)  # (K,)
         ratio = np.bincount(numbers, x, size) / totals
         influence = (x - ratio[numbers] * w) / totals[numbers]
         # influences of groups on the ratios of subgroups, (groups, K)
         n = int(codes.max()) + 1
         table = np.bincount(codes * size + numbers, influence, n * size).reshape(n, size)
-        of_sides.append(table.T @ table * n / max(n - 1, 1))
+        of_sides.append(table.T @ table * n / max(n - 1, 1))  # (K, K)
         ratios.append(ratio)
         counts.append(n)
     freedom, covariance = size - 1, of_sides[0] + of_sides[1]
     # Welch–Satterthwaite degrees of freedom of the covariance, by the total variance of each text
     parts = [float(np.trace(c)) for c in of_sides]
     degrees = sum(parts) ** 2 / max(sum(v**2 / max(k - 1, 1) for v, k in zip(parts, counts, strict=True)), 1e-300)
+    # a covariance of fewer groups than subgroups is singular, and T² would be infinite
     if min(counts) <= size or degrees <= freedom or np.linalg.matrix_rank(covariance) < size:
         return Heterogeneity(reason="too few groups", units_real=counts[0], units_generated=counts[1])
-    contrasts = np.eye(size)[1:] - np.eye(size)[0]
+    contrasts = np.eye(size)[1:] - np.eye(size)[0]  # each subgroup less the first, (K − 1, K)
     d = contrasts @ (ratios[1] - ratios[0])
+    # T² does not depend on which subgroup the others are contrasted with
     q = float(d @ np.linalg.solve(contrasts @ covariance @ contrasts.T, d))
     p = float(f.sf(q * (degrees - freedom + 1) / (degrees * freedom), freedom, degrees - freedom + 1))
     return Heterogeneity(q, freedom, p, 0, counts[0], counts[1])

@@ -30,6 +30,7 @@ def nearer_of(
             continue
         unit = bands.get(critic) or 1.0
         for name, new in ranks.items():
+            # rank intervals are simultaneous: where they do not overlap, the order is sure
             nearer = "new" if new.rank_high < old.rank_low else "old" if old.rank_high < new.rank_low else ""
             sizes = old.distance / unit, new.distance / unit
             rows.append(Nearer(critic, axis, name, *sizes, bool(bands.get(critic)), nearer))

@@ -52,7 +52,7 @@ class Pilot:
 
 
 @dataclass(frozen=True)
-class Plan:
+class AxisPlan:
     """What one axis needs to detect a difference.
 
     Attributes
@@ -106,13 +106,14 @@ def power_at(pilot: Pilot, factor: float, difference: float, level: float) -> fl
     from scipy.stats import norm, t
 
     if pilot.detectable is not None:
+        # one-sided, as distances are tested; the pilot's detectable distance lies this many standard errors up
         reached = float(norm.isf(pilot.alpha / pilot.family)) + float(norm.ppf(0.8))
         shift = difference / pilot.detectable * math.sqrt(factor) * reached
         return float(norm.sf(float(norm.isf(level)) - shift))
     freedom = max(pilot.freedom * factor, 1.0)
     shift = difference * math.sqrt(factor) / pilot.error
     edge = t_quantile(1 - level / 2, freedom)
-    return float(t.sf(edge - shift, freedom) + t.cdf(-edge - shift, freedom))
+    return float(t.sf(edge - shift, freedom) + t.cdf(-edge - shift, freedom))  # both tails of a two-sided test
 
 
 def factor_for(pilot: Pilot, difference: float, level: float, power: float) -> float:
@@ -122,11 +123,12 @@ def factor_for(pilot: Pilot, difference: float, level: float, power: float) -> f
     """
     from scipy.optimize import brentq
 
-    low, high = 2 / min(pilot.units), LARGEST
+    low, high = 2 / min(pilot.units), LARGEST  # two units at least
     if power_at(pilot, high, difference, level) < power:
         return math.inf
     if power_at(pilot, low, difference, level) >= power:
         return low
+    # over log factor: factors span six decades
     root = brentq(lambda x: power_at(pilot, math.exp(x), difference, level) - power, math.log(low), math.log(high))
     return math.exp(root)
 
@@ -138,7 +140,7 @@ def plan(
     difference: float | None = None,
     power: float = 0.8,
     family: int | None = None,
-) -> list[Plan]:
+) -> list[AxisPlan]:
     """Plan the size of a comparison from the headline rows of a pilot.
 
     Parameters
@@ -184,16 +186,16 @@ def plan(
     return [_plan(v, difference, power, family) for v in headline if critics is None or v.critic in critics]
 
 
-def _plan(v: Verdict, difference: float, power: float, family: int | None) -> Plan:
+def _plan(v: Verdict, difference: float, power: float, family: int | None) -> AxisPlan:
     pilot = pilot_of(v)
     if isinstance(pilot, str):
-        return Plan(v.critic, v.axis, v.generated, reason=pilot)
+        return AxisPlan(v.critic, v.axis, v.generated, reason=pilot)
     level = pilot.alpha / (family or pilot.family)
     factor = factor_for(pilot, difference, level, power)
     if not math.isfinite(factor):
-        return Plan(v.critic, v.axis, v.generated, pilot, difference, level, power, reason="out of reach")
+        return AxisPlan(v.critic, v.axis, v.generated, pilot, difference, level, power, reason="out of reach")
     low, high = (factor * ratio for ratio in _variance_ratios(pilot.freedom))
-    return Plan(v.critic, v.axis, v.generated, pilot, difference, level, power, factor, low, high)
+    return AxisPlan(v.critic, v.axis, v.generated, pilot, difference, level, power, factor, low, high)
 
 
 def pilot_of(v: Verdict) -> Pilot | str:

@@ -10,7 +10,7 @@ import numpy as np
 from momus.inference.matching import Names
 from momus.inference.pools import pools_of
 from momus.inference.ranking import Distances, Ranks, average, nearest_on_average, ranked
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.replicates import Replicates
 from momus.numeric.types import Ints
 
@@ -75,7 +75,7 @@ class Ranking:
 
 
 def ranks(
-    axes: Sequence[Axis],
+    axes: Sequence[AxisRows],
     real: str,
     models: Sequence[str],
     prompts: Mapping[str, Names],
@@ -108,7 +108,7 @@ def ranks(
     >>> x = {name: rng.normal(size=50) + shift for name, shift in {"real": 0, "near": 0.1, "far": 2}.items()}
     >>> rows = {k: np.column_stack([v, ones]) for k, v in x.items()}
     >>> statistic = Statistic("mean", "x", "value", mean, effect="hedges_g")
-    >>> axis = Axis("a", "axis", statistic, rows, {k: ones for k in x}, x)
+    >>> axis = AxisRows("a", "axis", statistic, rows, {k: ones for k in x}, x)
     >>> ids = [str(i) for i in range(50)]
     >>> ranking = ranks([axis], "real", ["far", "near"], {k: ids for k in x}, bands={"a": 0.2})
     >>> [(r.model, r.rank_low, r.rank_high) for r in ranking.of("all axes")]
@@ -116,8 +116,9 @@ def ranks(
     """
     bands = bands or {}
     corpora = [real, *models]
+    # units over all corpora, not pair by pair: the errors of two distances to one real text are correlated
     pools = pools_of({c: prompts[c] for c in corpora}, {c: groups[c] for c in corpora} if groups else None)
-    freedom = float(max(min(pools.sizes) - 1, 1))
+    freedom = float(max(min(pools.sizes) - 1, 1))  # of the smallest pool, which has the largest error
     excluded: dict[str, str] = {}
     bootstraps: dict[str, Replicates] = {}
     for axis in axes:
@@ -125,6 +126,7 @@ def ranks(
             bootstraps[axis.critic] = Replicates(axis, corpora, pools, prompts, groups or {}, seed)
         except ValueError as error:
             excluded[axis.critic] = str(error)
+    # draws outside and axes inside: every axis sees the same resample, as means over axes need
     for drawn in pools.multiplicities(resamples, seed):
         for bootstrap in bootstraps.values():
             bootstrap.add(drawn)
@@ -133,6 +135,7 @@ def ranks(
     by_critic: dict[str, Distances] = {}
     for critic, bootstrap in bootstraps.items():
         distances = bootstrap.distances(freedom)
+        # dropping single resamples would leave the axes with different draws
         if not np.isfinite(distances.deviations).all():
             excluded[critic] = "its statistic does not exist for some resamples"
             continue
@@ -140,6 +143,7 @@ def ranks(
         sizes = bootstrap.documents
         ranked_here = ranked(distances, confidence)
         rows += _rows(critic, bootstrap.axis.name, models, distances, ranked_here, sizes, units, confidence)
+        # its rows stay; only the mean over axes needs a common unit
         if not np.min(bands.get(critic, 0.0)) > 0:
             excluded[critic] = f"it has no band, so it does not count over {ALL_AXES}"
     counted = [critic for critic in by_critic if critic not in excluded]
@@ -147,8 +151,9 @@ def ranks(
         # Hedges' g has another unit for each model, and so have their bands: (axes, models)
         parts, of = [by_critic[c] for c in counted], np.array([np.broadcast_to(bands[c], len(models)) for c in counted])
         distances = average(parts, of)
+        # errors of |effect| may be one-sided (`Distances.errors`), so who is nearest is counted among plain replicates
         overall = replace(ranked(distances, confidence), nearest=nearest_on_average(parts, of))
-        sizes = np.min([bootstraps[c].documents for c in counted], axis=0)
+        sizes = np.min([bootstraps[c].documents for c in counted], axis=0)  # (1 + models,)
         rows += _rows(ALL_AXES, ALL_AXES, models, distances, overall, sizes, units, confidence)
     return Ranking(rows, excluded, confidence, resamples, pools.matched)
 
@@ -163,7 +168,7 @@ def _rows(
     units: int,
     confidence: float,
 ) -> list[RankRow]:
-    low, high = distances.intervals(confidence)
+    low, high = distances.intervals(confidence)  # (models,) each
     values = distances.shown
     return [
         RankRow(

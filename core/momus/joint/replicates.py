@@ -19,7 +19,7 @@ from momus.inference.pvalues import Prepared, both_values
 from momus.inference.ranking import Distances
 from momus.inference.samples import Samples, sums_by
 from momus.inference.weights import Weights
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.numeric.types import Floats, Ints
 
 LARGEST: tuple[Callable[..., Floats], ...] = (kolmogorov_smirnov, supremum)
@@ -47,14 +47,15 @@ class LargestGap:
 
     def __init__(self, function: Callable[..., Floats], real: Floats, model: Floats) -> None:
         self.cumulative = function is kolmogorov_smirnov
-        self.gaps = self._gaps(real, model)[0]
+        self.gaps = self._gaps(real, model)[0]  # (V,)
         self._least: float | None = None
 
     def __call__(self, real: Floats, model: Floats) -> Floats:
         """Errors of the distance for resampled rows of both texts, (B, V) each: (B,)."""
-        errors = self._gaps(real, model) - self.gaps
+        errors = self._gaps(real, model) - self.gaps  # (B, V)
         if self._least is None:  # standard errors are those of the first resamples
             self._least = float(np.abs(self.gaps).max() - NEAR * errors.std(axis=0).max())
+        # a column near 0 may be in both, if no gap is clear: its distance grows whichever way it errs
         up, down = errors[:, self.gaps >= self._least], -errors[:, -self.gaps >= self._least]
         return np.asarray(np.concatenate([up, down], axis=1).max(axis=1))
 
@@ -92,7 +93,7 @@ class Replicates:
 
     def __init__(
         self,
-        axis: Axis,
+        axis: AxisRows,
         corpora: Sequence[str],
         pools: Pools,
         prompts: Mapping[str, Names],
@@ -103,7 +104,7 @@ class Replicates:
         missing = [c for c in corpora if c not in axis.rows or not axis.scored[c].any()]
         if missing:
             raise ValueError(f"no scored documents of {', '.join(map(repr, missing))}")
-        kept = _kept(axis, corpora, pools)
+        kept = _kept(axis, corpora, pools)  # row numbers, by corpus
         self.documents = np.array([len(k) for k in kept])
         if self.documents.min() < 2:
             raise ValueError("fewer than two scored documents of a corpus take part")
@@ -112,15 +113,17 @@ class Replicates:
         # weighted sums of rows by unit, (units, V), and the numbers of these units
         self.units, self.sums = [], []
         for corpus, k, w, table in zip(corpora, kept, weights, tables, strict=True):
+            # summed by unit once: a resample is then a product of units, not of documents
             units, codes = np.unique(pools.units[corpus][k], return_inverse=True)
             self.units.append(units)
             self.sums.append(sums_by(codes, len(units), table, w))
         is_g = self.statistic.kind == "value" and self.statistic.effect == "hedges_g"
+        # of Hedges' g, in standard deviations of these texts: a unit that resamples do not change
         self.factors = [
             hedges_factor((tables[0], t), (weights[0], w))[0] if is_g else 1.0
             for t, w in zip(tables[1:], weights[1:], strict=True)
         ]
-        whole = [pooled(s, np.ones((s.shape[0], 1))) for s in self.sums]
+        whole = [pooled(s, np.ones((s.shape[0], 1))) for s in self.sums]  # (1, V) each
         with np.errstate(divide="ignore", invalid="ignore"):
             self.estimates = self._effects(whole)[0]
         function, plain = self.statistic.function, self.statistic.prepare is None
@@ -131,12 +134,14 @@ class Replicates:
         self.sizes: Floats | None = None
         self.observed: Floats | None = None
         if self.statistic.kind == "distance":
+            # kept before chance is taken off: the upper end of an interval starts from here
             self.observed = self.estimates
             of_models = self._samples(tables, kept, prompts, groups)
             chance = [chance_distance(self.statistic, samples, seed, CHANCE) for samples in of_models]
             self.estimates = self.estimates - np.array(chance)
             witness = witness_of(self.statistic)
             if witness is not None:
+                # blocks as in verdicts, so that both tell the same cross-fitted distance
                 blocks = [Samples(s.tables, in_blocks(s.design, seed)) for s in of_models]
                 self.sizes = np.array([cross_fitted(s, witness, seed) for s in blocks])
         self._replicates: list[Floats] = []
@@ -144,17 +149,17 @@ class Replicates:
     def add(self, drawn: Weights) -> None:
         """Add replicates for the multiplicities of all units, (U, B)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            sums = [pooled(s, drawn[u]) for u, s in zip(self.units, self.sums, strict=True)]
+            sums = [pooled(s, drawn[u]) for u, s in zip(self.units, self.sums, strict=True)]  # (B, V) each
             if self.largest:
                 columns = [gap(sums[0], model) for gap, model in zip(self.largest, sums[1:], strict=True)]
-                self._replicates.append(np.column_stack(columns))
+                self._replicates.append(np.column_stack(columns))  # errors, (B, K)
             else:
                 self._replicates.append(self._effects(sums))
 
     def distances(self, freedom: float) -> Distances:
         """Estimates and deviations; those of n units keep (n − 1)/n of the variance."""
         values = np.concatenate(self._replicates)
-        deviations = (values - values.mean(axis=0)) * np.sqrt((freedom + 1) / freedom)
+        deviations = (values - values.mean(axis=0)) * np.sqrt((freedom + 1) / freedom)  # (resamples, K)
         signed = self.statistic.kind == "value"
         return Distances(self.estimates, deviations, signed, freedom, self.sizes, self.observed)
 
@@ -191,7 +196,7 @@ class Replicates:
         return samples
 
 
-def _kept(axis: Axis, corpora: Sequence[str], pools: Pools) -> list[Ints]:
+def _kept(axis: AxisRows, corpora: Sequence[str], pools: Pools) -> list[Ints]:
     """Row numbers of the documents of each corpus that take part."""
     rows = [np.flatnonzero(axis.scored[c]) for c in corpora]
     if not pools.matched:
@@ -209,6 +214,7 @@ def _weights(prompts: Ints, matched: bool) -> Floats:
 
 def _aligned(parts: Sequence[Rows]) -> list[Rows]:
     """Rows of all corpora without columns that are empty in all, dense if they are narrow."""
+    # together, as columns that one corpus lacks must stay where another has them
     stacked = sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
     table = Tables.of(stacked, stacked[:0]).real
     ends = np.cumsum([0, *(p.shape[0] for p in parts)])

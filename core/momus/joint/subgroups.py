@@ -15,7 +15,7 @@ from momus.inference.adjustment import bin_codes, quantile_codes
 from momus.inference.matching import design_of
 from momus.inference.result import TestResult
 from momus.inference.testing import compare_one
-from momus.joint.axes import Axis, Covariate, covariate, few_resamples, units_of
+from momus.joint.axes import AxisRows, Covariate, covariate, few_resamples, units_of
 from momus.joint.heterogeneity import NONE, Heterogeneity, heterogeneity
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -84,7 +84,7 @@ class Subgroups:
 
 
 def subgroup_effects(
-    axes: Sequence[Axis], by: str, real: Corpus, generated: Corpus, settings: Settings | None = None
+    axes: Sequence[AxisRows], by: str, real: Corpus, generated: Corpus, settings: Settings | None = None
 ) -> list[Subgroups]:
     """Compare each axis within each quarter of another axis' values, or for each value of a metadata field.
 
@@ -117,6 +117,7 @@ def _subgroups(column: Covariate) -> tuple[tuple[Ints, Ints], list[Label]]:
     if isinstance(column.real, np.ndarray):
         values = np.concatenate([np.asarray(column.real), np.asarray(column.generated)])
         codes = quantile_codes(values, QUARTERS)
+        # equal values share a bin, so that there may be fewer than four
         members = [values[codes == k] for k in range(int(codes.max(initial=-1)) + 1)]
         labels = [("", float(v.min()), float(v.max())) for v in members]
         return (codes[: len(column.real)], codes[len(column.real) :]), labels
@@ -144,7 +145,7 @@ def check_values(column: Covariate) -> list[str]:
 
 
 def _of_axis(
-    axis: Axis,
+    axis: AxisRows,
     by: str,
     codes: tuple[Ints, Ints],
     labels: Sequence[Label],
@@ -154,6 +155,7 @@ def _of_axis(
 ) -> Subgroups:
     corpora = real, generated
     members = [
+        # row numbers of both texts, for each subgroup
         tuple(np.flatnonzero(axis.scored[c.name] & (side == k)) for c, side in zip(corpora, codes, strict=True))
         for k in range(len(labels))
     ]
@@ -164,11 +166,13 @@ def _of_axis(
     analysis = Subgroups(axis.critic, axis.name, axis.statistic.name, generated.name, by, subgroups)
     chosen = [pair for pair, s in zip(members, subgroups, strict=True) if s.result is not None]
     rows, tested = _rows_of_means(axis, (real.name, generated.name))
+    # a distance of distributions has no variance by subgroup that Q could weight with
     if rows is None or len(chosen) < 2:
         reason = "fewer than two subgroups" if rows is not None else "no value per document"
         return replace(analysis, reason=reason)
+    # renumbered from 0: subgroups without a result leave no gap in Cochran's Q
     numbers = [np.repeat(np.arange(len(chosen)), [len(pair[i]) for pair in chosen]) for i in (0, 1)]
-    order = [np.concatenate([pair[i] for pair in chosen]) for i in (0, 1)]
+    order = [np.concatenate([pair[i] for pair in chosen]) for i in (0, 1)]  # rows in the order of `numbers`
     units = units_of((real.prompts, generated.prompts), (real.groups, generated.groups))
     test = heterogeneity(
         (rows[0][order[0]], rows[1][order[1]]),
@@ -181,7 +185,7 @@ def _of_axis(
 
 
 def _tested(
-    axis: Axis, members: tuple[Ints, ...], corpora: tuple[Corpus, Corpus], settings: Settings
+    axis: AxisRows, members: tuple[Ints, ...], corpora: tuple[Corpus, Corpus], settings: Settings
 ) -> TestResult | None:
     if min(map(len, members)) < FEWEST:
         return None
@@ -189,6 +193,7 @@ def _tested(
         [[names[i] for i in rows.tolist()] for names, rows in zip(sides, members, strict=True)]
         for sides in ([c.prompts for c in corpora], [c.groups for c in corpora])
     )
+    # pairs were asked for of the whole texts: a subgroup without common prompts must not be an error
     paired = None if settings.paired is not False else False
     design = design_of(prompts[0], prompts[1], paired, groups=(groups[0], groups[1]))
     sides = (axis.rows[c.name][rows] for c, rows in zip(corpora, members, strict=True))
@@ -196,7 +201,7 @@ def _tested(
     return None if result.method.lacks else result
 
 
-def _rows_of_means(axis: Axis, names: tuple[str, str]) -> tuple[tuple[Floats, Floats] | None, Tested]:
+def _rows_of_means(axis: AxisRows, names: tuple[str, str]) -> tuple[tuple[Floats, Floats] | None, Tested]:
     """Rows [x, w] whose ratio of totals is compared over subgroups: (n, 2) and (m, 2)."""
     one, other = (axis.rows[name] for name in names)
     if _is_ratio(axis.statistic) and not sparse.issparse(one) and one.shape[1] == 2:

@@ -56,7 +56,7 @@ def jackknife(
     value = float(function(stream))
     pieces = pieces_of(stream, groups, align, by_group)
     left = [function(joined(stream, [p for j, p in enumerate(pieces) if j != i])) for i in range(len(pieces))]
-    adjusted = _at_one_length(np.array(left), value, pieces)
+    adjusted = _at_one_length(np.array(left), value, pieces)  # (g,)
     g = len(pieces)
     error = float(np.sqrt((g - 1) / g * ((adjusted - adjusted.mean()) ** 2).sum()))
     return Jackknifed(value, error, g, _freedom(pieces, by_group))
@@ -89,17 +89,20 @@ def shuffled(
     pieces = pieces_of(stream, groups, by_group=by_group)
     g = len(pieces)
     of = reordered(pieces) if reordered else lambda order: function(joined(stream, [pieces[j] for j in order]))
+    # seeded by the number of groups alone: both texts of a comparison, and every run, get the same orders
     rng = np.random.default_rng(groups)
     orders = [rng.permutation(g).tolist() for _ in range(ORDERS)]
     values = [of(order) for order in orders]
     chance = float(np.var(values, ddof=1))
     # left[i, o]: the value of order o without piece i, (g, left_out); a two-way table without replicates
     left = np.array([[of([j for j in order if j != i]) for order in orders[:left_out]] for i in range(g)])
-    means = left.mean(axis=1)
+    means = left.mean(axis=1)  # (g,)
+    # what neither the piece nor the order explains, (g, left_out): its mean square estimates the variance over orders
     interaction = left - means[:, None] - left.mean(axis=0) + left.mean()
     noise = float((interaction**2).sum()) / ((g - 1) * (left_out - 1))
     if by_group:
         means = _at_one_length(means, float(np.mean(values[:left_out])), pieces)
+    # a mean over left_out orders keeps 1/left_out of the noise, with g − 1 degrees of freedom
     spread = float(((means - means.mean()) ** 2).sum()) - (g - 1) * noise / left_out
     content = max((g - 1) / g * spread, 0.0)
     freedom = _freedom(pieces, by_group)
@@ -157,6 +160,7 @@ def _at_one_length(left: Floats, whole: float, pieces: Sequence[RunningText]) ->
     """
     lengths = np.array([len(p) for p in pieces])
     log_rest = np.log(lengths.sum() - lengths)  # log length without piece i, (g,)
+    # slope per unit of log length; the log lengths differ, as each text without a piece is shorter than the whole
     slope = (whole - left.mean()) / (np.log(lengths.sum()) - log_rest.mean())
     adjusted: Floats = left - slope * (log_rest - log_rest.mean())
     return adjusted
@@ -195,7 +199,7 @@ def _shares_of_groups(stream: RunningText, tokens: int, pieces: int) -> RunningT
     groups = stream.by_group(len(stream))
     count = -(-pieces // len(groups))
     kept: list[RunningText] = []
-    ends = np.cumsum([len(group) for group in groups])
+    ends = np.cumsum([len(group) for group in groups])  # (groups,)
     length = 0
     for group, end in zip(groups, (ends * (tokens / len(stream))).round().astype(int).tolist(), strict=True):
         # what earlier groups are too long or too short by is made up for in the next

@@ -74,18 +74,21 @@ class Tail:
         values = np.sort(sample[~np.isnan(sample)])
         if not len(values):
             return cls(values, len(sample), np.inf, 1.0, 0.0)
+        # a value of the sample itself: documents that share it stay out of the excess
         start = float(np.quantile(values, INNER, method="lower"))
-        excess = values[values > start] - start
+        excess = values[values > start] - start  # ascending
         return cls(values, len(sample), start, *_pareto(excess[np.isfinite(excess)]))
 
     def surprise(self, values: Floats) -> Floats:
         """−log P(X ≥ x) of each value x, 0 where it is missing: float64 like ``values``."""
         inner = np.minimum(values, self.start)
         above = len(self.values) - np.searchsorted(self.values, inner, side="left")
+        # −log((above + 1)/(n + 1)): beyond the largest value it stays finite, and the tail takes over
         frequency = np.log(self.size + 1.0) - np.log(above + 1.0)
         with np.errstate(over="ignore"):  # of a tail so thin that any value beyond it is as extreme as can be
             excess = np.minimum(np.maximum(values - self.start, 0.0) / self.scale, np.finfo(np.float64).max)
         beyond = np.log1p(self.shape * excess) / self.shape if self.shape else excess
+        # P(X ≥ x) = P(X ≥ start) · P(X ≥ x | X ≥ start); up to `start`, the second factor is 1
         return np.where(np.isnan(values), 0.0, frequency + beyond)
 
 
@@ -102,8 +105,9 @@ def _pareto(excess: Floats) -> tuple[float, float]:
     mean = float(excess.mean())
     # E[X (1 − F(X))] by plotting positions
     weighted = float(((n - np.arange(n) - 0.65) / n * excess).mean())
-    left = mean - 2 * weighted
+    left = mean - 2 * weighted  # near 0 for equal values; the heavier the tail, the nearer to the mean
     shape = 2 - mean / left if left > 0 else HEAVIEST
+    # negative shapes have an end, beyond which every document would be equally impossible
     if n < 3 or shape <= 0:
         return mean, 0.0
     shape = min(shape, HEAVIEST)
@@ -162,9 +166,10 @@ class Ranked:
     @classmethod
     def of(cls, surprise: Floats, weights: Floats, units: int) -> Ranked:
         """Rank by documents whose weights add up to 1 in each of so many units."""
-        order = np.argsort(surprise, kind="stable")
-        reached = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)
+        order = np.argsort(surprise, kind="stable")  # ascending
+        reached = np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)  # weight from place i on, (n + 1,)
         p = (1 + reached) / (units + 1)
+        # rounded up, which only makes p larger; documents of equal weight have whole numbers anyway
         return cls(surprise[order], np.ceil(p * (len(surprise) + 1) - 1e-9).astype(np.int64))
 
     def __call__(self, values: Floats) -> Ints:
@@ -208,15 +213,17 @@ class Calibrated:
         groups
             The group of each document; None stands alone. Default: documents are independent.
         """
+        # tuples of two lengths: no group can have the name of a single document
         names = [(g,) if g is not None else (None, i) for i, g in enumerate(groups)] or range(len(real))
         place: dict[object, int] = {}
         unit = np.array([place.setdefault(names[i], len(place)) for i in order.tolist()], dtype=np.int64)
-        held = unit >= max(round(len(place) * REFERENCE), 1)
+        held = unit >= max(round(len(place) * REFERENCE), 1)  # whether a document, in `order`, calibrates
         reference, calibrating = real[order][~held], real[order][held]
-        sizes = np.bincount(unit[held], minlength=len(place))
+        sizes = np.bincount(unit[held], minlength=len(place))  # documents of each unit, 0 for the reference
         weights, units = 1.0 / np.maximum(sizes, 1)[unit[held]], int((sizes > 0).sum())
         upper = [Tail.of(column) for column in reference.T]
         lower = [Tail.of(-column) if both else None for column, both in zip(reference.T, two_sided, strict=True)]
+        # the tails were learned on other documents, so calibrating ones are exchangeable with new ones
         surprise, _ = _surprise(calibrating, upper, lower)
         by_critic = [Ranked.of(column, weights, units) for column in surprise.T]
         return cls(upper, lower, by_critic, Ranked.of(surprise.max(axis=1, initial=0.0), weights, units), units)
@@ -227,7 +234,7 @@ class Calibrated:
     def judge(self, values: Floats) -> Judged:
         """Judge documents by their values, (n, critics)."""
         surprise, small = _surprise(values, self.upper, self.lower)
-        worst = surprise.argmax(axis=1)
+        worst = surprise.argmax(axis=1)  # (n,)
         rows = np.arange(len(values))
         largest = surprise[rows, worst]
         ranks = self.oddity(largest).astype(np.int32)
@@ -280,6 +287,7 @@ def largest_rank(counts: Ints, calibrating: int, fdr: float) -> int:
     """
     chosen = np.cumsum(counts)
     p = np.arange(len(counts)) / (calibrating + 1)
+    # p · N ≤ fdr · chosen, without a division by the number chosen, which may be 0
     good = np.flatnonzero((counts > 0) & (p * chosen[-1] <= fdr * chosen))
     return int(good.max(initial=0))
 
@@ -293,6 +301,7 @@ def q_values(counts: Ints, calibrating: int) -> Floats:
     chosen = np.cumsum(counts)
     p = np.arange(len(counts)) / (calibrating + 1)
     estimate = np.where(counts > 0, p * chosen[-1] / np.maximum(chosen, 1), np.inf)
+    # a larger p never has a smaller q: the minimum over all ranks from this one on
     return np.minimum(np.minimum.accumulate(estimate[::-1])[::-1], 1.0)
 
 

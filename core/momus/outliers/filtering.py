@@ -19,15 +19,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from momus.arguments import arg
-from momus.critic import Critic
 from momus.critic.effects import is_trusted
-from momus.critic.hooks import row_unit
+from momus.critic.hooks import AdvancedMixin, row_unit
+from momus.critic.powers import defines, has_latents
 from momus.critic.registry import critic_class, load_critic
-from momus.engine.scoring import OtherPlanError, ScoringRun, critic_folders, score_parts
-from momus.errors import UsageError
+from momus.engine.folders import CriticFolders
+from momus.engine.scoring import OtherPlanError, ScoringRun, score_parts
+from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats
-from momus.outliers.flagging import Calibration, Choice, Flagged, check_rate
+from momus.outliers.flagging import Choice, Flagged, RealCalibration, check_rate
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
 from momus.ownership import check_place
@@ -73,6 +74,8 @@ class Filtered:
         By critic, how many of the real documents that were used it was fitted on.
     examples
         The oddest documents that went, at most ten per critic.
+    failed
+        Why critics are left out that were not named, by name.
     """
 
     documents: int
@@ -88,6 +91,7 @@ class Filtered:
     judged_by_none: int
     seen: Mapping[str, int]
     examples: Sequence[Flagged]
+    failed: Mapping[str, str]
 
     @property
     def kept(self) -> int:
@@ -150,12 +154,13 @@ def filter_text(
     """
     check_rate(fdr)
     reading = reading or ReadingOptions()
-    folders = critic_folders([Path(c) for c in critics])
-    classes = {name: critic_class(name) for name in folders}
-    for name, cls in classes.items():
-        if row_unit(cls) != "document":
+    folders = CriticFolders.of(critics)
+    for name, cls in ((name, critic_class(name)) for name in folders.paths):
+        if (unit := row_unit(cls)) != "document":
+            raise UsageError(f"critic {name!r} judges a {unit}, not a document", hint="filter by other critics")
+        if not (has_latents(cls) or defines(cls, AdvancedMixin, "oddity")):
             raise UsageError(
-                f"critic {name!r} judges a {row_unit(cls)}, not a document", hint="filter by other critics"
+                f"critic {name!r} compares texts as wholes, and ranks no documents", hint="filter by other critics"
             )
     inputs = [*paths, *real, *critics]
     writing = writers(keep, drop, [*inputs, scores], overwrite)
@@ -165,14 +170,21 @@ def filter_text(
     )
     scored = partial(_scored, score, scores, overwrite=overwrite, progress=progress)
     # real text that will not do is refused before the rest is scored
-    known = ScoredText(scored("real", real), classes, reading)
-    used = known.unseen({n: is_trusted(f, trust) for n, f in folders.items()}) if skip_fitted else known.checked()
-    measures = list(known.measures.values())
-    units = [unit_of(m.sequence, cls.reporting.oddity_unit) for m, cls in zip(measures, classes.values(), strict=True)]
-    ids, values, groups = known.rows(used)
-    calibration = Calibration.of(list(classes), units, measures, ids, values, fdr, groups)
-    text = ScoredText(scored("new", paths), classes, reading)
+    stored = scored("real", real)
+    known = ScoredText(stored, [*stored.critics], reading)
+    trusted = {name: is_trusted(folders.paths[name], trust) for name in known.measures}
+    used = known.unseen(trusted) if skip_fitted else known.checked()
+    calibration, n_real = known.calibration(used, fdr)
+    new = scored("new", paths)
+    both = [name for name in known.measures if name in new.critics]
+    if not both:
+        raise FittingError("no critic can score both texts", hint="name the critics, to see why they fail")
+    if len(both) < len(known.measures):  # one fails on the new text alone
+        known = ScoredText(stored, both, reading)
+        calibration, n_real = known.calibration(used, fdr)
+    text = ScoredText(new, both, reading)
     choice = calibration.choose(map(text.values, range(len(text.sizes))))
+    # outputs are opened after everything that can be refused has been
     with writing as (kept, dropped):
         examples = _copy(text, calibration, choice, kept, dropped)
     return Filtered(
@@ -180,15 +192,16 @@ def filter_text(
         dropped=int(choice.goes.sum()),
         fdr=fdr,
         p=choice.largest / (len(calibration) + 1) if choice.largest else None,
-        real=len(ids),
+        real=n_real,
         calibrating=len(calibration),
-        left_out=len(used) - len(ids),
+        left_out=len(used) - n_real,
         fewest=choice.fewest,
-        by_critic={name: choice.ends(k) for k, name in enumerate(classes)},
+        by_critic={name: choice.ends(k) for k, name in enumerate(both)},
         unscored=text.unscored,
         judged_by_none=int(choice.judged.unscored.sum()),
         seen={name: 0 if skip_fitted else n for name, n in known.fitted_on.items()},
         examples=examples,
+        failed={**folders.failed, **stored.plan.left_out, **new.plan.left_out},
     )
 
 
@@ -203,6 +216,7 @@ def _scored(
     """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
     score = partial(score, paths, scores / role, progress=None if progress is None else partial(progress, role))
     try:
+        # the folder may hold the scores of another call: what agrees is kept
         score(resume=True)
     except OtherPlanError:
         if not overwrite:
@@ -218,15 +232,15 @@ class ScoredText:
     ----------
     text
         Its scores.
-    classes
-        Classes of the critics by name, in the order of the values.
+    critics
+        Names of the critics that count, in the order of the values.
     reading
         How the text was read.
     """
 
-    def __init__(self, text: StoredText, classes: Mapping[str, type[Critic[Any]]], reading: ReadingOptions) -> None:
+    def __init__(self, text: StoredText, critics: Sequence[str], reading: ReadingOptions) -> None:
         self.text, self.reading, self.sizes = text, reading, text.sizes
-        self.measures = {name: Measure.of_class(cls) for name, cls in classes.items()}
+        self.measures = {name: Measure.of_class(critic_class(name)) for name in critics}
 
     def values(self, part: int) -> Floats:
         """What ranks the documents of a part as outliers, NaN where unscored: float64 (n, critics)."""
@@ -235,6 +249,7 @@ class ScoredText:
     def _frame(self, part: int, critic: str) -> Any:
         names = {f"{critic}.nll": "nll", f"{critic}.states": "steps", f"{critic}.oddity": "oddity"}
         path, schema = self.text.paths[part], self.text.schemas[part]
+        # only three columns: rows of counts are far larger
         table = pq.read_table(path, columns=[column for column in names if column in schema.names])
         if f"{critic}.oddity" not in schema.names:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
@@ -246,6 +261,13 @@ class ScoredText:
         labels = self.text.labels.filter(pa.array(used))
         groups = labels["group"].to_pylist()
         return labels["id"].to_pylist(), np.concatenate(values)[used], groups if any(map(bool, groups)) else []
+
+    def calibration(self, used: Bools, fdr: float) -> tuple[RealCalibration, int]:
+        """What documents are judged by that calibrate, by a mask of all, and how many these are."""
+        ids, values, groups = self.rows(used)
+        units = [unit_of(m.sequence, critic_class(n).reporting.oddity_unit) for n, m in self.measures.items()]
+        measures = list(self.measures.values())
+        return RealCalibration.of([*self.measures], units, measures, ids, values, fdr, groups), len(ids)
 
     @property
     def fitted_on(self) -> dict[str, int]:
@@ -286,7 +308,7 @@ class ScoredText:
 
 
 def _copy(
-    text: ScoredText, calibration: Calibration, choice: Choice, kept: RecordWriter, dropped: RecordWriter
+    text: ScoredText, calibration: RealCalibration, choice: Choice, kept: RecordWriter, dropped: RecordWriter
 ) -> list[Flagged]:
     """Copy the records, part by part; give the oddest documents that go, critic by critic."""
     oddest = [number for k in range(len(calibration.critics)) for number in choice.oddest(k, EXAMPLES)]
@@ -294,6 +316,7 @@ def _copy(
     for part, (start, stop) in enumerate(pairwise(offsets_of(text.sizes).tolist())):
         planned, place = text.text.plan.part(part)
         originals = read_originals(planned.file, place, text.reading)
+        # a choice is by row number: in a file that was changed since, other documents would go
         if len(originals.corpus) != stop - start:
             raise UsageError(
                 f"{planned.file.path}: {len(originals.corpus):,} documents where {stop - start:,} were scored",

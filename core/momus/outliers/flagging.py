@@ -108,11 +108,12 @@ def flagged(
         raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
     names, units = [r.name for r in rows.results], [rows.unit(r) for r in rows.results]
     measures = [rows.measures[name] for name in names]
-    calibration = Calibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
+    calibration = RealCalibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
     corpora = []
     for name in rows.listed:
         ids, values = rows.table(name)
         choice = calibration.choose([values])
+        # by id where surprises are equal, so that the list does not depend on the order of the files
         numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
         documents = calibration.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
         chosen = choice.fewest, fdr, len(calibration), tuple(documents), rows.real
@@ -150,11 +151,11 @@ class Choice:
     @property
     def goes(self) -> Bools:
         """Which documents are chosen: bool (n,)."""
-        return self.judged.ranks <= self.largest
+        return self.judged.ranks <= self.largest  # p is a multiple of 1/(n + 1), so ranks compare as p does
 
     def ends(self, critic: int) -> tuple[int, int]:
         """How many documents are chosen as too large, and as too small, under a critic."""
-        small = self.judged.small[self.goes & (self.judged.critic == critic)]
+        small = self.judged.small[self.goes & (self.judged.critic == critic)]  # (chosen under it,)
         return int((~small).sum()), int(small.sum())
 
     def oddest(self, critic: int, most: int) -> list[int]:
@@ -165,7 +166,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class RealCalibration:
     """Real documents, against which others are judged.
 
     Attributes
@@ -196,7 +197,7 @@ class Calibration:
         values: Floats,
         fdr: float,
         groups: Sequence[str | None] = (),
-    ) -> Calibration:
+    ) -> RealCalibration:
         """Learn from the values of real documents, (n, critics), NaN where unscored, and from their groups.
 
         Raises
@@ -207,6 +208,7 @@ class Calibration:
         # whole groups are ordered, so that a large one does not come earlier
         keys = ids if not groups else [i if g is None else f"group {g}" for i, g in zip(ids, groups, strict=True)]
         calibrated = Calibrated.of(values, [m.two_sided for m in measures], order_of(keys), groups)
+        # the smallest p, 1/(units + 1), would be above the rate even if every document were odd
         if calibrated.units + 1 < 1 / fdr:
             n = len({g if g is not None else i for i, g in enumerate(groups)}) if groups else len(ids)
             what = "groups of real documents" if groups else "real documents"
@@ -222,8 +224,9 @@ class Calibration:
     def choose(self, values: Iterable[Floats]) -> Choice:
         """Choose documents of a text by their values, (n, critics), which may come in several parts."""
         none = np.zeros((0, len(self.critics)))
+        # judged part by part: only ranks and surprises of all documents are in memory, not their values
         judged, n = Judged.joined(map(self.calibrated.judge, chain([none], values))), len(self)
-        counts = np.bincount(judged.ranks, minlength=n + 2)
+        counts = np.bincount(judged.ranks, minlength=n + 2)  # documents of each rank, (n + 2,)
         fewest = fewest_chosen(len(judged.ranks), self.calibrated.units, self.fdr)
         return Choice(judged, largest_rank(counts, n, self.fdr), q_values(counts, n), fewest)
 
@@ -231,7 +234,7 @@ class Calibration:
         self, choice: Choice, numbers: Sequence[int], ids: Sequence[str], values: Floats, texts: Sequence[str] = ()
     ) -> list[Flagged]:
         """Some documents of a choice, by their numbers; ids, values (numbers, critics) and texts are those of these."""
-        p_alone = self.calibrated.alone(values) / (len(self) + 1)
+        p_alone = self.calibrated.alone(values) / (len(self) + 1)  # (numbers, critics)
         documents = []
         for i, number in enumerate(numbers):
             k, rank = int(choice.judged.critic[number]), int(choice.judged.ranks[number])

@@ -154,6 +154,7 @@ def _listings(comparison: Results, rows: OutlierRows, top: int) -> Iterator[List
         for corpus in rows.listed:
             ranked = rows.ranked(corpus, result.name)
             scored[corpus] = len(ranked)
+            # ranks from `first` to `last` are shared, so `last` counts the ties beyond the end of the list
             tied[corpus] = int(ranked["last"].iloc[top - 1] - top) if len(ranked) >= top else 0
             shown = ranked.head(top).astype(object)
             for row in shown.where(shown.notna(), None).to_dict("records"):  # what is missing is None
@@ -180,6 +181,7 @@ def _kept(result: CriticResult) -> dict[tuple[str, str], tuple[MarkedDocument | 
     human = {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.references}
     human |= {(e.document.corpus, e.document.id): (e.human, e.same_prompt) for e in result.examples}
     documents = {(e.document.corpus, e.document.id): e.document for e in result.examples}
+    # later ones win: an outlier is marked for its oddness, an example for the statistic that leads
     documents |= {(o.corpus, o.id): o for o in (*result.odd_real, *result.outliers)}
     return {key: (document, *human.get(key, (None, False))) for key, document in documents.items()}
 
@@ -194,7 +196,9 @@ def standing_of(value: float, real: Floats, noun: str, odder: str, of: str = "re
     """
     if not len(real):
         return None, ""
+    # “left”: documents with the same value are not less odd
     above = float(np.searchsorted(real, value, side="left") / len(real))
+    # floored: “100 %” must not stand where one human document is odder
     share = "all" if above == 1 else f"{math.floor(100 * above)} % of the"
     return above, f"{odder} than {share} {documents_of(of, noun=f'{noun}s')} (median {median_of(real):.3g})"
 

@@ -23,7 +23,7 @@ SUFFIXES = (".jsonl", ".parquet")
 RECORDS = "a file of `momus filter`"
 
 
-class Lines:
+class LineWriter:
     """Writes JSON Lines."""
 
     def __init__(self, path: Path) -> None:
@@ -62,11 +62,13 @@ class RowsOfParquet:
         if self.writer is None or self.schema is None:
             self.schema = table.schema
             self.writer = pq.ParquetWriter(self.path, self.schema, compression="zstd")
+        # Arrow would cast or fill columns in silence; a filter must not change records
         if not table.schema.equals(self.schema):
             raise UsageError(
                 "the Parquet files have different columns, and cannot be written as one",
                 hint="name outputs that end in .jsonl, or filter the files one by one",
             )
+        # a part none of whose records come here adds no row group
         if len(table):
             self.writer.write_table(table)
 
@@ -78,7 +80,7 @@ class RowsOfParquet:
             pq.ParquetWriter(self.path, pa.schema([])).close()
 
 
-RecordWriter = Lines | RowsOfParquet
+RecordWriter = LineWriter | RowsOfParquet
 
 
 def writers(
@@ -102,6 +104,7 @@ def writers(
         if path.exists() and not overwrite:
             raise StoreError(f"{path} exists", hint=f"name another file, or replace it with {arg('overwrite', True)}")
         check_own(path, RECORDS)
+    # two names may be links to one file
     if os.path.realpath(keep) == os.path.realpath(drop):
         raise UsageError(f"{keep} is named twice", hint=f"name one file for each of {arg('keep')} and {arg('drop')}")
     return _opened(keep, drop)
@@ -113,9 +116,10 @@ def _opened(keep: Path, drop: Path) -> Iterator[tuple[RecordWriter, RecordWriter
         make_folder(path.parent)
     # the inner one appears first: where the kept records are, the dropped ones are too
     with writing(keep.parent, ROOM), replacing_own(keep, RECORDS) as kept, replacing_own(drop, RECORDS) as dropped:
-        both = [(Lines if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
+        both = [(LineWriter if p.suffix == ".jsonl" else RowsOfParquet)(t) for p, t in ((keep, kept), (drop, dropped))]
         try:
             yield both[0], both[1]
         finally:
+            # before `replacing_own` ends, which puts the files in their places
             for writer in both:
                 writer.close()

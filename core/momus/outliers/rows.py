@@ -20,7 +20,7 @@ from momus.runs.documents import documents_table
 from momus.runs.examples import unit_of
 from momus.runs.folder import read_results
 from momus.runs.result import CriticResult, Results
-from momus.verdicts.statistics import PPL
+from momus.verdicts.statistics import NLL, PPL
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class Measure:
         """
         nll, steps = (rows[name].to_numpy(dtype=np.float64) for name in ("nll", "steps"))
         oddity = rows["oddity"].to_numpy(dtype=np.float64) if self.has_oddity else None
+        # a document without a Latent NLL is unscored, whatever else is known of it
         return rounded(np.where(np.isnan(nll), np.nan, outlying_values(nll, steps, oddity, self.sequence)))
 
 
@@ -159,6 +160,7 @@ class OutlierRows:
 
         The columns first and last are their ranks from 1; documents with equal values share them.
         """
+        # ties by id, so that a listing does not depend on the order of the documents
         rows = self._scored(corpus, critic).sort_values(["value", "id"], ascending=[False, True], kind="stable")
         first, last = (rows["value"].rank(method=m, ascending=False).astype(int) for m in ("min", "max"))
         return rows.assign(first=first, last=last)
@@ -172,6 +174,7 @@ class OutlierRows:
         rows = self.frame[self.frame["corpus"] == corpus]
         ids = list(dict.fromkeys(rows["id"]))
         place = {id: i for i, id in enumerate(ids)}
+        # by id, as critics may lack rows of some documents
         values = np.full((len(ids), len(self.results)), np.nan)
         for k, result in enumerate(self.results):
             of_critic = rows[rows["critic"] == result.name]
@@ -213,7 +216,11 @@ def outlier_rows(
     results = {r.name: r for r in comparison.results}
     for critic in critics or ():
         _check_known(label, "critic", critic, list(results))
-    chosen = list(results.values()) if critics is None else [results[critic] for critic in critics]
+        if not _ranks(results[critic]):
+            raise UsageError(
+                f"critic {critic!r} compares texts as wholes, and ranks no documents", hint="name another critic"
+            )
+    chosen = [r for r in results.values() if _ranks(r)] if critics is None else [results[c] for c in critics]
     if documents_only:
         chosen = [r for r in chosen if r.verdicts and all(v.unit == "document" for v in r.verdicts)]
     roles = {c["name"]: c["role"] for c in comparison.signature["corpora"] if c["role"] != "fit"}
@@ -230,6 +237,11 @@ def outlier_rows(
         measure = measures[result.name] = Measure.of_rows(frame[mine], result.verdicts, result.name)
         frame.loc[mine, "value"] = measure.values(frame[mine])
     return OutlierRows(chosen, measures, real, listed, frame, label)
+
+
+def _ranks(result: CriticResult) -> bool:
+    """Whether a critic ranks documents: by its own measure of oddity, or by Latent NLL if it has latents."""
+    return bool(result.oddity_unit) or not result.verdicts or any(v.statistic == NLL.name for v in result.verdicts)
 
 
 def _check_known(run: str, what: str, name: str, names: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from momus.reading.frames import MemorySource, read_memory
 from momus.reading.gathering import Progress
 from momus.reading.location import Problem
 from momus.reading.logs import Log, LogReader, LogRecords
-from momus.reading.reader import ReadingOptions, TextSource, as_corpus, read_corpus
+from momus.reading.reader import ReadingOptions, TextSource, as_corpus, read_corpus, sides_of, split_by
 from momus.reading.sniffing import FORMATS
 
 __all__ = [
@@ -33,4 +33,6 @@ __all__ = [
     "as_corpus",
     "read_corpus",
     "read_memory",
+    "sides_of",
+    "split_by",
 ]

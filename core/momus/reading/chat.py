@@ -10,13 +10,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 from momus.errors import UsageError
+from momus.reading.messages import Message, asked, plain_message, text_of
 
 TURNS = ("assistant", "last", "all", "reasoning", "tools")
 """What counts as the text of a chat: the assistant's turns, the last of them, all turns, or what is set apart."""
-ROLES = {"gpt": "assistant", "model": "assistant", "ai": "assistant", "human": "user"}
 REASONING, CALLS, RESULTS, OTHER = "reasoning", "tool calls", "tool results", "content that is not text"
 APART = {"reasoning": REASONING, "tool_calls": CALLS}
 """Fields that a chat's document can keep, and what they hold."""
@@ -44,23 +44,6 @@ def check_turns(turns: str) -> None:
         raise UsageError(f"unknown turns {turns!r} of a chat", hint=f"use one of {', '.join(TURNS)}")
 
 
-def is_chat(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
-    """Whether a value is a list of chat messages.
-
-    >>> is_chat([{"role": "user", "content": "Who?"}]), is_chat([{"text": "Nobody."}]), is_chat([])
-    (True, False, False)
-    """
-    return isinstance(value, list) and bool(value) and all(isinstance(m, Mapping) and _role(m) for m in value)
-
-
-def _role(message: Mapping[str, Any]) -> str:
-    """The role of a message, in the words of the OpenAI interface; empty if it is no message."""
-    role = message.get("role", message.get("from"))
-    if not isinstance(role, str) or not {"content", "value", "tool_calls"} & message.keys():
-        return ""
-    return ROLES.get(role, role)
-
-
 def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
     """The turns of a chat; the content of tools' messages is set apart.
 
@@ -71,8 +54,9 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
 
 
 def _turn(message: Mapping[str, Any]) -> Turn:
-    role = _role(message)
-    pieces = list(_pieces(message.get("content", message.get("value"))))
+    message = plain_message(message)
+    role = message["role"]
+    pieces = list(_pieces(message["content"]))
     texts = [text for kind, text in pieces if not kind]
     apart = [(kind, text) for kind, text in pieces if kind]
     for name in ("reasoning_content", "reasoning", "thinking"):
@@ -98,18 +82,26 @@ def _pieces(content: object) -> Iterator[tuple[str, str]]:
         if isinstance(block, str):
             yield "", block
             continue
-        kind = str(block.get("type", "text")) if isinstance(block, Mapping) else ""
-        text = next((block[k] for k in ("text", "reasoning", "thinking") if isinstance(block.get(k), str)), None)
-        if kind in ("text", "output_text", "input_text") and text is not None:
-            yield "", text
-        elif "reasoning" in kind or "thinking" in kind:
-            yield REASONING, text or ""
-        elif kind in ("tool_use", "tool_call", "function_call"):
-            yield CALLS, _json(block)
-        elif kind == "tool_result":
-            yield RESULTS, _json(block.get("content"))
-        else:
-            yield OTHER, kind
+        yield _piece(block) if isinstance(block, Mapping) else (OTHER, "")
+
+
+def _piece(block: Mapping[str, Any]) -> tuple[str, str]:
+    """The kind and the text of a block, whose kind is its type, or the name of its only field."""
+    block = block["message_content"] if isinstance(block.get("message_content"), Mapping) else block
+    kind = str(block.get("type") or ("text" if "text" in block else next(iter(block), "")))
+    inner = block.get("reasoningContent")
+    block = inner["reasoningText"] if isinstance(inner, Mapping) and "reasoningText" in inner else block
+    names = ("text", "reasoning", "thinking", "summary", "message_content.text")
+    text = text_of(next((block[name] for name in names if block.get(name)), ""))
+    if "reason" in kind or "thinking" in kind or block.get("thought") is True:
+        return REASONING, text
+    if kind in ("text", "output_text", "input_text"):
+        return "", text
+    if kind in ("tool_use", "tool_call", "function_call", "toolUse", "functionCall"):
+        return CALLS, _json(block)
+    if kind in ("tool_result", "toolResult", "functionResponse", "function_call_output"):
+        return RESULTS, _json(block.get("content", block.get("output")))
+    return OTHER, kind
 
 
 def _json(value: object) -> str:
@@ -141,16 +133,38 @@ def chosen(turns: Sequence[Turn], which: str) -> tuple[list[str], list[str | Non
     return ["\n\n".join(texts)] if texts else [], [None] if texts else [], False
 
 
+def prompt_of(messages: Sequence[Message], which: str) -> str | None:
+    """The name of the prompt of a chat: what was said up to the last answer, or of all answers, what the user said.
+
+    >>> prompt_of([{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Nobody."}], "assistant")
+    'Who?'
+    """
+    roles = [plain_message(message)["role"] for message in messages]
+    if which == "last" and "assistant" in roles:
+        return asked(messages[: len(roles) - 1 - roles[::-1].index("assistant")])
+    return asked([message for message, role in zip(messages, roles, strict=True) if role == "user"])
+
+
 def kinds_apart(turns: Sequence[Turn]) -> set[str]:
     """Kinds of content that are set apart somewhere in a chat."""
     return {kind for turn in turns for kind, _ in turn.apart}
 
 
+def joined(messages: Sequence[Mapping[str, Any]]) -> str:
+    r"""All that is said in a chat, as one text.
+
+    >>> joined([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"}])
+    'Be brief.\n\nWho?'
+    """
+    return "\n\n".join(turn.text for turn in turns_of(messages) if turn.text)
+
+
 def kept(turns: Sequence[Turn]) -> dict[str, str]:
-    """The fields of `APART` that a chat has, with what they hold.
+    """The fields of `APART` that a chat has, with what they hold, and what the user says, as ``prompt_text``.
 
     >>> kept(turns_of([{"role": "assistant", "content": "", "tool_calls": [{"id": 1}]}]))
     {'tool_calls': '{"id":1}'}
     """
     held = {name: [t for turn in turns for k, t in turn.apart if k == kind] for name, kind in APART.items()}
+    held["prompt_text"] = [turn.text for turn in turns if turn.role == "user" and turn.text]
     return {name: "\n\n".join(texts) for name, texts in held.items() if texts}

@@ -229,6 +229,8 @@ def datasets_files(location: Location, folder: Path) -> list[Path]:
     if (folder / "dataset_dict.json").is_file():
         splits = _json(location, folder / "dataset_dict.json").get("splits")
         names = [str(s) for s in splits] if isinstance(splits, list) else []
+        if len(names) == 1 and (folder / names[0]).is_dir() and PurePath(names[0]).name == names[0]:
+            return datasets_files(location, folder / names[0])
         raise location.error(
             f"this folder holds the splits {', '.join(names)} of a Hugging Face DatasetDict, expected one",
             "give one of them: " + " or ".join(str(folder / name) for name in names),

@@ -16,6 +16,7 @@ from momus.reading.building import SPILL_BYTES, Builder
 from momus.reading.fields import LABELS, kind, needed_columns
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Problem, shorten
+from momus.reading.paths import Where
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -45,6 +46,7 @@ def read_memory(
     keep: Sequence[str] = (),
     turns: str = "assistant",
     prompt: str | None = None,
+    where: str | None = None,
 ) -> Corpus:
     """Read texts in memory as a corpus; records count as documents as those of files do.
 
@@ -65,6 +67,8 @@ def read_memory(
         What counts as the text of chat messages, one of `momus.reading.TURNS`.
     prompt
         The field that names what a document answers, or a path to it; default: ``prompt_id``, then ``prompt``.
+    where
+        The condition of the records that are read, see `momus.read_corpus`.
 
     Raises
     ------
@@ -81,9 +85,11 @@ def read_memory(
     ['7', '8']
     """
     location = Location(None, name, name, unit="row")
-    records = _records(source, name, field, (*keep, *([prompt] if prompt is not None else [])))
+    needed = Where(where).names if where is not None else ()
+    records = _records(source, name, field, (*keep, *([prompt] if prompt is not None else []), *needed))
     with Builder(SPILL_BYTES) as builder:
-        reading = Rows(builder, field, None, "utf-8", False, tuple(keep), None, None, turns=turns, prompt=prompt)
+        said = (tuple(keep), None, None, None, turns, prompt, where)
+        reading = Rows(builder, field, None, "utf-8", False, *said)
         reading.take(location, records)
         if builder.rows:
             _check(reading, location)

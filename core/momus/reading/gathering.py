@@ -6,8 +6,9 @@ import json
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +20,16 @@ from momus.limits import Limits
 from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
 from momus.reading.encoding import by_line, by_paragraph, check_head, whole
-from momus.reading.fields import LABELS, NoTextColumnError, field_hint
+from momus.reading.fields import LABELS, FieldsSeen, NoTextColumnError, field_hint
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
+from momus.reading.formats import SAMPLE, Format, packed, recognised
 from momus.reading.location import Location, shorten
-from momus.reading.logs import Log, LogReader, advice, qualified
+from momus.reading.logs import Log, LogReader, qualified, refused
 from momus.reading.markup import NO_HEADINGS, markup_record
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.records import Row, Shaper, as_string, shortened
+from momus.reading.paths import Where, as_string, check_path
+from momus.reading.recognised import Recognised
+from momus.reading.records import Row, Shaper, shortened
 from momus.reading.remote import is_address
 from momus.reading.sniffing import PACKED, SUFFIXES, TABULAR, TEXTUAL, file_format, split_name
 from momus.redact import redacted, redacted_value
@@ -37,6 +41,7 @@ Progress = Callable[[int, int | None], None]
 """Called after each batch with the bytes read so far (of the files as stored on disk) and their total, which is None
 for standard input and pipes."""
 
+LEFT = "check the condition, or give a file that holds answers"
 LONGEST = 1000
 """Characters of a value of a log's provenance, as JSON; longer ones are shortened."""
 Records = Iterator[tuple[int, object, str | None]]
@@ -58,16 +63,21 @@ class Rows:
         limits: Limits | None = None,
         turns: str = "assistant",
         prompt: str | None = None,
+        where: str | None = None,
     ) -> None:
         self.limits = limits or Limits.current()
         self.builder, self.field, self.items = builder, field, items
         self.shaper = Shaper(keep, turns=turns, prompt=prompt)
+        self.where = None if where is None else Where(where)
+        self.recognised: dict[str, Recognised] = {}  # how records are read, by the name of their format
         self.abouts: list[Mapping[str, object]] = []  # what each log says about itself
         self.left_out: Counter[str] = Counter()  # rows of logs that are no documents, by reason
         self.encoding, self.skip, self.progress = encoding, skip, progress
         self.problems: Counter[str] = Counter()
         self.lists: Counter[str] = Counter()  # records with a list of answers, by field
         self.listed: Counter[str] = Counter()  # the answers in them
+        self.looked = FieldsSeen()  # what the first records hold
+        self.filled = False  # whether a document holds text
         self.positions = array("q")
         self.starts: list[tuple[int, Location]] = []  # the first row of each file
         self.total, self.bytes_before, self.rows_before = total, 0, 0
@@ -101,6 +111,9 @@ class Rows:
             try:
                 log = reader.read(Log(location, self.encoding, self.skip), self.field)
                 for position, record in log.records:
+                    if self.where is not None and not self.where(record):
+                        self._leave_out(self.where)
+                        continue
                     location.position = position
                     value = qualified(record, log.task) if log.task and not alone else record
                     self._add(location, position, value, "text", size)
@@ -133,27 +146,39 @@ class Rows:
 
     def origin(self, source: str, reader: str | None) -> Origin | None:
         """Where the rows come from; None for plain files of which nothing was set apart."""
-        if reader is None and not self.shaper.set_apart and not is_address(source):
+        if reader is None and not self.shaper.set_apart and not is_address(source) and not self.read_as:
             return None
         distinct = [redacted_value(json.loads(about)) for about in dict.fromkeys(map(as_string, self.abouts))]
         logs = [
             {k: v if len(as_string(v)) <= LONGEST else shortened(v) for k, v in about.items()} for about in distinct
         ]
-        return Origin(redacted(source), reader, logs, dict(self.left_out), dict(self.shaper.set_apart))
+        return Origin(redacted(source), reader, logs, dict(self.left_out), dict(self.shaper.set_apart), self.read_as)
+
+    @property
+    def read_as(self) -> str:
+        """The formats that records were recognised by; empty without one."""
+        return ", ".join(r.format.title for r in self.recognised.values() if r.format is not None)
 
     def take(self, location: Location, records: Iterable[object]) -> None:
         """Add records that are in memory already."""
         self.limits = replace(self.limits, document=sys.maxsize)  # it is in memory, whatever its size
         self.starts.append((self.builder.rows, location))
-        for position, value in enumerate(records, 1):
-            self._add(location, position, value, self.field, None)
+        for position, value, field in self._told(location, ((n, v, self.field) for n, v in enumerate(records, 1))):
+            self._add(location, position, value, field, None)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Paths that rows need beside the text and the labels."""
+        return (*self.shaper.needed, *(self.where.names if self.where is not None else ()))
 
     def _add(self, location: Location, position: int, value: object, field: str | None, size: int | None) -> None:
         default_id = f"{location.prefix}:{position + self.rows_before}" if position else location.prefix
         for row in self.shaper.rows(value, field):
             if row.problem is not None:
                 self.problems[row.problem] += 1
-            if sum(map(len, row.texts)) > self.limits.document:
+            size_of_text = sum(map(len, row.texts))
+            self.filled = self.filled or size_of_text > 0
+            if size_of_text > self.limits.document:
                 raise location.too_long("the document", position)
             self.positions.append(position)
             id = row.id or default_id
@@ -183,10 +208,11 @@ class Rows:
                 f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
             )
         if kind in ("parquet", "arrow"):
-            return self._table(location, file, kind)
+            return self._told(location, self._table(location, file, kind))
         check_head(location, file.head, self.encoding)
         if kind == "json":
-            return jsonfiles.json_document(location, file, self.encoding, field, self.shaper.needed, self.items)
+            records = jsonfiles.json_document(location, file, self.encoding, field, self.needed, self.items)
+            return self._told(location, records)
         if kind in TEXTUAL:
             _refuse_table(location, kind)
         if kind in TABULAR:
@@ -204,26 +230,63 @@ class Rows:
             pairs = whole(location, file, self.encoding)
         if kind in (*TEXTUAL, "markup") and field is not None:
             raise location.error(f"plain text has no field {field!r}", "omit the field", 0)
-        return ((n, value, field) for n, value in pairs)
+        if kind in (*TEXTUAL, "markup"):
+            return ((n, value, field) for n, value in pairs)
+        return self._told(location, ((n, value, field) for n, value in pairs))
+
+    def _told(self, location: Location, records: Records) -> Records:
+        """The records that count, as their format has them, which the first of them tell."""
+        if self.where is not None:
+            records = self._filtered(records, self.where)
+        first, rest = ahead(records, SAMPLE)
+        values = [value for _, value, _ in first]
+        for value in values if not self.looked.records else ():
+            if isinstance(value, Mapping):
+                self.looked.add(value)
+        known = None if self.items is not None else recognised(values)
+        field = self.field
+        if known is not None and known.sides and field is None:
+            raise _two_texts(location, known)
+        unpack = field is not None and (known is None or field not in known.sides) and packed(values, field)
+        if known is None and not unpack:
+            return rest
+        name = known.name if known is not None else ""
+        shaped = self.recognised.setdefault(name, Recognised(known, field, self.shaper.turns, unpack))
+        return shaped.records(rest, self.left_out)
+
+    def _filtered(self, records: Records, where: Where) -> Records:
+        for record in records:
+            if where(record[1]):
+                yield record
+            else:
+                self._leave_out(where)
+
+    def _leave_out(self, where: Where) -> None:
+        self.left_out[f"they do not meet {arg('where', where.text)}"] += 1
 
     def _table(self, location: Location, file: OpenedFile, kind: str) -> Records:
         """Yield the rows of a Parquet or Arrow file; the error for a log names its reader."""
         location.unit = "row"
         read = tables.parquet if kind == "parquet" else tables.arrow
         try:
-            for number, value in read(location, file, self.field, self.shaper.needed):
+            for number, value in read(location, file, self.field, self.needed):
                 yield number, value, self.field
         except NoTextColumnError as error:
             name = location.name.name if location.name is not None else ""
-            likely = advice(name, dict.fromkeys(error.columns))
-            raise ReadingError(error.message, likely + error.hint) from None
+            raise refused(error.message, error.hint or "", name, dict.fromkeys(error.columns)) from None
 
     def check(self, top: Location) -> None:
         """Raise an error if no record is a document."""
         rows = self.builder.rows
         if not rows:
+            if self.left_out:
+                reason, count = self.left_out.most_common(1)[0]
+                raise top.error(f"no record is left to read: {count:,} are left out, {reason}", LEFT, 0)
             raise top.error("no documents found", "give a file that holds documents", 0)
+        self.check_models(top)
         if self.problems.total() < rows:
+            if not self.filled and rows > 1 and self.read_as:
+                self._refuse_empty(top, rows)
             return
         reason, count = self.problems.most_common(1)[0]
         if reason == NO_HEADINGS:
@@ -233,6 +296,8 @@ class Rows:
                 f"{arg('fmt', 'text')}",
                 0,
             )
+        if self.field is not None:
+            check_path(self.field, "field")
         seen = self.shaper.fields_seen
         # of a log, the reader has put what it found under the names that every log has
         reserved = ("id", "prompt_id", "text") if self.abouts else ()
@@ -241,15 +306,45 @@ class Rows:
         if seen.records and not self.abouts:
             fields += f"; the first record is {shortened(self.shaper.first)}"
         tried = self.field or ("sections" if "sections" in seen.types else "text")
-        likely = "" if self.abouts else advice("", self.shaper.first)
         texts = seen.with_text((*LABELS, *reserved, tried))
-        hint = likely + field_hint(texts, "no field holds text: give another file")
+        hint = field_hint(texts, "no field holds text: give another file", seen)
         if self.abouts and texts:
             hint = "name another field after #, such as #" + " or #".join(texts[:4])
         unit, position = self.starts[0][1].unit, self.positions[0]
         start = f" (the first in {unit} {position})" if position else ""
         fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
-        raise top.error(f"{fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}", hint, 0)
+        message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
+        raise ReadingError(message, hint) if self.abouts else refused(message, hint, "", self.shaper.first)
+
+    def _refuse_empty(self, top: Location, rows: int) -> None:
+        """Raise an error for texts that are all empty."""
+        raise top.error(
+            f"all {rows:,} documents are empty (read as {self.read_as})",
+            f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} reads "
+            "all turns",
+            0,
+        )
+
+    def check_models(self, top: Location) -> None:
+        """Raise an error if the answers are of several models, unless these are kept as a field, or split by."""
+        models = Counter[str]()
+        paths: dict[str, None] = {}
+        for known in (r for r in self.recognised.values() if r.format is not None):
+            assert known.format is not None
+            models.update(known.models)
+            paths.update(dict.fromkeys(known.paths))
+        if len(models) < 2 or any(path in self.shaper.keep for path in paths):
+            return
+        path = next(iter(paths))
+        listed = ", ".join(f"{shorten(name)} ({count:,})" for name, count in models.most_common(4))
+        more = f" and {len(models) - 4:,} more" if len(models) > 4 else ""
+        title = f"this is {self.read_as}: " if self.read_as else ""
+        raise top.error(
+            f"{title}{path!r} names {len(models)} writers of these texts: {listed}{more}",
+            f"compare them with {arg('split_by', path)}, read one of them with "
+            f"{arg('where', f'{path}={models.most_common(1)[0][0]}')}, or all as one text with {arg('keep', [path])}",
+            0,
+        )
 
     def corpus(self, name: str) -> Corpus:
         """The corpus of all rows.
@@ -281,6 +376,40 @@ class Rows:
     def _where(self, row: int) -> str:
         location = next(location for first, location in reversed(self.starts) if first <= row)
         return location.where(self.positions[row])
+
+
+class TwoTextsError(ReadingError):
+    """A file holds two texts of the same prompts, whose names are ``sides``."""
+
+    def __init__(self, message: str, hint: str, sides: tuple[str, str]) -> None:
+        super().__init__(message, hint)
+        self.sides = sides
+
+
+def _two_texts(location: Location, known: Format) -> TwoTextsError:
+    """Make the error for a file with two texts of the same prompts."""
+    first, second = known.sides
+    return TwoTextsError(
+        f"{location.label}: the file holds two texts, {first!r} and {second!r} ({known.title})",
+        f"read one of them with {arg('field', first)} or {arg('field', second)}, or compare both in pairs with "
+        f"{arg('pairs', location.label)} of momus compare",
+        (first, second),
+    )
+
+
+def ahead(records: Records, count: int) -> tuple[list[tuple[int, object, str | None]], Records]:
+    """The first records, and all of them; what reading ahead raises is raised once these were read."""
+    first: list[tuple[int, object, str | None]] = []
+    try:
+        first.extend(islice(records, count))
+    except Exception as error:  # whatever it is, it is said of the right record
+        return first, _and_then(first, error)
+    return first, chain(first, records)
+
+
+def _and_then(first: Sequence[tuple[int, object, str | None]], error: Exception) -> Records:
+    yield from first
+    raise error
 
 
 def size_of(location: Location) -> int | None:

@@ -10,9 +10,11 @@ from momus.arguments import arg
 from momus.errors import ReadingError
 from momus.limits import size_text
 from momus.reading.encoding import chunks, lines
-from momus.reading.fields import ID_FIELDS, LABELS, MISSING, PROMPT_FIELDS, look_up
+from momus.reading.fields import ID_FIELDS, LABELS, PROMPT_FIELDS, paths_to
 from momus.reading.files import CHUNK, OpenedFile
+from momus.reading.formats import records_within
 from momus.reading.location import Location, Problem, shorten
+from momus.reading.paths import MISSING, look_up
 
 WHITE = re.compile(r"[ \t\r\n]*")
 
@@ -230,6 +232,9 @@ def from_object(
     if items_field is not None:
         yield from _items(location, value, items_field, field)
         return
+    if (field is None or look_up(value, field) is MISSING) and (listed := records_within(value)) is not None:
+        yield from ((number, record, field) for number, record in enumerate(listed, 1))
+        return
     name = field or ("text" if "sections" not in value else "sections")
     items = look_up(value, name)
     single = any(isinstance(value.get(key), (str, int)) for key in ID_FIELDS) or name == "sections"
@@ -279,7 +284,7 @@ def _rows(
             yield number, item, None
         return
     peers = {k: v for k, v in value.items() if isinstance(v, list) and len(v) == len(items)}
-    keys = [k for k in dict.fromkeys((*LABELS, *keep)) if k in peers and k != name]
+    keys = [k for k in dict.fromkeys((*LABELS, *paths_to(keep))) if k in peers and k != name]
     paired = len(peers) > 1 and not any(k in PROMPT_FIELDS for k in keys)
     for number, item in enumerate(items, 1):
         row: dict[str, object] = {name: item} | {k: peers[k][number - 1] for k in keys}

@@ -261,14 +261,28 @@ def _fields(path: Path) -> frozenset[str]:
     return frozenset()
 
 
-def advice(name: str, record: object = None) -> str:
-    """Name the reader that a file seems to be for, by its name or a record in it; empty if none is likely.
+def likely_reader(name: str, record: object = None) -> LogReader | None:
+    """The reader that a file seems to be for, by its name or a record in it; None if none is likely.
 
     The more fields a reader knows the record by, the likelier it is.
     """
     fields = frozenset(record) if isinstance(record, Mapping) else frozenset()
     likely = [r for r in _readers() if (r.signs and r.signs <= fields) or r.fits(name)]
-    if not likely:
-        return ""
-    best = max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0)
-    return f"these look like {best.title}: read them with {best.name}:PATH; otherwise "
+    return max(likely, key=lambda r: len(r.signs) if r.signs <= fields else 0, default=None)
+
+
+class LogError(ReadingError):
+    """A file is a log, which its ``reader`` can read."""
+
+    def __init__(self, message: str, hint: str, reader: str) -> None:
+        super().__init__(message, hint)
+        self.reader = reader
+
+
+def refused(message: str, hint: str, name: str, record: object = None) -> ReadingError:
+    """Make the error for a file without documents; if it seems to be a log, `LogError` with the name of its reader."""
+    best = likely_reader(name, record)
+    if best is None:
+        return ReadingError(message, hint)
+    way_out = f"these look like {best.title}: read them with {best.name}:PATH; otherwise {hint}"
+    return LogError(message, way_out, best.name)

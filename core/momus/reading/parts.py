@@ -22,8 +22,10 @@ from momus.limits import Limits
 from momus.reading.building import Builder
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
+from momus.reading.formats import SAMPLE, recognised
 from momus.reading.gathering import Rows
 from momus.reading.location import Location, Part
+from momus.reading.messages import decoded
 from momus.reading.reader import ReadingOptions
 from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
@@ -136,8 +138,15 @@ def _kind(location: Location) -> str | None:
         if not file.head:
             return "lines"  # an empty file has no part
         kind = file_format(location, file.head)
-        # what is compressed is read from its beginning, hence whole
-        return f"packed {kind}" if file.compressed else kind
+        # what is compressed is read from its beginning, hence whole; so are records that answer others before them
+        return f"packed {kind}" if file.compressed or (kind == "jsonl" and _is_threaded(file.head)) else kind
+
+
+def _is_threaded(head: bytes) -> bool:
+    """Whether the records of JSON Lines answer each other, as turns of one chat do."""
+    lines = head.splitlines()[:SAMPLE]
+    known = recognised([decoded(line.decode("utf-8", "replace")) for line in lines])
+    return known is not None and bool(known.thread)
 
 
 def _told_apart(files: list[InputFile]) -> list[InputFile]:
@@ -299,9 +308,10 @@ def read_gathered(
         reading = gather(
             *(builder, file.field, file.items, codec(options.encoding), options.skip_bad_lines),
             *(options.kept, None, file.size, options.limits or Limits.current(), options.turns),
-            options.for_text(None)["prompt"],
+            *(options.for_text(None)[option] for option in ("prompt", "where")),
         )
         reading.read(location, None if file.kind is None else file.kind.removeprefix("packed "), False)
         if check and builder.rows:
             reading.check(location)
+        reading.check_models(location)
         return options.of_documents(reading.corpus(file.prefix)), reading

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import re
 from collections import Counter
@@ -12,20 +11,22 @@ from dataclasses import dataclass, replace
 
 from momus.reading import chat
 from momus.reading.fields import (
+    BESIDE,
     CHATS,
     GROUP_FIELDS,
     ID_FIELDS,
     LABELS,
-    MISSING,
     OBVIOUS,
     PARTS,
     PROMPT_FIELDS,
     RUNNING,
     FieldsSeen,
     kind,
-    look_up,
+    origins,
 )
 from momus.reading.location import Problem
+from momus.reading.messages import answer_in, is_chat, prompt_in
+from momus.reading.paths import MISSING, as_string, look_up
 
 MARKS = re.compile(r"(?:\s*</?S>)+\s*")
 
@@ -143,10 +144,10 @@ fields=[('year', '1603')], answer=0, source='')
         if field is None or field.rpartition(".")[2] in (*PARTS, *RUNNING):
             return None
         value = look_up(record, field)
-        if not isinstance(value, list) or chat.is_chat(value):
+        if not isinstance(value, list) or is_chat(value):
             return None
         items = [v["text"] if isinstance(v, Mapping) and "text" in v and "title" not in v else v for v in value]
-        return (field, items) if all(isinstance(v, str) or chat.is_chat(v) for v in items) else None
+        return (field, items) if all(isinstance(v, str) or is_chat(v) for v in items) else None
 
     def row(self, record: object, name: str | None = None) -> Row:
         """Make one row of a record; ``name`` is the field that holds the text (None: ``sections``, then ``text``)."""
@@ -168,23 +169,27 @@ fields=[('year', '1603')], answer=0, source='')
             self.fields_seen.add(record)
             self.first = record if self.first is MISSING else self.first
             return Row(id, prompt=prompt, problem=str(defect), group=group, fields=fields)
-        if self.keep and chat.is_chat(value := look_up(record, name or self._choose(record))):
-            apart = chat.kept(chat.turns_of(value))
+        if (self.keep or prompt is None) and is_chat(value := look_up(record, name or self._choose(record))):
+            apart = chat.kept(chat.turns_of(value)) if self.keep else {}
             named = {field for field, _ in fields}
             fields += [(field, apart[field]) for field in self.keep if field in apart and field not in named]
+            if prompt is None and self.prompt is None:
+                prompt = chat.prompt_of(value, self.turns)
         return Row(id, texts, titles, sectioned, prompt, None, group, fields)
 
     def _prompt(self, record: Mapping[str, object]) -> str | None:
         """The name of the prompt of a record."""
-        if self.prompt is None:
-            return _label(record, PROMPT_FIELDS)
-        value = look_up(record, self.prompt)
-        return None if value is MISSING or value is None else as_string(value)
+        if self.prompt is not None:
+            value = look_up(record, self.prompt)
+            return None if value is MISSING else prompt_in(value)
+        if record.get("prompt_id") is not None:
+            return as_string(record["prompt_id"])
+        return prompt_in(record.get("prompt"))
 
     def _fields(self, record: Mapping[str, object]) -> list[tuple[str, str]]:
         """The metadata to keep, by name; fields that are missing or null are left out."""
-        values = ((name, look_up(record, name)) for name in self.keep)
-        return [(name, as_string(v)) for name, v in values if v is not MISSING and v is not None]
+        values = ((name, _beside(record, name, paths)) for name, paths in map(origins, self.keep))
+        return [(name, value) for name, value in values if value is not None]
 
     def _content(
         self, record: Mapping[str, object], name: str | None
@@ -197,12 +202,18 @@ fields=[('year', '1603')], answer=0, source='')
             return *_sections(value, record.get("section_names"), name), True
         if isinstance(value, str):
             return [value], [None], False
-        if chat.is_chat(value):
+        if is_chat(value):
             return self._chat(value)
         if isinstance(value, list):
             return *_sections(value, None, name), True
         if value is MISSING:
             raise Defect(f"no field {name!r}")
+        if isinstance(value, Mapping):
+            answer = answer_in(value)
+            if isinstance(answer, str):
+                return [answer], [None], False
+            if is_chat(answer):
+                return self._chat(answer)
         if isinstance(value, Problem):  # of a reader of logs
             raise Defect(value.reason)
         raise Defect(f"{name} is null" if value is None else f"{name} is not a string (found {kind(value)})")
@@ -222,7 +233,7 @@ fields=[('year', '1603')], answer=0, source='')
             return "sections"
         if "text" in record:
             return "text"
-        chats = [name for name in CHATS if chat.is_chat(record.get(name))]
+        chats = [name for name in CHATS if is_chat(record.get(name))]
         if chats:
             return chats[0]
         labels = (*LABELS, *self.keep)
@@ -231,6 +242,20 @@ fields=[('year', '1603')], answer=0, source='')
             self.obvious = strings[0]
             return strings[0]
         raise Defect("no field 'text' or 'sections'")
+
+
+def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> str | None:
+    """The first value of a field to keep, as a string; a ``prompt`` of one word is an id, not the text of a prompt."""
+    for path in paths:
+        value = look_up(record, path)
+        if value is MISSING or value is None:
+            continue
+        is_beside = name in BESIDE
+        text = chat.joined(value) if is_beside and is_chat(value) else as_string(value)
+        is_id = path in PROMPT_FIELDS and text.isascii() and len(text.split()) < 2
+        if not (is_beside and (is_id or not text.strip())):
+            return text
+    return None
 
 
 def _id(record: Mapping[str, object]) -> str | None:
@@ -269,17 +294,6 @@ def shortened(value: object, width: int = 200) -> str:
     """
     text = as_string(value)
     return text if len(text) <= width else text[:width] + "…"
-
-
-def as_string(value: object) -> str:
-    """Return a string as it is; other values (numbers, chat messages) as compact JSON with sorted keys.
-
-    >>> as_string("a"), as_string(3), as_string([{"role": "user", "at": None}])
-    ('a', '3', '[{"at":null,"role":"user"}]')
-    """
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
 def _sections(content: object, names: object, field: str) -> tuple[list[str], list[str | None]]:

@@ -9,7 +9,7 @@ from momus.arguments import arg
 from momus.plugins import READERS, registered
 from momus.reading.files import COMPRESSIONS
 from momus.reading.location import Location, shorten
-from momus.reading.logs import advice
+from momus.reading.logs import refused
 
 FORMATS = {
     "jsonl": "JSON Lines: one record per line",
@@ -90,29 +90,35 @@ def file_format(location: Location, head: bytes) -> str:
         return "text"
     if head[257:262] == b"ustar":
         raise location.error("this is a tar archive", "unpack it and give the folder", 0)
-    likely = advice(location.name.name if location.name else "")
     readers = ", ".join(f"{name}:PATH" for name in registered(READERS))
-    raise location.error(
-        f"unknown extension {suffix!r} of a file that starts with {shorten(head[:40].decode('utf-8', 'replace'))}; "
+    raise refused(
+        f"{location.label}: unknown extension {suffix!r} of a file that starts with "
+        f"{shorten(head[:40].decode('utf-8', 'replace'))}; "
         f"known are {', '.join(SUFFIXES)}, also with {', '.join(PACKED)}",
-        f"{likely}choose how to read it with {arg('fmt', 'text')}, lines, paragraphs, jsonl, json, csv, tsv, parquet "
-        f"or arrow{f', or read a log with {readers}' if readers and not likely else ''}",
-        0,
+        f"choose how to read it with {arg('fmt', 'text')}, lines, paragraphs, jsonl, json, csv, tsv, parquet "
+        f"or arrow{f', or read a log with {readers}' if readers else ''}",
+        location.name.name if location.name else "",
     )
 
 
 def _json_format(head: bytes, named: str) -> str:
     """Tell JSON Lines from one JSON value; a list is one value whatever the file is called."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    line, _, rest = text.partition(b"\n")
     if text.startswith(b"["):
-        return "json"
+        return "jsonl" if rest.lstrip().startswith(b"[") and _is_json(line) else "json"
     if named == "jsonl":
         return named
-    line, _, rest = text.partition(b"\n")
     if not rest.strip():
         return "json"
+    if _is_json(line):
+        return "jsonl"
+    return "jsonl" if rest.lstrip().startswith(b"{") and line.rstrip().endswith(b"}") else "json"
+
+
+def _is_json(line: bytes) -> bool:
     try:
         json.loads(line)
     except (ValueError, RecursionError):
-        return "jsonl" if rest.lstrip().startswith(b"{") and line.rstrip().endswith(b"}") else "json"
-    return "jsonl"
+        return False
+    return True

@@ -13,6 +13,7 @@ from momus.errors import UsageError
 from momus.ownership import kind_of
 from momus.plugins import READERS, load_plugin, registered
 from momus.reading.folders import Listed, datasets_files, folder_format, log_files, members, paths_of
+from momus.reading.formats import format_named
 from momus.reading.location import Location, remote_name
 from momus.reading.logs import LogReader, reader_of
 from momus.reading.remote import is_address
@@ -29,6 +30,8 @@ class Source:
 
     >>> Source.parse("lm-eval:samples.jsonl#target")
     Source(reader='lm-eval', path='samples.jsonl', fragment='target')
+    >>> Source.parse("trl:completions.parquet").path  # a format of the table, which its records tell
+    'completions.parquet'
     >>> Source.parse("docs.jsonl#body")
     Source(reader=None, path='docs.jsonl', fragment='body')
     >>> Source.parse("s3://bucket/x.parquet").reader is None
@@ -55,9 +58,10 @@ class Source:
         reader, match = None, PREFIX.fullmatch(text)
         if match is not None and not os.path.lexists(text.rpartition("#")[0]):
             known = registered(READERS)
-            if match[1] not in known:
+            format = format_named(match[1])
+            if match[1] not in known and format is None:
                 load_plugin(READERS, match[1])  # an error that names those that there are
-            reader, text = match[1], match[2]
+            reader, text = None if format is not None else match[1], match[2]
         head, mark, tail = text.rpartition("#")
         if not mark or not head or not tail or (not is_address(text) and os.path.lexists(text)):
             return cls(reader, text, None)

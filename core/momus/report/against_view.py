@@ -11,7 +11,7 @@ from momus.report.figures.rows import overview_rows
 from momus.report.html import render_page
 from momus.report.safe import clean, one_line
 from momus.report.words.against import blocks_of, first_sentences, step, trend, version_value
-from momus.report.words.blocks import Block, markdown_blocks, terminal_blocks
+from momus.report.words.blocks import PrintedBlock, markdown_blocks, terminal_blocks
 from momus.report.words.format import markdown
 from momus.runs.answer import answer_of
 
@@ -75,7 +75,7 @@ def against_page(comparison: Results, against: Against) -> str:
     )
 
 
-def _numeric(block: Block) -> list[bool]:
+def _numeric(block: PrintedBlock) -> list[bool]:
     texts = f"{block.align}r".index("r")
     return [i >= texts and not h.startswith("passage") for i, h in enumerate(block.heads)]
 

@@ -6,13 +6,13 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from momus.evidence import Table
-from momus.report.figures.palette import Look, colour_rules
+from momus.report.figures.palette import CorpusLook, colour_rules
 from momus.report.figures.svg import draw, figure_csv
 from momus.report.safe import anchor, clean
 from momus.report.words.format import number, p_value
@@ -22,41 +22,51 @@ if TYPE_CHECKING:
 
 BREAKS = re.compile(r"\n+(?=</?(?:t[dhr]|tbody|div|p|h\d|figure|figcaption|details|ul|li|dl|article|section)\b)")
 """Line breaks before blocks and cells, which show nothing: a page has thousands."""
+REPORT = "momus.report"
+"""The package of the templates that pages of all packages extend."""
 SHOWN_ROWS = 10
 """Largest number of rows that a page shows of a table."""
 
 
 def render_page(
-    template: str, *, script: str = "report.js", corpora: Mapping[str, Look] | None = None, **values: Any
+    template: str,
+    *,
+    script: str = "report.js",
+    corpora: Mapping[str, CorpusLook] | None = None,
+    package: str = REPORT,
+    **values: Any,
 ) -> str:
     """Render a template that extends ``base.html.j2``; all content of texts is cleaned and escaped.
 
     Parameters
     ----------
     template
-        Its name, see `asset`.
+        Its name.
     script
         The script of the page, which its content security policy names by its hash: no other one runs.
     corpora
         Looks of the generated corpora, for figures.
+    package
+        The package whose folder ``templates`` holds the template and the script.
     values
         What the template shows; functions are called by it.
     """
     from markupsafe import Markup
 
-    code = asset(script)
-    assets = {
+    code = asset(script, package)
+    assets: dict[str, Any] = {
         "style": Markup(colour_rules() + asset("style.css")),
         "script": Markup(code),
         "script_digest": digest(code),
+        "picture": lambda item: Markup(draw(item, corpora)),
     }
-    page = environment(corpora).get_template(template).render(**assets, **values)
+    page = environment(package).get_template(template).render(**assets, **values)
     return re.sub(BREAKS, "", page)
 
 
-def asset(name: str) -> str:
-    """Read a template, script or style sheet of the report."""
-    return (files("momus.report") / "templates" / name).read_text(encoding="utf-8")
+def asset(name: str, package: str = REPORT) -> str:
+    """Read a script or style sheet of the report, or of another package."""
+    return (files(package) / "templates" / name).read_text(encoding="utf-8")
 
 
 def digest(text: str) -> str:
@@ -68,13 +78,14 @@ LONGEST = 1 << 20
 """Characters of a value that a page shows."""
 
 
-def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
+@cache
+def environment(package: str = REPORT) -> Environment:
     """Jinja environment with the filters and functions that all pages use; cleans and escapes every value."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     jinja = Environment(
-        loader=FunctionLoader(asset),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, REPORT))]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -83,7 +94,6 @@ def environment(corpora: Mapping[str, Look] | None = None) -> Environment:
     )
     jinja.filters |= {"number": number, "p": p_value, "clean": clean, "said": said, "anchor": anchor}
     jinja.globals |= {
-        "picture": lambda item: Markup(draw(item, corpora)),
         "figure_csv": partial(figure_csv, page=True),
         "numeric_columns": numeric_columns,
         "cell": cell,

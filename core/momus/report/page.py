@@ -13,7 +13,7 @@ from momus.outputs import write_own
 from momus.report.against_view import against_page
 from momus.report.cards import cards_of, findings_of
 from momus.report.figures.dots import FEW, key_svg, rows_svg
-from momus.report.figures.palette import Look, looks
+from momus.report.figures.palette import CorpusLook, looks
 from momus.report.figures.rows import overview_rows
 from momus.report.figures.scales import GapScale
 from momus.report.html import environment, render_page
@@ -96,7 +96,7 @@ def render(comparison: Results) -> str:
     )
 
 
-def _helpers(corpora: Mapping[str, Look]) -> dict[str, Any]:
+def _helpers(corpora: Mapping[str, CorpusLook]) -> dict[str, Any]:
     """Functions that the templates of the report call."""
     from markupsafe import Markup
 

@@ -28,7 +28,7 @@ LONGEST = 320
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarkedPiece:
     """A piece of a passage.
 
     Attributes
@@ -70,7 +70,7 @@ class Passage:
     corpus: str
     id: str
     value: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[MarkedPiece]
     before: bool
     after: bool
     note: str
@@ -111,9 +111,9 @@ def _size(step: Step) -> int:
     return min(len(step.text), LONGEST) + len(step.label)
 
 
-def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+def _joined(pieces: Sequence[MarkedPiece]) -> list[MarkedPiece]:
     """Make one piece of those that follow each other without a mark or a state, such as single words."""
-    joined: list[Piece] = []
+    joined: list[MarkedPiece] = []
     for p in pieces:
         last = joined[-1] if joined else None
         if last is not None and not (last.marked or last.state or p.marked or p.state):
@@ -123,7 +123,7 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
     return joined
 
 
-def _remarked_once(pieces: Sequence[Piece], most: int) -> list[Piece]:
+def _remarked_once(pieces: Sequence[MarkedPiece], most: int) -> list[MarkedPiece]:
     """Keep the remark on a word where it is marked first; more than a few remarks hide the text."""
     told: set[tuple[str, str]] = set()
     kept = []
@@ -138,11 +138,11 @@ def _remarked_once(pieces: Sequence[Piece], most: int) -> list[Piece]:
     return kept
 
 
-def _piece(step: Step) -> Piece:
+def _piece(step: Step) -> MarkedPiece:
     state = "" if step.label == "text" else clean(step.label, 80)
     text = re.sub(r"\s*\n\s*", "\n", clean(step.text, LONGEST))
     # critics that count words have the word itself as state, which the text shows already
-    return Piece(
+    return MarkedPiece(
         text, "" if state.strip().lower() == text.strip().lower() else state, step.marked, clean(step.note, 160)
     )
 

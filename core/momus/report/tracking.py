@@ -49,13 +49,6 @@ class Tracker(Protocol):
         """
         ...
 
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the run that is active in this process; False if there is none.
-
-        ``folder`` is where the training keeps its files, for trackers that write files.
-        """
-        ...
-
 
 def log_comparison(
     comparison: Results,
@@ -71,8 +64,8 @@ def log_comparison(
     Parameters
     ----------
     to
-        ``TRACKER`` or ``TRACKER:PLACE``, such as ``wandb:team/project``, ``mlflow:experiment``, ``tensorboard:folder``
-        or ``trackio:project``.
+        ``TRACKER`` or ``TRACKER:PLACE``, such as ``wandb:team/project``, ``mlflow:experiment`` or
+        ``tensorboard:folder``.
     run, step, report, options
         See `Tracker.log`.
 

@@ -40,8 +40,9 @@ class StoredCorpus(Corpus):
     readable = 2_000
 
     def __init__(self, text: StoredText, rows: Ints) -> None:
-        labels = text.labels.take(pa.array(rows))
+        labels = text.labels.take(pa.array(rows))  # ids, prompts, groups, fields
         n = len(rows)
+        # columns of the schema that are not kept in memory: `take` reads texts from their files
         empty = {
             "sections": pa.ListArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), pa.array([], pa.large_string())),
             "titles": pa.ListArray.from_arrays(pa.array(np.zeros(n + 1, np.int32)), pa.array([], pa.string())),
@@ -52,8 +53,10 @@ class StoredCorpus(Corpus):
         self.table = pa.Table.from_arrays(columns, schema=SCHEMA)
         self.name, self._tokens = text.name, {}
         self.stored, self.rows = text, rows
+        # set beforehand: computed from this table, which holds no texts, these would be wrong
         self.__dict__["hashes"] = text.hashes[rows]
         self.__dict__["characters"] = text.characters[rows]
+        # rows that ascend are in the order of the files, which needs no way back
         if not (len(rows) and (np.diff(rows) > 0).all()):
             self.given_rows = np.argsort(rows)
 
@@ -107,8 +110,10 @@ class Documents:
 
     def take(self, rows: Ints, name: str) -> Corpus:
         """Read documents, in the given order; those that the parts kept are not looked up in their files."""
+        # outliers, mostly: the parts kept them while they were scored
         if all(int(row) in self._odd for row in rows):
             return Corpus.from_documents([self._odd[int(row)] for row in rows], name)
+        # by part, so that each file is read once
         order = np.argsort(rows, kind="stable")
         # bounds[s]:bounds[s + 1] are the places in `order` of the documents of part s
         bounds = np.searchsorted(rows[order], self._offsets)
@@ -117,12 +122,14 @@ class Documents:
             if stop > start:
                 tables.append(self._corpus_of(part).table.take(pa.array(rows[order[start:stop]] - self._offsets[part])))
         corpus = Corpus(pa.concat_tables(tables), name)
+        # argsort of `order` undoes it
         return corpus if (np.diff(order) > 0).all() else corpus.take(np.argsort(order))
 
     def _corpus_of(self, number: int) -> Corpus:
         if number not in self._kept:
             planned, part = self._plan.part(number)
             self._kept[number] = read_part(planned.file, part, self._plan.reading)
+            # the part just read stays, however large
             while len(self._kept) > 1 and sum(c.table.nbytes for c in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(number)
@@ -146,8 +153,9 @@ def sample_rows(corpus: Corpus, limit: int) -> Ints | None:
     for row, (group, prompt) in enumerate(zip(corpus.groups, corpus.prompts, strict=True)):
         name = f"group {group}" if group is not None else None if prompt is None else f"prompt {prompt}"
         if name is not None:
+            # all documents of a unit get one key, so that sorting keeps them together
             keys[row] = names[name] if name in names else names.setdefault(name, _hash(name))
-    order = np.argsort(keys, kind="stable")[: limit + 1]
+    order = np.argsort(keys, kind="stable")[: limit + 1]  # one more shows whether the limit cuts a unit
     # a unit that the limit would cut is left out, unless it is the only one
     whole = order[keys[order] != keys[order[-1]]]
     chosen: Ints = np.sort(whole if len(whole) else order[:limit])

@@ -30,7 +30,7 @@ MANIFEST, CRITICS, PARTS, RECORDS, LOCK = "manifest.json", "critics", "parts", "
 KIND = "rows of scores"
 DIGITS = 5
 FILES = re.compile(
-    rf"{CRITICS}/[^/]+/(critic\.json|arrays\.safetensors)|{PARTS}/\d{{5,}}\.parquet|{RECORDS}/\d{{5,}}\.json"
+    rf"{CRITICS}/[^/]+/(critic\.json|\.?arrays\.safetensors)|{PARTS}/\d{{5,}}\.parquet|{RECORDS}/\d{{5,}}\.json"
 )
 """Paths of the files of the folder, within it, but for the manifest."""
 Count = Annotated[int, Range(0)]
@@ -142,10 +142,13 @@ class RowFolder:
         StoreError
             Another process writes parts of the folder.
         """
-        for lock in self.path.glob(f"{LOCK}-*[!0]"):
-            Lock(lock, str(self.path)).acquire().release()
+        # rank 0 is held by the caller; taking the others' locks shows that nobody writes
+        for lock in self.path.glob(f"{LOCK}-*"):
+            if lock.name != f"{LOCK}-0":  # rank 0 is this process
+                Lock(lock, str(self.path)).acquire().release()
         with writing(self.path, ROOM):
             delete(self.manifest)
+            # reverse order: files before the folders that hold them
             below = sorted(self.path.glob("*/**/*"), reverse=True)
             delete(*(p for p in below if p.is_dir() or FILES.fullmatch(p.relative_to(self.path).as_posix())))
 
@@ -170,6 +173,7 @@ class RowFolder:
             same = self.rows(part).stat().st_size == record["rows"]["bytes"]
         except (OSError, StoreError):
             return None
+        # the size here; the SHA-256 is checked when rows are read (`check_rows`), not for each resumption
         return dict(record) if same and all(record.get(k) == v for k, v in belongs.items()) else None
 
     def check_rows(self, part: int, record: dict[str, Any]) -> Path:

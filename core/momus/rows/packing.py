@@ -62,6 +62,7 @@ def scored_columns(
 ) -> tuple[dict[str, pa.Array | pa.ChunkedArray], dict[bytes, bytes]]:
     """The columns of scores under several critics, and the metadata that reading them needs."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+    # critics that count the same (words, say) store it once: in a part, counts are most of the bytes
     shared: dict[str, str] = {}
     seen: list[tuple[str, Counted]] = []
     for name, scores in scored.items():
@@ -120,11 +121,12 @@ def _counts(rows: Counted) -> tuple[pa.Array, pa.Array]:
     matrix = rows.matrix
     # offsets[i]:offsets[i + 1] are the entries of document i
     offsets = pa.array(matrix.indptr.astype(np.int32))
-    codes = pa.array(matrix.indices.astype(np.int32))
+    codes = pa.array(matrix.indices.astype(np.int32))  # label of each entry, (entries,)
     if isinstance(rows.labels, np.ndarray):
         labels = pa.array(rows.labels).take(codes)
     else:
         labels = pa.DictionaryArray.from_arrays(codes, pa.array(list(rows.labels), pa.string()))
+    # int32 takes half the bytes of float64, and compresses better
     whole = bool((matrix.data == np.round(matrix.data)).all() and (np.abs(matrix.data) < 2**31).all())
     counts = pa.array(matrix.data.astype(np.int32) if whole else matrix.data)
     return pa.ListArray.from_arrays(offsets, labels), pa.ListArray.from_arrays(offsets, counts)
@@ -187,7 +189,7 @@ def unpack(table: pa.Table, critic: str, key: str) -> Rows:
 
 def dense_rows(column: pa.ChunkedArray) -> Floats:
     """Rows (n, d) that are stored as lists of one length; those of a part without rows are 0."""
-    rows = np.zeros((len(column), column.type.list_size))
+    rows = np.zeros((len(column), column.type.list_size))  # (n, d)
     rows[column.is_valid().to_numpy()] = pc.list_flatten(column).to_numpy().reshape(-1, rows.shape[1])
     return rows
 
@@ -257,6 +259,7 @@ def summary_to_json(summary: object, rows: Mapping[str, Rows]) -> dict[str, Any]
     totals = Pooled.of_rows({k: r for k, r in rows.items() if isinstance(r, Counted)}, 0).counts
     counts: dict[str, Any] = {}
     for name, table in summary.counts.items():
+        # equal totals: the counts need not be in the record of each part a second time
         same = next((key for key, total in totals.items() if total == table), None)
         if same is not None:
             counts[name] = {"rows": same}

@@ -51,6 +51,8 @@ class Plan:
         SHA-256 of both files of each fitted critic, by its name.
     sources
         Digests of the code of each critic (`momus.critic.source`), by its name; none in plans of older versions.
+    left_out
+        Why critics of a run that was given are not among them, by name.
     files
         The inputs in order; parts are numbered through all their parts.
     reading
@@ -69,6 +71,7 @@ class Plan:
     documents: int
     versions: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
     digest: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -97,6 +100,8 @@ class Plan:
         """Convert to plain lists, strings and numbers."""
         content = {"kind": KIND, "format": ROWS_FORMAT, **asdict(self)}
         del content["digest"]
+        if not self.left_out:  # as in plans of older versions, whose digests stand in their parts
+            del content["left_out"]
         plain: dict[str, Any] = json.loads(json.dumps(content))
         return plain
 
@@ -130,6 +135,7 @@ class Plan:
 def digest_of(content: Mapping[str, Any]) -> str:
     """SHA-256 of the content of a manifest, but for the times of files."""
     files = build(list[dict[str, Any]], content.get("files"), MANIFEST, SCORE)
+    # the time of a file may change without its content (a copy, a checkout); the hash stays
     untimed = [
         {
             **f,
@@ -178,6 +184,7 @@ def make_plan(
     reading: ReadingOptions,
     documents: int,
     earlier: Plan | None = None,
+    left_out: Mapping[str, str] | None = None,
 ) -> Plan:
     """Cut the inputs into parts, and hash them.
 
@@ -190,6 +197,7 @@ def make_plan(
         A file cannot be read.
     """
     same = earlier is not None and (earlier.documents, earlier.reading) == (documents, reading)
+    # inputs are listed without a hash: compared by path, size, time and the rest alone
     known = {replace(f.file, sha256=""): f for f in earlier.files} if earlier is not None and same else {}
     files = []
     for file in inputs:
@@ -198,7 +206,7 @@ def make_plan(
         else:
             hashed, parts = cut(file, documents, PART_BYTES, reading.encoding)
             files.append(Planned(hashed, tuple(parts)))
-    return Plan(dict(critics), tuple(files), reading, documents, versions(), sources)
+    return Plan(dict(critics), tuple(files), reading, documents, versions(), sources, dict(left_out or {}))
 
 
 def differences(old: Plan, new: Plan) -> list[str]:

@@ -232,7 +232,7 @@ class StoredText:
     @cached_property
     def order(self) -> Ints:
         """Number of each document of the text in the order of the files: int64 (m,), in canonical order."""
-        rows = canonical_order(self.hashes, self.labels.select(["prompt", "group", "id"]))
+        rows = canonical_order(self.hashes, self.labels.select(["prompt", "group", "id"]))  # int64 (n,)
         return rows if self._keep is None else rows[self._keep[rows]]
 
     @cached_property
@@ -270,7 +270,7 @@ class StoredText:
     def _wide(self, critic: str, key: str, order: Ints) -> Counted:
         """Counts of labelled items: in memory where documents have a few each, as a length."""
         counts = StoredCounts(self, critic, key, order)
-        entries = sum(self._entries(path, critic, key, schema) for path, schema in self._files)
+        entries = sum(self._entries(path, critic, key, schema) for path, schema in self._files)  # over all parts
         return counts.loaded if entries <= FEW * len(self) else counts
 
     @property
@@ -319,7 +319,7 @@ class StoredText:
         if name not in self._sums:
             sums = Sums(size)
             for before, rows in self.counts(critic, key):
-                taken = slice(before, before + len(rows))
+                taken = slice(before, before + len(rows))  # documents of this part
                 sums.add(rows, units[taken], weights[taken])
             self._sums[name] = sums.result()
             while len(self._sums) > 1 and sum(map(size_of, self._sums.values())) > KEPT_BYTES:
@@ -330,7 +330,7 @@ class StoredText:
     def summary(self, critic: str) -> Pooled | None:
         """The summary of the documents of the text; None if it is not a sum over documents (`Pooled`)."""
         total = self.critics[critic].summary
-        if self._keep is not None or total is None:
+        if self._keep is not None or total is None:  # records sum over all documents, not over those that are kept
             return None
         rows = self.critics[critic].from_rows
         counts = {n: StoredCounts(self, critic, key, self.order).total() for n, key in rows.items()}

@@ -73,11 +73,13 @@ class Sums:
         if dense is None:
             return False
         first = not dense.shape[1]
+        # the choice by density is made once: a table that has begun dense only leaves for its size
         if self._size * width > FULL or (first and SPARSE * entries < self._size * width):
             self._keep(sparse.coo_array(dense))
             self._dense = None
             return False
         if width > dense.shape[1]:
+            # a quarter more than needed: parts bring new words, and each growth copies the table
             room = min(width + width // 4, max(FULL // max(self._size, 1), width))
             self._dense = np.zeros((self._size, room))
             self._dense[:, : dense.shape[1]] = dense
@@ -90,13 +92,14 @@ class Sums:
         taking_part = slice(None) if (units >= 0).all() else units[owners] >= 0
         owners, indices, data = owners[taking_part], matrix.indices[taking_part], matrix.data[taking_part]
         cells = units[owners] * self._dense.shape[1] + columns[indices]
+        # add.at, as several entries may fall into one cell; `reshape` of a contiguous array is a view
         np.add.at(self._dense.reshape(-1), cells, data if (weights == 1).all() else data * weights[owners])
 
     def _add_sparse(self, matrix: sparse.csr_array, columns: Ints, units: Ints, weights: Floats) -> None:
         taking_part = np.flatnonzero(units >= 0)
         table = matrix if len(taking_part) == matrix.shape[0] else matrix[taking_part]
         entries = sparse.coo_array(indicator(units[taking_part], self._size, weights[taking_part]) @ table)
-        entries.coords = (entries.row, columns[entries.col])
+        entries.coords = (entries.row, columns[entries.col])  # from columns of this part to those of all
         self._keep(entries)
         if self._held > MERGED and len(self._pending) > 1:
             self._merge()
@@ -109,6 +112,7 @@ class Sums:
         rows, columns, values = (np.concatenate(arrays) for arrays in zip(*self._pending, strict=True))
         self._pending.clear()
         shape = (self._size, max(len(self._columns), 1))
+        # to CSR and back: equal cells are added up
         merged = sparse.coo_array((values, (rows, columns)), shape=shape).tocsr().tocoo()
         self._pending = [(merged.row, merged.col, merged.data)]
         self._held = 0  # since the last merge
@@ -135,7 +139,7 @@ class Sums:
 
 def _compressed(dense: Floats, order: Ints) -> sparse.csr_array:
     """Columns of a dense table in an order, as CSR: row by row, so that no list of all cells is made."""
-    sizes = np.count_nonzero(dense[:, : len(order)], axis=1)
+    sizes = np.count_nonzero(dense[:, : len(order)], axis=1)  # columns beyond are room
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     indices, data = np.empty(offsets[-1], dtype=np.int32), np.empty(offsets[-1])
     for i, row in enumerate(dense):
@@ -186,6 +190,7 @@ class StoredCounts(Counted):
     def summed(self, units: Ints, size: int, weights: Floats) -> Counted:
         """Weighted sums by unit, in memory that does not grow with the number of documents."""
         unit, weight = np.full(len(self.text), -1), np.zeros(len(self.text))
+        # from the documents of this text to all of its files; −1 takes no part
         unit[self.rows], weight[self.rows] = units, weights
         return self.text.summed(self.critic, self.key, unit, size, weight)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from momus.critic import EvidenceMixin
 from momus.critic.hooks import row_unit, scored_units
+from momus.critic.powers import has_latents
 from momus.critic.scores import extreme_rows
 from momus.evidence import MarkedDocument, Step, to_json
 from momus.inference.matching import design_of
@@ -105,10 +106,11 @@ def find_references(
 ) -> list[Example]:
     """Find human text to read beside each outlier: of its prompt, else the document with the median Latent NLL.
 
-    The outliers come back without their steps. Empty for critics of running text, whose units are not documents.
+    The outliers come back without their steps. Empty without outliers, and for critics of running text, whose units are
+    not documents.
     """
     scored = np.flatnonzero(scores[0].scored)
-    if row_unit(critic) != "document" or not len(scored):
+    if row_unit(critic) != "document" or not len(scored) or not outliers:
         return []
     listed = {outlier.id for outlier in outliers}
     prompts = {i: p for i, p in zip(texts[1].ids, texts[1].prompts, strict=True) if i in listed}
@@ -136,7 +138,12 @@ def unit_of(sequence: bool, declared: str) -> str:
 
 
 def find_outliers(critic: Critic[Any], corpus: Corpus, scores: Scores, top: int) -> list[MarkedDocument]:
-    """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022)."""
+    """Mark the oddest documents, by the critic's own measure, else by Latent NLL (per step; Deng et al. 2022).
+
+    A critic without either has no outliers.
+    """
+    if scores.oddity is None and not has_latents(critic):
+        return []
     rows = scores.ranked(critic.sequence, top)
     # without their tokens: the vocabulary of all documents would slow each of them
     units = scored_units(critic, corpus)

@@ -26,7 +26,7 @@ from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
-from momus.runs.generation import NEXT, Generation, complete, is_pending
+from momus.runs.generation import NEXT, Generation, complete, is_bare, is_pending
 from momus.runs.kept import HEADLINE, read_axis, write_axis
 from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
 from momus.runs.record import RunRecord, contradiction
@@ -36,7 +36,7 @@ from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-    from momus.joint.axes import Axis
+    from momus.joint.axes import AxisRows
 
 RUN, VERDICTS, DOCUMENTS, REPORT, LOCK = "run.json", "verdicts.jsonl", "documents.parquet", "report.html", ".lock"
 PAIRS, JOINT = "pairs.jsonl", "joint.json"
@@ -81,7 +81,7 @@ class RunFolder:
             The path is a file, the folder holds other files or a run (unless ``overwrite`` or ``resume``), or another
             process is writing to it.
         """
-        began = [NEXT] if (self.path / NEXT).is_dir() and not any((self.path / NEXT).iterdir()) else []
+        began = [NEXT] if (self.path / NEXT).is_dir() and is_bare(self.path / NEXT) else []
         if check_folder(self.path, ownership.RUN, leftovers=[LOCK, *began]):
             if not (overwrite or resume):
                 held, how = (UNFINISHED, CONTINUE) if self._unfinished() else ("a run already", "update it")
@@ -124,7 +124,7 @@ class RunFolder:
         """Folder of the files of one critic."""
         return self.work / "critics" / name
 
-    def keep(self, result: CriticResult, scores: Iterable[pa.Table], axis: Axis | None = None) -> None:
+    def keep(self, result: CriticResult, scores: Iterable[pa.Table], axis: AxisRows | None = None) -> None:
         """Write scores (a table for each text), headline rows and result of a critic.
 
         The result is written last: it marks the critic as finished.
@@ -139,7 +139,7 @@ class RunFolder:
         write_json(folder / RESULT, result.to_json(), indent=None)
         write_manifest(folder)
 
-    def kept_axis(self, critic: Critic[Any]) -> Axis | None:
+    def kept_axis(self, critic: Critic[Any]) -> AxisRows | None:
         """Read the headline rows of a critic, which need not be fitted; None if there are none."""
         folder = self.critic_folder(critic.name)
         if not (folder / HEADLINE).exists():

@@ -12,10 +12,15 @@ from pathlib import Path
 
 from momus.errors import StoreError
 from momus.outputs import copy_folder, delete, delete_folder, make_folder, move, write_bytes
-from momus.ownership import MARK, RUN, holds, record_of
+from momus.ownership import MARK, PART, RUN, holds, record_of
 from momus.runs.manifest import DERIVED, MANIFEST, ROWS, check_generation, read_entries, write_manifest
 
 NEXT, READY, EARLIER = ".next", ".ready", ".earlier.json"
+
+
+def is_bare(place: Path) -> bool:
+    """Whether a folder of a generation holds nothing yet, but for what a killed process had begun to write."""
+    return all(path.name.endswith(PART) for path in place.iterdir())
 
 
 class Generation:
@@ -48,7 +53,7 @@ class Generation:
         complete(self.folder)
         delete(self.folder / READY)
         for place in (self.path, self.folder / READY):
-            if place.exists() and any(place.iterdir()) and not (place / MARK).exists():
+            if place.exists() and not is_bare(place) and not (place / MARK).exists():
                 raise StoreError(f"{place} is not a run that Momus began", hint="move it, or name another folder")
         check_generation(self.path)
         if self.path.exists() and not keep:

@@ -23,7 +23,7 @@ from momus.critic import Counted, Pooled
 from momus.critic.scores import Scores
 from momus.errors import StoreError
 from momus.inference.pooling import Rows
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.outputs import delete, make_folder, replacing
 from momus.rows.folder import SummaryRecord
 from momus.rows.packing import keys_of, scored_columns, scores_of, summary_from_json, summary_to_json, unpack
@@ -194,7 +194,7 @@ class _Axis(TypedDict):
     dense: bool
 
 
-def write_axis(axis: Axis, folder: Path) -> None:
+def write_axis(axis: AxisRows, folder: Path) -> None:
     """Write the headline rows of all corpora, in order: the columns that are not zero, and what they hold."""
     tables = []
     first = next(iter(axis.rows.values()))
@@ -211,7 +211,7 @@ def write_axis(axis: Axis, folder: Path) -> None:
     _write(folder / HEADLINE, pa.concat_tables(tables), OF_AXIS, record)
 
 
-def read_axis(folder: Path, critic: Critic[Any]) -> Axis:
+def read_axis(folder: Path, critic: Critic[Any]) -> AxisRows:
     """Read what `write_axis` wrote, for the fitted critic that the rows belong to.
 
     Raises
@@ -230,7 +230,7 @@ def read_axis(folder: Path, critic: Critic[Any]) -> Axis:
     statistic = next((s for s in all_statistics(critic, []) if s.name == record["statistic"]), None)
     if statistic is None:
         raise StoreError(f"{path}: rows of {record['statistic']!r}, which {critic.name!r} does not test", hint=AGAIN)
-    return Axis(
+    return AxisRows(
         critic.name,
         critic.axis,
         statistic,

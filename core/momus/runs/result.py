@@ -19,7 +19,7 @@ from momus.verdicts.decomposition import Parts
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
-    from momus.joint.axes import Axis
+    from momus.joint.axes import AxisRows
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Outcome:
     result: CriticResult
     scores: Sequence[Scores] = ()
     again: Sequence[Again] = ()
-    axis: Axis | None = None
+    axis: AxisRows | None = None
 
 
 @dataclass
@@ -192,7 +192,7 @@ class Results:
     warnings: list[str] = field(default_factory=list)
     scores: dict[tuple[str, str], Scores] = field(default_factory=dict)
     pairs: list[Verdict] = field(default_factory=list)
-    axes: list[Axis] = field(default_factory=list, repr=False)
+    axes: list[AxisRows] = field(default_factory=list, repr=False)
     joint: Joint = field(default_factory=Joint)
     left_out: dict[str, str] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False, repr=False)

@@ -21,7 +21,7 @@ from momus.checks.languages import (
     scripts_of,
     splitting_warnings,
 )
-from momus.checks.layout import Layout, layout_of
+from momus.checks.layout import TextLayout, layout_of
 from momus.checks.notes import reading_notes
 from momus.checks.texts import TrustCheck, check_texts, sentences
 from momus.critic import RunningTextCritic
@@ -85,7 +85,7 @@ class Texts:
     warnings: list[str]
     checks: list[TrustCheck] = field(default_factory=list)
     languages: dict[str, Languages] = field(default_factory=dict)
-    layouts: dict[str, Layout] = field(default_factory=dict)
+    layouts: dict[str, TextLayout] = field(default_factory=dict)
     scripts: dict[str, ScriptShares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0

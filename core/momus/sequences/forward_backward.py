@@ -50,8 +50,9 @@ def forward_backward(
     arithmetic = _Logarithms() if log else _Probabilities()
     ending = np.full(len(start), arithmetic.one) if end is None else end
     lengths = np.diff(offsets)
+    # longest first: the sequences that still have a step m are then the first running[m], and no mask is needed
     order = np.argsort(-lengths, kind="stable")
-    first = offsets[:-1][order]
+    first = offsets[:-1][order]  # first step of each sequence in that order, (n,)
     longest = int(lengths.max(initial=0))
     running = [int((lengths > m).sum()) for m in range(longest)]  # sequences that have a step m
     forward, backward = np.empty_like(emission), np.empty_like(emission)
@@ -61,14 +62,17 @@ def forward_backward(
         before = start[None] if m == 0 else arithmetic.through(forward[rows - 1], move)  # (running, K)
         forward[rows], log_total = arithmetic.normalised(arithmetic.times(before, emission[rows]))
         log_evidence[order[: running[m]]] += log_total
+    # forward messages are normalised, so the probability of ending is the last factor of the evidence
     if end is not None:
         log_evidence += arithmetic.log_dot(forward[offsets[1:] - 1], ending)
     for m in range(longest - 1, -1, -1):
         rows = first[: running[m]] + m
+        # sequences whose last step this is begin from the end; the others, which come first, overwrite it
         message = np.tile(ending, (len(rows), 1))
         continuing = running[m + 1] if m + 1 < longest else 0
         if continuing:
             after = first[:continuing] + m + 1
+            # move.T: backward messages sum over the state that is moved to
             message[:continuing] = arithmetic.through(arithmetic.times(emission[after], backward[after]), move.T)
         backward[rows] = arithmetic.normalised(message)[0]
     return forward, backward, log_evidence
@@ -120,6 +124,7 @@ class _Logarithms(_Arithmetic):
         return a + b
 
     def through(self, message: Floats, move: Floats) -> Floats:
+        # (rows, K, K) before the sum: more memory than a product, but no underflow
         return np.asarray(logsumexp(message[:, :, None] + move[None], axis=1))
 
     def log_dot(self, message: Floats, weights: Floats) -> Floats:
@@ -127,4 +132,5 @@ class _Logarithms(_Arithmetic):
 
     def normalised(self, message: Floats) -> tuple[Floats, Floats]:
         total = np.asarray(logsumexp(message, axis=1))
+        # −∞ − −∞ would make NaN of a sequence of probability 0, whose evidence stays −∞
         return message - np.where(np.isfinite(total), total, 0.0)[:, None], total

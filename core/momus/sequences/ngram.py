@@ -47,12 +47,13 @@ class Level:
         """Interpolate context codes and words, (2, N), with one absolute discount; 0 is maximum likelihood."""
         contexts, row = np.unique(keys[0], return_inverse=True)
         mass, weight = interpolated(counts, row, len(contexts), discount)
-        order = np.lexsort((keys[1], row))
+        order = np.lexsort((keys[1], row))  # by context, then by word, as `masses` searches
         return cls(contexts, weight, offsets_of(np.bincount(row)), keys[1][order], mass[order])
 
     def rows(self, code: Ints, modulus: int) -> tuple[Ints, Bools]:
         """Row of each context (its code modulo ``modulus``), and whether the level contains it, both (B,)."""
-        suffix = code % modulus
+        suffix = code % modulus  # the newest m symbols, (B,)
+        # a code above all contexts would index past the end; the comparison then says that it is unknown
         row = np.minimum(np.searchsorted(self.contexts, suffix), len(self.contexts) - 1)
         return row, self.contexts[row] == suffix
 
@@ -64,7 +65,7 @@ class Level:
     def masses(self, row: Ints, known: Bools, words: Ints, size: int) -> Floats:
         """Mass of one word after each context, (B,); 0 if it is not among the n-grams."""
         # both keys are single sortable integers
-        key = owners_of(self.starts) * size + self.words
+        key = owners_of(self.starts) * size + self.words  # (n-grams,), ascending
         wanted = row * size + words
         at = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         return np.where(known & (key[at] == wanted), self.mass[at], 0.0)
@@ -108,8 +109,8 @@ def interpolated(counts: Floats, context: Ints, contexts: int, discount: float) 
     >>> round(float(mass.sum() + weight[0]), 12)
     1.0
     """
-    total = np.bincount(context, counts, contexts)
-    types = np.bincount(context, counts > 0, contexts)
+    total = np.bincount(context, counts, contexts)  # c(h), (contexts,)
+    types = np.bincount(context, counts > 0, contexts)  # N(h), (contexts,)
     safe = np.maximum(total, 1)
     weight = np.where(total > 0, discount * types / safe, 1.0)
     return np.maximum(counts - discount, 0.0) / safe[context], weight
@@ -202,6 +203,7 @@ class NGramModel(StepModel):
             # continuation counts: each distinct longer n-gram counts once
             keys, continuations = self._shorter(keys, np.ones(keys.shape[1]), m)
             levels.append(Level.of(keys, continuations, discount(continuations)))
+        # shortest context first, the order in which levels are interpolated from the uniform distribution up
         return levels[::-1]
 
     def _shorter(self, keys: Ints, counts: Floats, m: int) -> tuple[Ints, Floats]:
@@ -220,6 +222,7 @@ class NGramModel(StepModel):
         stream[ends - 1] = self.end
         predicted = np.ones(len(stream), dtype=bool)
         for i in range(n):
+            # begin symbols are contexts, and never predicted
             predicted[starts + i] = False
         at = np.flatnonzero(predicted)
         contexts = stream[at[:, None] + np.arange(-n, 0)] if n else np.zeros((len(at), 0), dtype=np.int64)
@@ -260,6 +263,7 @@ class NGramModel(StepModel):
                     hint="use smoothing='kneser-ney'",
                 )
             p *= np.where(known, level.weight[row], 1.0)[:, None]
+            # each pair of context and word occurs once, so += on the indexed cells loses nothing
             owner, index = level.entries(row, known)
             p[owner, level.words[index]] += level.mass[index]
         return p
@@ -274,6 +278,7 @@ class NGramModel(StepModel):
             row, known = level.rows(code, self.base**m)
             p *= np.where(known, level.weight[row], 1.0)
             p += level.masses(row, known, targets, self.size)
+            # an unseen context keeps weight 1, and p stays uniform: without smoothing it has no distribution
             seen = known if self.smoothing == "none" else seen
         with np.errstate(divide="ignore"):
             values = np.log(np.where(seen, p, 0.0))
@@ -288,13 +293,14 @@ class NGramModel(StepModel):
         rows = np.flatnonzero(seen[first])
         for a in range(0, len(rows), ROWS):
             chunk = rows[a : a + ROWS]
+            # ROWS contexts at a time: (ROWS, V) floats instead of one row for each token
             out[chunk] = np.log((self.distributions(contexts[first[chunk]]) ** (1 / temperature)).sum(axis=1))
         return np.asarray(out[number])
 
     def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
         """Return the last n − 1 symbols of each prompt as the state, and the logits of the next id."""
         n = self.order - 1
-        padded = np.full((len(prompts), n), self.size, dtype=np.int64)
+        padded = np.full((len(prompts), n), self.size, dtype=np.int64)  # begin symbols before short prompts
         for i in range(len(prompts)):
             tail = prompts[i][-n:] if n else prompts[i][:0]
             padded[i, n - len(tail) :] = tail

@@ -65,11 +65,13 @@ class Sequences(Ragged):
         width = int(self.lengths.max(initial=0))
         out = np.full((len(self), width), fill, dtype=np.int64)
         shift = (width - self.lengths) if left else np.zeros(len(self), dtype=np.int64)
+        # all tokens at once: row, column and id, (N,) each
         out[self.owners, self.places + np.repeat(shift, self.lengths)] = self.ids
         return out
 
     def joined(self, other: Sequences) -> Sequences:
         """Concatenate these sequences and others."""
+        # slices of sequences have offsets that do not begin at 0
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:] - other.offsets[0]])
         mine = self.ids[self.offsets[0] : self.offsets[-1]]
         return Sequences(np.concatenate([mine, other.ids]), offsets - self.offsets[0])

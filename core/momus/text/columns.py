@@ -106,7 +106,7 @@ class Columns:
     def blank(self) -> Bools:
         """Whether each document holds nothing but white space: bool (documents,)."""
         filled = pc.match_substring_regex(self.section_texts, r"\S").to_numpy(zero_copy_only=False)
-        offsets = offsets_of(self.section_counts)
+        offsets = offsets_of(self.section_counts)  # first section of each document, (documents + 1,)
         return np.asarray(group_sums(np.asarray(filled, dtype=np.int64), offsets) == 0)
 
     @cached_property
@@ -123,7 +123,7 @@ class Columns:
     @cached_property
     def characters(self) -> Ints:
         """Number of characters per document: int64 (documents,)."""
-        lengths = np.asarray(pc.utf8_length(self.section_texts).to_numpy(), dtype=np.int64)
+        lengths = np.asarray(pc.utf8_length(self.section_texts).to_numpy(), dtype=np.int64)  # (sections,)
         return np.asarray(group_sums(lengths, offsets_of(self.section_counts)))
 
     @cached_property
@@ -156,6 +156,7 @@ class Columns:
         (True, False)
         """
         lengths = pc.binary_length(self.section_texts).to_numpy(zero_copy_only=False)
+        # hashes and lengths stand for the texts, which are hashed already
         return identity_of(
             self.table.drop_columns("sections"), (self.section_counts, lengths, self.hashes.view(np.int64))
         )

@@ -171,6 +171,7 @@ class Corpus(Columns):
         index = np.asarray(rows, dtype=np.int64)
         tokens = {key: table.take(index) for key, table in self._tokens.items()}
         taken = self._view(self.table.take(index), name or self.name, tokens)
+        # hashes that were computed are kept: text is read once, however often it is taken apart
         if "hashes" in self.__dict__:
             taken.__dict__["hashes"] = self.hashes[index]
         return taken
@@ -223,7 +224,7 @@ class Corpus(Columns):
         if _ascending(rows):
             return self
         corpus = self.take(rows).read_as(self)
-        corpus.given_rows = np.argsort(rows)
+        corpus.given_rows = np.argsort(rows)  # the inverse permutation
         return corpus
 
     @cached_property
@@ -267,6 +268,7 @@ class Corpus(Columns):
     def tokens(self, tokenizer: Tokenizer) -> TokenTable:
         """Return the tokens of all documents: split on the first call, shared afterwards (also with later slices)."""
         if tokenizer.signature not in self._tokens:
+            # split in the corpus that it was reordered from, which shares the tokens with its other orders
             if self._source is not None:
                 source, rows = self._source
                 table = source.tokens(tokenizer).take(rows)

@@ -60,8 +60,9 @@ def canonical_order(hashes: Hashes, labels: pa.Table) -> Ints:
     [2, 1, 0]
     """
     rows: Ints = np.argsort(hashes, kind="stable").astype(np.int64)
-    equal = np.diff(hashes[rows]) == 0
+    equal = np.diff(hashes[rows]) == 0  # whether each but the last equals its successor, (n − 1,)
     tied = np.flatnonzero(np.append(False, equal) | np.append(equal, False))
+    # labels are read for the few equal texts only: as Python objects they cost more than all hashes
     if len(tied):
         columns = labels.take(rows[tied]).to_pylist()
         keys = [

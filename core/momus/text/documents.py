@@ -39,6 +39,8 @@ class Origin:
         Rows of the logs that are no documents, counted by reason.
     set_apart
         Documents of which something was set apart (reasoning, calls of tools), counted by kind.
+    read_as
+        The format that the records were recognised by; empty without one.
     """
 
     source: str
@@ -46,6 +48,7 @@ class Origin:
     logs: Sequence[Mapping[str, object]] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     set_apart: Mapping[str, int] = field(default_factory=dict)
+    read_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

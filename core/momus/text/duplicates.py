@@ -114,9 +114,11 @@ def near_duplicates(text: Corpus | TextSketch, least: int = LEAST) -> Duplicates
     # one document of each text goes on; originals[i] is that of document rows[i], shape (compared,)
     _, first, inverse = np.unique(sketch.hashes[rows], return_index=True, return_inverse=True)
     originals, distinct = rows[first][inverse], rows[np.sort(first)]
-    copies = np.column_stack([originals, rows])[originals != rows]
+    copies = np.column_stack([originals, rows])[originals != rows]  # (copies, 2)
+    # among one document of each text: exact copies would fill the candidates
     near = _near(sketch, sketch, _inner(sketch, distinct))
     clusters = _components(n, np.concatenate([copies, near]))
+    # documents less clusters: of each cluster, one is the original
     repeated = len(rows) - int(np.count_nonzero(np.bincount(clusters[rows])))
     examples = _examples(sketch, sketch, copies, near)
     return Duplicates(len(rows), n - len(rows), len(copies), repeated - len(copies), examples, clusters)
@@ -163,6 +165,7 @@ def _mask(n: int, rows: Ints) -> Bools:
 
 def _near(first: TextSketch, second: TextSketch, pairs: Ints) -> Ints:
     """Keep the pairs with a Jaccard index of at least `THRESHOLD`: int64 (pairs, 2)."""
+    # estimates are cheap, and spare reading most candidates again
     likely = pairs[estimates(first, second, pairs) >= THRESHOLD - SLACK]
     indices = [np.zeros(0)]
     for start, stop in pairwise([*range(0, len(likely), PAIRS), len(likely)]):
@@ -253,7 +256,7 @@ def _across(sides: tuple[TextSketch, TextSketch], rows: tuple[Ints, Ints], singl
 
 def _different(pairs: Ints) -> Ints:
     """The different pairs, ascending: int64 (P, 2)."""
-    ordered = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    ordered = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]  # by first, then by second
     new = np.ones(len(ordered), dtype=bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     return ordered[new]
@@ -267,6 +270,7 @@ def _components(n: int, pairs: Ints) -> Ints:
     links = coo_array((np.ones(len(pairs), dtype=bool), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     _, labels = connected_components(links, directed=False)
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    # argsort twice gives ranks: labels in the order in which they first occur
     ranks: Ints = np.argsort(np.argsort(first))[inverse].astype(np.int64)
     return ranks
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from momus.errors import MissingExtraError, UsageError
@@ -104,6 +105,29 @@ def identify(text: str) -> str:
     'en'
     """
     return str(identifier().classify(text)[0])
+
+
+PIECE = 400
+"""Characters of the pieces of documents of which `only_language` identifies the language."""
+
+
+def only_language(corpus: Corpus, documents: int = 100, others: float = 0.02) -> str:
+    """The language of a text without others; empty if more than a share of its pieces differ, or there are none.
+
+    Pieces are the beginnings and the ends of the documents with the smallest hashes, so that their order says nothing.
+
+    >>> story = "The rain had stopped by the time they reached the house on the hill. " * 10
+    >>> german = "Der Regen hatte gerade aufgehört. " * 20
+    >>> only_language(Corpus.from_texts([story])), only_language(Corpus.from_texts([german + story]))
+    ('en', '')
+    """
+    rows = np.argsort(corpus.hashes, kind="stable")[:documents]
+    texts = [
+        t for s in corpus.take(np.sort(rows)).table["sections"].to_pylist() if len(t := "\n".join(s or ())) >= SHORTEST
+    ]
+    codes = Counter(identify(piece) for t in texts for piece in (t[:PIECE], t[-PIECE:]))
+    ((main, n),) = codes.most_common(1) or [("", 0)]
+    return main if n and n >= (1 - others) * codes.total() else ""
 
 
 @cache

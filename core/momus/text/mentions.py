@@ -150,6 +150,7 @@ def resolve_kept(
     folder
         Where the cache lies; default: `cache_folder`. Without write access to it, nothing is cached.
     """
+    # an empty version is a resolver whose output must not be kept, as that of a file which changes
     version = resolver.version
     try:
         with _open_cache(folder or cache_folder()) if version else _no_cache() as connection:

@@ -79,6 +79,7 @@ def shared_openings(first: TextSketch, second: TextSketch, copies: Bools | None 
     order = second.canonical_rows[second.openings[second.canonical_rows] != 0]
     known, where, frequent = np.unique(second.openings[order], return_index=True, return_counts=True)
     rows = (first.openings != 0) & is_among(first.openings, known[frequent <= max(2.0, FORM * len(second))])
+    # copies open alike too, and are told as copies
     rows &= ~is_among(first.hashes, second.hashes)
     if copies is not None:
         rows &= ~copies

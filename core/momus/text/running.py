@@ -84,7 +84,7 @@ class RunningText:
         >>> [len(p) for p in text.cut(2)], [len(p) for p in text.cut(2, whole=True)]
         ([5, 5], [6, 4])
         """
-        edges = np.linspace(0, len(self) // align, pieces + 1).astype(np.int64) * align
+        edges = np.linspace(0, len(self) // align, pieces + 1).astype(np.int64) * align  # (pieces + 1,)
         edges[-1] = len(self)
         if whole and align == 1 and self.ends is not None and len(self.ends):
             # the ends of documents at or after each inner cut (row 0) and before it (row 1), shape (2, pieces - 1)
@@ -105,6 +105,7 @@ class RunningText:
         ([5, 1, 2, 4], [6, 6])
         """
         inner = np.zeros(0, np.int64) if self.groups is None else (self.groups + align // 2) // align * align
+        # rounding to `align` may bring two ends together, or one to the border
         ends = np.append(np.unique(inner[(inner > 0) & (inner < len(self))]), len(self))
         if len(ends) > pieces:
             # the end nearest to each of the even cuts; where two cuts share one, the later takes the next end, and
@@ -197,9 +198,10 @@ def blocks(corpus: Corpus, tokenizer: Tokenizer, size: int) -> Corpus:
     table = corpus.tokens(tokenizer)
     total = len(table.ids)
     edges = list(range(0, total, size)) or [0]
+    # a short block at the end would be noisier than the others
     if len(edges) > 1 and total - edges[-1] < size / 2:
         edges.pop()
-    bounds = np.array([*edges, total], dtype=np.int64)
+    bounds = np.array([*edges, total], dtype=np.int64)  # (blocks + 1,)
     # the document of each block's first token: the last one that starts at or before it, shape (blocks,)
     owners = np.clip(np.searchsorted(table.offsets, bounds[:-1], side="right") - 1, 0, max(len(corpus) - 1, 0))
     words = table.vocabulary

@@ -93,8 +93,9 @@ def signatures_of(shingles: Shingles) -> Signatures:
     summands = rng.integers(0, 1 << 32, HASHES, dtype=np.uint32)
     signatures = np.full((len(shingles.offsets) - 1, HASHES), np.iinfo(np.uint16).max, dtype=np.uint16)
     filled = np.flatnonzero(np.diff(shingles.offsets))
+    # 32 bits suffice for minima, and halve the work of 64 passes
     values = (shingles.values >> np.uint64(32)).astype(np.uint32)
-    hashed = np.empty_like(values)
+    hashed = np.empty_like(values)  # one buffer for all functions
     for k in range(HASHES if len(filled) else 0):
         np.multiply(values, factors[k], out=hashed)
         np.add(hashed, summands[k], out=hashed)
@@ -135,7 +136,7 @@ def shingles_of(table: TokenTable, words: Hashes) -> Shingles:
     """
     offsets = table.offsets
     lengths = np.diff(offsets)
-    counts = np.where(lengths > 0, np.maximum(lengths - SHINGLE + 1, 1), 0)
+    counts = np.where(lengths > 0, np.maximum(lengths - SHINGLE + 1, 1), 0)  # shingles of each document
     starts = ranges_of(offsets[:-1], counts)  # first token of each shingle, (shingles,)
     ends = np.repeat(offsets[1:], counts)  # the end of its document
     tokens = np.append(words[table.ids], np.uint64(0))  # with 0 for no word
@@ -161,8 +162,8 @@ def jaccard(first: TokenTable, second: TokenTable, pairs: Ints) -> Floats:
     """
     result = np.zeros(len(pairs))
     hashes = word_hashes(first), word_hashes(second)
-    sizes = first.lengths[pairs[:, 0]] + second.lengths[pairs[:, 1]]
-    edges = np.unique(np.cumsum(sizes) // PAIR_TOKENS, return_index=True)[1]
+    sizes = first.lengths[pairs[:, 0]] + second.lengths[pairs[:, 1]]  # tokens of each pair
+    edges = np.unique(np.cumsum(sizes) // PAIR_TOKENS, return_index=True)[1]  # first pair of each batch
     for start, stop in pairwise([*edges.tolist(), len(pairs)]):
         sides = [
             _distinct(shingles_of(table.take(pairs[start:stop, k]), words))
@@ -172,7 +173,7 @@ def jaccard(first: TokenTable, second: TokenTable, pairs: Ints) -> Floats:
         keys = np.sort(_keys(np.concatenate([s.values for s in sides]), owners))
         # a shingle that both sides have occurs twice in its pair, side by side
         twice = (keys[~_is_new(keys)] >> VALUE_BITS).astype(np.int64)
-        common = np.bincount(twice, minlength=stop - start)
+        common = np.bincount(twice, minlength=stop - start)  # |A ∩ B|, then |A| + |B| − |A ∩ B|
         result[start:stop] = common / (sum(np.diff(s.offsets) for s in sides) - common)
     return result
 

@@ -113,6 +113,7 @@ class TextSketch:
         """
         table = corpus.tokens(get_tokenizer("words"))
         minhash = min_hashes(table)
+        # the memory of NumPy as a fixed-size binary column, without a copy
         signatures = pa.Array.from_buffers(
             SCHEMA.field("signature").type, len(corpus), [None, pa.py_buffer(minhash.signatures)]
         )
@@ -284,6 +285,7 @@ def sample_size(parts: int) -> int:
     >>> sample_size(1), sample_size(100)
     (562, 22)
     """
+    # eight standard deviations of a Poisson count: no part runs short
     mean = 2 * SAMPLE / parts
     return min(3 * SAMPLE, int(np.ceil(mean + 8 * np.sqrt(mean) + 2)))
 
@@ -324,13 +326,14 @@ def _fetch_from(fetches: Sequence[Fetch], offsets: Ints) -> Fetch:
 
     def fetch(rows: Ints) -> Corpus:
         index = np.asarray(rows, dtype=np.int64)
-        owners = np.searchsorted(offsets, index, side="right") - 1
+        owners = np.searchsorted(offsets, index, side="right") - 1  # part of each row
         corpora, places = [], []
         for owner in np.unique(owners).tolist():
             at = np.flatnonzero(owners == owner)
             corpora.append(fetches[owner](index[at] - offsets[owner]))
             places.append(at)
         whole = Corpus(pa.concat_tables([c.table for c in corpora]), corpora[0].name)
+        # back from part by part to the order asked for
         return whole.take(np.argsort(np.concatenate(places)))
 
     return fetch

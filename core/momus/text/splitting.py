@@ -59,7 +59,7 @@ def units_of(ids: Sequence[str], groups: Sequence[str | None], prompts: Sequence
     [0, 1, 0]
     """
     answered = Counter(p for p, g in zip(prompts, groups, strict=True) if p is not None and g is None)
-    alone = len(answered) == 1 and answered.total() == len(ids)
+    alone = len(answered) == 1 and answered.total() == len(ids)  # one prompt for all documents
     keys: list[tuple[str, str]] = []
     for id, group, prompt in zip(ids, groups, prompts, strict=True):
         if group is not None:
@@ -108,7 +108,7 @@ def split_rows(ids: Sequence[str], units: Units, share: float, seed: int, name: 
     order = np.random.default_rng(seed).permutation(count)
     # sizes[k]: documents in the first k units of the random order, shape (units + 1,)
     sizes = np.concatenate([[0], np.cumsum(np.bincount(units.codes, minlength=count)[order])])
-    distance = np.abs(sizes - round(share * n))
+    distance = np.abs(sizes - round(share * n))  # (units + 1,)
     # with units of several documents, neither side may end up empty because the first or last unit is large
     cut = 1 + int(np.argmin(distance[1:-1])) if together else int(np.argmin(distance))
     first = np.isin(units.codes, order[:cut])
@@ -139,6 +139,7 @@ def run_rows(sizes: Ints, share: float, seed: int, runs: int = RUNS) -> tuple[In
         owners = np.arange(n, dtype=np.int64) * runs // max(n, 1)
     filled = np.unique(owners)
     order = np.random.default_rng(seed).permutation(len(filled))
+    # neither side is empty if there are two runs
     cut = min(max(round(share * len(filled)), 1), max(len(filled) - 1, 1))
     first = np.isin(owners, filled[order[:cut]])
     return np.flatnonzero(first), np.flatnonzero(~first)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, count
-from typing import IO
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from momus.numeric.types import Ints
 from momus.text.plain import Reads, read_as
 from momus.text.words import icu_version, split_by_icu, split_words
 
+T = TypeVar("T")
 CHUNK_CHARACTERS = 1 << 20
 """Sections are passed to the splitter in chunks of about this many characters: their tokens, as strings, take 12 MB."""
 MOST_RECODED = 8
@@ -121,6 +122,8 @@ class TokenTable:
         int64 array, ascending: offsets in ``ids`` at which groups of texts end, as ``ends``; None without groups.
     recoded
         The vocabulary in the codes of other vocabularies, which all slices of a table share (`codes`).
+    facts
+        What is known of the words of the vocabulary, which all slices share too (`of_vocabulary`).
 
     >>> from momus.text.corpus import Corpus
     >>> table = Corpus.from_texts(["a b a", "c"]).tokens(get_tokenizer("words"))
@@ -135,6 +138,7 @@ class TokenTable:
     ends: Ints | None = None
     groups: Ints | None = None
     recoded: Recoded = field(default_factory=dict, compare=False, repr=False)
+    facts: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.document_sections) - 1
@@ -168,7 +172,14 @@ class TokenTable:
         first, last = offsets[0], offsets[-1]
         ends, groups = (None if e is None else e[(e > first) & (e <= last)] - first for e in (self.ends, self.groups))
         ids = self.ids[first:last]
-        return TokenTable(ids, offsets - first, sections - sections[0], self.vocabulary, ends, groups, self.recoded)
+        return replace(
+            self,
+            ids=ids,
+            section_offsets=offsets - first,
+            document_sections=sections - sections[0],
+            ends=ends,
+            groups=groups,
+        )
 
     def take(self, rows: Ints) -> TokenTable:
         """Return the documents at these row numbers, in the given order."""
@@ -180,15 +191,32 @@ class TokenTable:
         ends, groups = (
             None if e is None else np.flatnonzero(np.isin(tokens + 1, e)) + 1 for e in (self.ends, self.groups)
         )
-        return TokenTable(
-            self.ids[tokens],
-            offsets_of(lengths),
-            offsets_of(section_counts),
-            self.vocabulary,
-            ends,
-            groups,
-            self.recoded,
+        return replace(
+            self,
+            ids=self.ids[tokens],
+            section_offsets=offsets_of(lengths),
+            document_sections=offsets_of(section_counts),
+            ends=ends,
+            groups=groups,
         )
+
+    def of_vocabulary(self, look: Callable[[list[str]], T]) -> T:
+        """What a function makes of the vocabulary, called once for a table and all its slices.
+
+        Parameters
+        ----------
+        look
+            A function of a module.
+        """
+        name = f"{look.__module__}.{look.__qualname__}"
+        if name not in self.facts:
+            self.facts[name] = look(self.vocabulary)
+        value: T = self.facts[name]
+        return value
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what can be computed again: other processes are sent less."""
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "recoded": {}, "facts": {}}
 
     def codes(self, words: Sequence[str] | dict[str, int], unknown: int = -1) -> NDArray[np.int32]:
         """Encode the tokens by another vocabulary.

@@ -122,6 +122,7 @@ def split_words(text: str) -> list[str]:
     >>> split_words("在北京学习 Python 3") if has_icu() else ["在", "北京", "学习", "Python", "3"]
     ['在', '北京', '学习', 'Python', '3']
     """
+    # the common case first: English needs neither marks nor ICU
     if text.isascii() or not ORDINARY.search(text):
         return WORD.findall(text)
     patterns = _patterns(bool(BEYOND.search(text)))

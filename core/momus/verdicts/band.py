@@ -69,7 +69,7 @@ class HumanBands:
         """A number for the group of each document; None unless all have one and there are enough."""
         if not self.groups or any(g is None for g in self.groups):
             return None
-        names, numbers = np.unique(np.asarray(self.groups, dtype=object), return_inverse=True)
+        names, numbers = np.unique(np.asarray(self.groups, dtype=object), return_inverse=True)  # numbers: (n,)
         return numbers if len(names) >= LEAST_GROUPS else None
 
     @cached_property
@@ -88,11 +88,13 @@ class HumanBands:
             return None
         if statistic.name not in self._known:
             spread = self._estimated(statistic, rows, numbers)
+            # a spread of 0 would make every gap infinite; the atlas says more of people than that
             usable = spread is not None and spread.groups >= LEAST_GROUPS and spread.value > 0
             self._known[statistic.name] = spread if usable else None
         return self._known[statistic.name]
 
     def _estimated(self, s: Statistic, rows: Rows, numbers: Ints) -> Spread | None:
+        # rates have a formula for the chance within groups, which needs no halves and uses all documents
         if s.kind == "value" and s.prepare is None and isinstance(rows, np.ndarray) and rows.shape[1] == 2:
             if s.function is perplexity:
                 return of_ratios(np.asarray(rows, dtype=np.float64), numbers)
@@ -101,11 +103,12 @@ class HumanBands:
         halves = self._halves
         if halves is None:
             return None
-        sums = [_sums(rows, half, 2 * len(halves.groups)) for half in halves.parts]
+        sums = [_sums(rows, half, 2 * len(halves.groups)) for half in halves.parts]  # for each split, (2 groups, V)
         k = len(halves.groups)
         if s.kind == "distance":
             return of_distances(lambda i, a, b: between_sums(s, sums[i], a, b), k, form_of(s), [self.seed, _BAND])
-        values = np.stack([values_of_sums(s, side).reshape(k, 2) for side in sums])
+        values = np.stack([values_of_sums(s, side).reshape(k, 2) for side in sums])  # (splits, groups, 2)
+        # log ratios are compared with a spread of logarithms; a half with a value of 0 is dropped there, as not finite
         return of_values(np.log(values) if s.effect == "log_ratio" else values)
 
 
@@ -166,6 +169,7 @@ def _band_of(v: Verdict, spread: Spread, real: Rows, generated: Rows | None) -> 
     scale = 1.0
     if v.effect_kind == "hedges_g":
         if v.effect and v.difference:
+            # the effect of this comparison says how large a standard deviation is
             scale = v.effect / v.difference
         elif isinstance(real, np.ndarray) and isinstance(generated, np.ndarray):
             scale = hedges_factor((real, generated), (np.ones(len(real)), np.ones(len(generated))))[0]
@@ -173,6 +177,7 @@ def _band_of(v: Verdict, spread: Spread, real: Rows, generated: Rows | None) -> 
             return None
     correlation = 0.0
     if v.effect and v.effect_low is not None and v.effect_high is not None and v.effect_high > v.effect_low:
+        # PAIR is 1.96 √2: this is the width ÷ (2 · 1.96), the standard error of the effect
         error = (v.effect_high - v.effect_low) * math.sqrt(0.5) / PAIR
         # an error of the mean of real text moves the effect the other way
         correlation = -spread.correlation * float(np.sign(v.effect)) * min(1.0, spread.error * scale / error)
@@ -184,7 +189,7 @@ def _sums(rows: Rows, parts: Ints, size: int) -> Table:
     """Sums of the rows of each half, (size, V); documents of none have number −1."""
     if isinstance(rows, Counted):
         return rows.summed(parts, size, np.ones(len(parts))).matrix
-    held = np.flatnonzero(parts >= 0)
+    held = np.flatnonzero(parts >= 0)  # documents of either half
     return sums_by(parts[held], size, rows[held], np.ones(len(held)))
 
 
@@ -202,7 +207,7 @@ def between_sums(s: Statistic, sums: Table, one: Ints, other: Ints) -> Floats:
     step = max(CELLS // max(sums.shape[1], NARROW), 1)
     values = []
     for i in range(0, len(one), step):
-        sides = Prepared(_dense(sums[one[i : i + step]]), _dense(sums[other[i : i + step]]))
+        sides = Prepared(_dense(sums[one[i : i + step]]), _dense(sums[other[i : i + step]]))  # (step, V) each
         with np.errstate(divide="ignore", invalid="ignore"):
             values.append(both_values(s, sides)[1])
     return np.concatenate(values)

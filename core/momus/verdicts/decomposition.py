@@ -117,10 +117,12 @@ def _rows(real: Scores, generated: Scores, settings: Settings, per_step: bool) -
     sides = []
     for i, scores in enumerate((real, generated)):
         assert scores.parts is not None
-        parts, steps = scores.parts[scores.scored], scores.steps[scores.scored].astype(np.float64)
+        parts, steps = scores.parts[scores.scored], scores.steps[scores.scored].astype(np.float64)  # (n, parts), (n,)
+        # the last part is log P(x), which the others add up to where q is the posterior
         gap = parts[:, -1] - parts[:, :-1].sum(axis=1)
         table = np.column_stack([parts, gap, steps if per_step else np.ones(len(parts))])  # (n, parts + 2)
         sides.append(table if design.rows is None else table[design.rows[i]])
+    # shown for both texts or for neither, so that columns of a table agree
     gapped = max(float(np.abs(side[:, len(PARTS)]).max(initial=0.0)) for side in sides) > LEAST_GAP
     shown = [*PARTS[:-1], *([GAP] if gapped else []), PARTS[-1]]
     columns = {name: i for i, name in enumerate((*PARTS, GAP))}
@@ -131,7 +133,8 @@ def _rows(real: Scores, generated: Scores, settings: Settings, per_step: bool) -
 
 
 def _row(generated: str, part: str, sides: list[Floats], design: Design, settings: Settings) -> PartRow:
-    samples = Samples(Tables.of(sides[0], sides[1]), design)
+    samples = Samples(Tables.of(sides[0], sides[1]), design)  # rows [part, steps or 1], (n, 2)
+    # each text by itself: the error of the difference is smaller where prompts are shared
     levels = [
         _level(np.asarray(sums), np.asarray(units), settings.confidence)
         for sums, units in zip(samples.observed, samples.unit_rows, strict=True)
@@ -146,6 +149,7 @@ def _level(sums: Floats, units: Floats, confidence: float) -> Estimate:
     value, n = float(mean(sums)[0]), len(units)
     if n < 2:
         return Estimate(value, None, None)
+    # totals less each unit in turn, (U, 2), give all leave-one-out values at once, (U,)
     left = mean(sums - units)
     error = float(np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum()))
     return _estimate(value, error, n - 1, confidence)

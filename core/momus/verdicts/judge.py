@@ -89,6 +89,7 @@ def judge(
     settings = with_options(settings, options)
     if isinstance(critic, RunningTextCritic):
         _check_headline(critic, [*(law.name for law in critic.laws()), LATENT_NLL])
+        # a law is of a whole text, so there is no share of unscored documents to test
         results = judge_laws(critic, real, generated, settings, family)
     else:
         results = _judge_documents(critic, real, generated, settings, only_headline, family, economy)
@@ -118,6 +119,7 @@ def verdicts_of(
         Number of axes whose p-values will be adjusted together.
     """
     alpha = 1 - settings.confidence
+    # the leading row is chosen by its gap in bands, so bands come before it
     verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
     verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys, settings.register)
     return with_leading([within(v, settings.equivalence) for v in verdicts], family)
@@ -138,6 +140,7 @@ def _judge_documents(
         statistics = [s for s in statistics if s.name == headline_of(critic)]
     if not real.n_scored or not generated.n_scored:
         return [untested(s, real, generated) for s in statistics]
+    # each side once: of a text with unscored documents, every call copies the rows of the others
     rows = real.test_rows(), generated.test_rows()
     for statistic in statistics:
         if any(statistic.rows not in side for side in rows):
@@ -181,8 +184,11 @@ def _tested(
     """Test statistics; rows that stay on disk are first summed by the units of the test that are relabelled whole."""
     design = in_blocks(asked, settings.seed, economy.above, economy.most)
     whole = design.kind == "clusters" or design.flips
+    # sums by unit fit into memory where documents do not; labels within prompts or bins go to documents,
+    # whose rows must then be loaded
     on_disk = {s.rows for s in statistics if any(_on_disk(side[s.rows]) for side in rows)} if whole else set()
     keys = {s.rows for s in statistics}
+    # rows of other statistics are left where they are: reading them costs as much as a test
     sides: list[dict[str, Rows]] = [
         {key: _by_unit(side[key], design, k) if key in on_disk else side[key] for key in side if key in keys}
         for k, side in enumerate(rows)
@@ -203,6 +209,7 @@ def _tested(
         early=economy.early,
         noise=economy.noise,
     )
+    # a test of sums counts units as its documents; readers are told of the documents behind them
     return [_of_documents(r, design) if s.rows in on_disk else r for s, r in zip(statistics, results, strict=True)]
 
 
@@ -255,7 +262,7 @@ def differences(critic: Critic[Any], real: Scores, generated: Scores) -> dict[st
     for s in all_statistics(critic, list(real.rows)):
         tables = Tables.of(rows[0][s.rows], rows[1][s.rows])
         with np.errstate(divide="ignore", invalid="ignore"):
-            left, right = both_values(s, Prepared(total(tables.real), total(tables.generated)))
+            left, right = both_values(s, Prepared(total(tables.real), total(tables.generated)))  # (1,) each
         values[s.name] = float(right[0]) if s.kind == "distance" else float(right[0] - left[0])
     return values
 
@@ -282,7 +289,7 @@ def same_columns(
     for key, mine in real.items():
         theirs = generated[key]
         if isinstance(mine, Counted) and isinstance(theirs, Counted):
-            a, b = aligned([mine, theirs])
+            a, b = aligned([mine, theirs])  # (n, V) and (m, V)
             out[0][key], out[1][key] = a.matrix, b.matrix
         else:
             out[0][key], out[1][key] = np.asarray(mine), np.asarray(theirs)
@@ -325,6 +332,7 @@ def missing_result(
     rows: list[dict[str, Rows]] = [{UNSCORED.rows: _unscored_rows(s)} for s in sides]
     names, groups = (real.corpus, generated.corpus), (real.groups, generated.groups)
     design = design_of(real.prompts, generated.prompts, settings.paired, names, groups=groups)
+    # no bootstrap: a share of rows [x, 1] has a jackknife error
     (result,) = _tested([UNSCORED], (rows[0], rows[1]), design, replace(settings, resamples=0), family, USUAL)
     return result
 

@@ -58,6 +58,7 @@ def of_axis(results: Sequence[TestResult], decides: Sequence[bool]) -> list[Test
     >>> [(r.p_in_axis, r.p_axis) for r in of_axis([one, two], [True, True])]
     [(0.02, 0.02), (0.04, 0.02)]
     """
+    # a law that a text does not determine has no p, and must not raise those of the others
     members = [i for i, r in enumerate(results) if decides[i] and not np.isnan(r.p)]
     adjusted = dict(zip(members, holm([results[i].p for i in members]).tolist(), strict=True))
     return [
@@ -106,6 +107,7 @@ def _blocks_of_groups(real: Scores, generated: Scores) -> Design | None:
         group_numbers(s.scored_groups) if s.groups else np.arange(s.n_scored, dtype=np.int64) for s in (real, generated)
     ]
     clusters = [len(np.unique(side)) for side in sides]
+    # one block per group: clusters would be the blocks themselves
     if min(clusters) < LEAST_GROUPS or clusters == [len(side) for side in sides]:
         return None
     return Design.clusters(*sides)
@@ -157,6 +159,7 @@ def compare_law(
     groups = law.groups
     documents = [0 if text.ends is None else len(text.ends) for text in (real, generated)]
     if min(documents) >= FEWEST_DOCUMENTS:
+        # both texts are cut into as many pieces, so that their standard errors have alike degrees of freedom
         groups = min(groups, *documents)
     cut = [shortened(text, tokens, groups, law.align, g) for text, g in zip(texts, by_group, strict=True)]
     for text, name, g in zip(cut, ("real", "generated"), by_group, strict=True):
@@ -165,6 +168,7 @@ def compare_law(
     if law.error == "relabelled":
         result = _permuted(law, cut[0], cut[1], groups, by_group, confidence, most)
     else:
+        # the error of the real text depends on the other text by its length and its cut alone: all that is in this key
         key = (law.name, law.error, len(real), len(cut[0]), groups, by_group[0])
         known = None if real_errors is None else real_errors.get(key)
         a = standard_error(law, cut[0], groups, by_group[0]) if known is None else known
@@ -240,6 +244,7 @@ def _grouped(
 
 def _check_rest(law: Law, text: RunningText, groups: int, name: str, by_group: bool) -> None:
     """Check that a text without its longest group is long enough."""
+    # equal pieces are checked by `check_length`; groups may differ much in length
     longest = max(map(len, text.by_group(groups, law.align))) if by_group else 0
     if len(text) - longest < law.minimum:
         raise MomusError(
@@ -276,6 +281,7 @@ def _permuted(
         groups = min(map(len, pieces))
         pieces = [pieces_of(text, groups, by_group=g) for text, g in zip(texts, by_group, strict=True)]
     test = relabel(law.function, both, (pieces[0], pieces[1]), values[1] - values[0], most)
+    # no error of one text by itself: relabelling gives that of the difference
     a, b = (Jackknifed(v, float("nan"), len(p), len(p) - 1) for v, p in zip(values, pieces, strict=True))
     margins = test.within(confidence), test.within(max(2 * confidence - 1, 0.0))
     return _result(law, (a, b), test.p, margins, (test.spread, a.freedom + b.freedom), len(test.gaps), test.exact)
@@ -289,7 +295,7 @@ def _welch(law: Law, a: Jackknifed, b: Jackknifed, confidence: float) -> TestRes
     error = math.sqrt(variance)
     if variance == 0:
         return _result(law, (a, b), 1.0 if difference == 0 else NAN, (NAN, NAN), (error, NAN))
-    freedom = variance**2 / (a.error**4 / a.freedom + b.error**4 / b.freedom)
+    freedom = variance**2 / (a.error**4 / a.freedom + b.error**4 / b.freedom)  # Welch–Satterthwaite
     outer, inner = (
         t_quantile((1 + level) / 2, freedom) * error for level in (confidence, max(2 * confidence - 1, 0.0))
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from momus.critic import RunningTextCritic, Statistic, StatisticsMixin
 from momus.critic.hooks import row_unit
-from momus.critic.powers import headline_of
+from momus.critic.powers import has_latents, headline_of
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
 from momus.critic.statistic import entropy, jensen_shannon, mean, perplexity
 from momus.evidence import Wording
@@ -88,7 +88,7 @@ def all_statistics(critic: Critic[Any], rows: Sequence[str]) -> list[Statistic]:
     collapses onto likely z. It consists of the entropy of the aggregated posterior, and the Jensen–Shannon divergence
     between the aggregated posteriors of both texts, which is zero only where they agree.
     """
-    statistics = [replace(NLL, unit=f"nats per {row_unit(critic)}")]
+    statistics = [replace(NLL, unit=f"nats per {row_unit(critic)}")] if has_latents(critic) else []
     if critic.sequence:
         statistics.append(PPL)
     if critic.reporting.aggregated and AGGREGATED in rows:

@@ -46,13 +46,16 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
     p_of = {i: float(verdicts[i].p or 0.0) for i in tested}
     families: dict[object, list[int]] = {}
     for i in tested:
+        # the whole table is one family, or each pair of texts is one
         families.setdefault(None if table else (verdicts[i].generated, verdicts[i].reference), []).append(i)
     adjusted: dict[int, float] = {}
     of_axis: dict[int, float] = {}
     for rows in families.values():
         leading = [verdicts[i] for i in rows if verdicts[i].leads]
         of_leading = correct([float(v.p_axis or 0.0) for v in leading]) if leading else []
+        # one p for each axis: its leading row has that of the whole family (`with_leading`)
         axes = {_axis_of(v): float(p) for v, p in zip(leading, of_leading, strict=True)}
+        # every row by itself first; rows of a family are overwritten below
         adjusted |= dict(zip(rows, map(float, correct([p_of[i] for i in rows])), strict=True))
         for i in rows:
             v = verdicts[i]
@@ -60,7 +63,7 @@ def adjust(verdicts: Sequence[Verdict], method: str = "holm") -> list[Verdict]:
                 of_axis[i] = axes[_axis_of(v)]
                 # a p of 0 is one below the smallest number
                 factor = of_axis[i] / v.p_axis if v.p_axis > 0 else len(leading)
-                adjusted[i] = min(v.p_in_axis * factor, 1.0)
+                adjusted[i] = min(v.p_in_axis * factor, 1.0)  # of the leading row: that of the axis
     q = dict(zip(tested, benjamini_hochberg(list(p_of.values())), strict=True)) if tested else {}
     return [
         replace(v, p_adjusted=adjusted.get(i), p_axis_adjusted=of_axis.get(i), q=float(q[i]) if i in q else None)
@@ -79,9 +82,11 @@ def selected(verdicts: Sequence[Verdict]) -> list[Verdict]:
     their number.
     """
     tested = [v for v in speaking(verdicts) if v.p_adjusted is not None]
-    share = sum(v.differs for v in tested) / max(len(tested), 1)
+    share = sum(v.differs for v in tested) / max(len(tested), 1)  # R/m
+    # of several rows that differ, the leading one was chosen for its gap: their number divides its level
     candidates = Counter(_axis_of(v) for v in verdicts if v.is_finding)
 
+    # half widths of intervals in standard errors, wider ÷ plain
     def ratio(v: Verdict) -> float:
         level = share / max(candidates[_axis_of(v)], 1)
         reached, plain = (-t_quantile(v.alpha * tail / 2, v.freedom or math.inf) for tail in (level, 1.0))
@@ -115,6 +120,7 @@ def with_leading(verdicts: Sequence[Verdict], family: int = 1) -> list[Verdict]:
         distance = v.method.family == "distance"
         weight = UNDIRECTED if distance else UNNAMED if v.statistic in (LATENT_NLL, LATENT_PPL) else 1.0
         t = abs(v.difference / v.standard_error) if v.difference and v.standard_error else math.inf
+        # rows that are clear come first and are ordered by size alone; the others by p
         return 0.0 if clear else p, -weight * _sure_gap(v), distance, -t
 
     first = min(rows, key=order, default=-1)
@@ -128,6 +134,7 @@ def _sure_gap(v: Verdict) -> float:
     """
     if v.effect_low is None or v.effect_high is None or not v.band or v.effect_low <= 0 <= v.effect_high:
         return 0.0
+    # a band near 0 that is not sure would make any gap the largest
     band = v.band if is_seen(v.band, v.band_low) else v.band_high or v.band
     return min(abs(v.effect_low), abs(v.effect_high)) / band
 
@@ -188,6 +195,7 @@ def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, p
         The rows compare generated texts with each other.
     """
     tested = [v for v in verdicts if v.leads and v.p_axis is not None]
+    # only Holm multiplies the smallest p by all axes; for Benjamini–Hochberg, other axes that differ lower the bar
     times = axes_together(tested, multiplicity) if multiplicity.startswith("holm") else 1
     limited = [v for v in tested if _at_floor(v) and times * v.method.floor > v.alpha and not v.differs]
     if not limited:

@@ -210,10 +210,13 @@ class Verdict:
         """
         if self.effect is None or self.effect_low is None or self.effect_high is None or not self.band:
             return None
+        # each end moves away from the effect by its own distance: intervals need not be symmetric
         low, high = (end + (wider - 1) * (end - self.effect) for end in (self.effect_low, self.effect_high))
+        # the gap is |effect|: an interval that holds 0 reaches down to a gap of 0
         inner = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
         size = max(self.effect, 0.0) if self.effect_kind == "distance" else abs(self.effect)
         power = wider if self.band_source == "groups" else 1.0
+        # a band is above 0, so its ends are widened as ratios, which cannot cross 0
         least, most = (self.band * ((b or self.band) / self.band) ** power for b in (self.band_low, self.band_high))
         return ratio_interval((size, inner, max(abs(low), abs(high))), (self.band, least, most), self.band_correlation)
 
@@ -229,10 +232,12 @@ class Verdict:
         if self.p_adjusted is None:
             return "not tested"
         interval = self.gap_interval
+        # before `differs`: a difference can be sure and yet small
         if interval is not None and interval[1] <= 1:
             return "within human variation"
         if not self.differs:
             return "not told apart"
+        # only findings beyond human variation were selected by their size, so only these are widened
         selected = self._gap_interval(self.selection)
         if selected is None:
             return "differs"
@@ -267,6 +272,7 @@ def within(verdict: Verdict, delta: float | None) -> Verdict:
     if delta is None:
         return verdict
     low, high = verdict.equivalence_low, verdict.equivalence_high
+    # both one-sided tests at level α: the interval at level 1 − 2α inside ±δ (Schuirmann 1987)
     inside = None if low is None or high is None else -delta < low and high < delta
     return replace(verdict, delta=delta, equivalent=inside)
 

@@ -50,7 +50,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
     @property
     def chance(self) -> Floats:
         """P_0 of each next state, and of the end (the last), whatever came before: (K + 1,)."""
-        end = self.counts_[:, -1].sum() / self.counts_.sum()
+        end = self.counts_[:, -1].sum() / self.counts_.sum()  # ends per step
         return np.append((1 - end) * self.shares_, end)
 
     def learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
@@ -82,7 +82,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
     def log_prior(self, latents: ChainLatents) -> LogPrior:
         """E log P_c(z), over M sections and the end state: M + 1 scored steps."""
         with np.errstate(divide="ignore"):
-            log_p = np.log(self.transitions_)
+            log_p = np.log(self.transitions_)  # −∞ from start to end, which has probability 0
         return LogPrior(latents.expected_sum(log_p), latents.lengths + 1)
 
     def decompose(self, batch: Corpus, latents: ChainLatents) -> Decomposition:
@@ -135,7 +135,7 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
         return Pooled(len(latents), {"transitions": latents.expected_count()})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Transition errors, and the graph and matrix of differences."""
+        """Transition errors, and the graph of differences."""
         return evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"])
 
     titles_: list[str]

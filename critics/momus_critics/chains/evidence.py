@@ -1,4 +1,4 @@
-"""Evidence on the order of sections: transition errors, differences of transitions, and marked documents."""
+"""Evidence on the order of sections: transition errors, the graph of differences, and marked documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.critic.shifts import Shifts
-from momus.evidence import Edge, Evidence, Graph, Heatmap, MarkedDocument, Step, Table
+from momus.evidence import Edge, Evidence, Graph, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped, percentage
@@ -20,18 +20,13 @@ if TYPE_CHECKING:
     from momus_critics.chains.base import ChainCritic
 
 SHOWN_TRANSITIONS = 25
-SHOWN_STATES = 16
 SHOWN_EDGES = 16
 START, END = "(start)", "(end)"
 
 
 def show(critic: ChainCritic, real: Floats, generated: Floats) -> list[Evidence]:
     """Evidence from expected transition counts (K + 1, K + 1) of both texts."""
-    return [
-        error_table(critic, real, generated),
-        difference_graph(critic, real, generated),
-        difference_map(critic, real, generated),
-    ]
+    return [error_table(critic, real, generated), difference_graph(critic, real, generated)]
 
 
 def _names(critic: ChainCritic) -> tuple[list[str], list[str]]:
@@ -101,35 +96,6 @@ def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Gr
         note=f"The {len(edges)} largest differences; numbers label transitions with P_c < {UNLIKELY} that are more "
         "frequent in generated text. States are placed clockwise in their order in real documents.",
     )
-
-
-def difference_map(critic: ChainCritic, real: Floats, generated: Floats) -> Heatmap:
-    """P_generated − P_real of each transition between the most frequent types, in their order in real documents."""
-    k = critic.states
-    weight = critic.counts_[:k].sum(axis=1)
-    top = np.argsort(-weight, kind="stable")[:SHOWN_STATES]
-    order = top[np.argsort(critic.positions_[top], kind="stable")]
-    source, target = [k, *order.tolist()], [*order.tolist(), k]
-    difference = _conditional(generated) - _conditional(real)
-    sources, targets = _names(critic)
-    return Heatmap(
-        "transition-differences",
-        "Transitions: generated minus real",
-        [sources[i] for i in source],
-        [targets[j] for j in target],
-        [[round(float(difference[i, j]), 4) for j in target] for i in source],
-        "P_generated − P_real",
-        row_label="state",
-        column_label="next state",
-        limit=0.5,
-        note="States are in their order in real documents.",
-    )
-
-
-def _conditional(counts: Floats) -> Floats:
-    """Relative frequencies within each row; rows without a count are 0."""
-    total = counts.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0))
 
 
 def explain(critic: ChainCritic, document: Corpus, pieces: Sequence[str]) -> MarkedDocument:

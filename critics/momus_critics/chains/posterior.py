@@ -53,6 +53,7 @@ class ChainLatents(StateSequences):
         """Expected sum of ``matrix[z_{m−1}, z_m]`` over the transitions of each document, float array (n,)."""
         finite = np.where(np.isfinite(matrix), matrix, 0.0)
         # expectation at each step, (S,): Σ_ij left[i] link[i, j] matrix[i, j] right[j]
+        # impossible transitions have probability 0, and 0 · −∞ must count 0
         expected = ((self.left @ (self.link * finite)) * self.right).sum(axis=1)
         return np.asarray(np.add.reduceat(expected, self.step_offsets[:-1]) if len(expected) else np.zeros(0))
 
@@ -87,7 +88,7 @@ def factorised(
 
     ``unread`` (N, K) are the classifier's probabilities where only the most probable ``states`` are read.
     """
-    q = np.eye(len(prior))[states] if marginals is None else marginals
+    q = np.eye(len(prior))[states] if marginals is None else marginals  # (N, K)
     left, right = _bordered(q, offsets)
     emission = q / prior
     disorder = -_passes(emission, offsets, transitions)[2]
@@ -108,9 +109,10 @@ def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats
         (K + 1, K + 1) P_c, start and end at index K.
     """
     k = len(prior)
+    # Bayes: P(x_m | z_m) up to P(x_m), without the prior that the classifier learned
     emission = marginals / prior
     alpha, beta, log_evidence = _passes(emission, offsets, transitions)
-    smoothed = alpha * beta
+    smoothed = alpha * beta  # (N, K)
     smoothed /= smoothed.sum(axis=1, keepdims=True)
     # forward messages before each step, (S, K + 1); likelihood times backward messages after it, scaled so that the
     # transition probabilities of each step sum to 1

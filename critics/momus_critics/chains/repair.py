@@ -78,13 +78,13 @@ def best_repairs(emission: Floats, offsets: Ints, transitions: Floats) -> Repair
     (11.6, True, 0)
     """
     single = _gains(emission, offsets, transitions)
-    order, first = _best(single.swaps, offsets)
+    order, first = _best(single.swaps, offsets)  # (n,) each
     order = _climb(emission, offsets, transitions, order, first)
     out, out_at = _best(single.less, offsets)
     # a document of M sections has M + 1 places for another one
     add, add_at = _best(single.more, offsets + np.arange(len(offsets)))
     gains, places = np.stack([order, out, add]), np.stack([first, out_at, add_at])  # (3, n)
-    kind = gains.argmax(axis=0)
+    kind = gains.argmax(axis=0)  # `ORDER`, `LESS`, `MORE`: the order of the rows
     rows = np.arange(len(kind))
     return Repairs(gains[kind, rows], kind, places[kind, rows])
 
@@ -111,7 +111,7 @@ def fault_evidence(emission: Floats, offsets: Ints, transitions: Floats, chance:
     """
     single = _gains(emission, offsets, transitions)
     lengths, k = np.diff(offsets), len(transitions) - 1
-    jumps = (1 - CHANCE) * transitions + CHANCE * chance
+    jumps = (1 - CHANCE) * transitions + CHANCE * chance  # rows still sum to 1
     log_evidence = single.log_evidence
     # log mean ratio of each kind, (5, n); the last section has no next one: its gain is −∞
     ratios = [
@@ -158,20 +158,24 @@ def _gains(emission: Floats, offsets: Ints, transitions: Floats) -> _Gains:
     start, move, end = transitions[k, :k], transitions[:k, :k], transitions[:k, k]
     forward, backward, evidence = forward_backward(emission, offsets, start, move, end)
     heads, tails = offsets[:-1], offsets[1:] - 1
+    # message before each section, (N, K); the first of a document got the last one's of another
     before = np.roll(forward @ move, 1, axis=0)
     before[heads] = start
     swaps, merged, less = (np.full(len(emission), -np.inf) for _ in range(3))
     a = np.setdiff1d(np.arange(len(emission)), tails)  # all sections but the last ones, each with the next one, b
     b = a + 1
+    # log P of the sections as they are, in the scale of these messages: what all gains are relative to
     both = _log(((before[a] * emission[a]) @ move * emission[b] * backward[b]).sum(axis=1))
     swaps[a] = _log(((before[a] * emission[b]) @ move * emission[a] * backward[b]).sum(axis=1)) - both
     merged[a] = _log((before[a] * emission[a] * emission[b] * backward[b]).sum(axis=1)) - both
     less[a] = _log((before[a] * emission[b] * backward[b]).sum(axis=1)) - both
+    # without its only section, a document would be empty, which P_c does not know
     last = tails[tails > heads]
     less[last] = _log(forward[last - 1] @ end) - _log((before[last] * emission[last]) @ end)
     here = _log((before * emission * backward).sum(axis=1))
     more = np.empty(len(emission) + len(heads))
     more[np.arange(len(emission)) + owners_of(offsets)] = _log(((before @ move) * emission * backward).sum(1)) - here
+    # another section before the end: one more move, whose section may be of any type
     more[offsets[1:] + np.arange(len(heads))] = _log(forward[tails] @ move @ end) - _log(forward[tails] @ end)
     return _Gains(swaps, merged, less, more, evidence)
 
@@ -190,10 +194,12 @@ def _climb(emission: Floats, offsets: Ints, transitions: Floats, gain: Floats, p
         if not len(rows):
             break
         pair = bounds[:-1] + at
+        # the right side is evaluated first, and fancy indices copy; `copy` keeps that true if they become slices
         changed[pair], changed[pair + 1] = changed[pair + 1], changed[pair].copy()
         best, at = _best(_gains(changed, bounds, transitions).swaps, bounds)
         better = np.flatnonzero(best > LEAST_GAIN)
         total[rows[better]] += best[better]
+        # documents that gain nothing leave, so that later rounds cost less
         changed = changed[ranges_of(bounds[better], np.diff(bounds)[better])]
         rows, at, bounds = rows[better], at[better], offsets_of(np.diff(bounds)[better])
     return total
@@ -204,7 +210,7 @@ def _best(values: Floats, offsets: Ints) -> tuple[Floats, Ints]:
     best = np.maximum.reduceat(values, offsets[:-1]) if len(values) else np.zeros(0)
     owners = owners_of(offsets)
     hits = np.flatnonzero(values == best[owners])
-    _, first = np.unique(owners[hits], return_index=True)
+    _, first = np.unique(owners[hits], return_index=True)  # of equal places, the first
     return best, np.asarray(hits[first] - offsets[:-1])
 
 
@@ -212,6 +218,7 @@ def _log_sum(values: Floats, offsets: Ints) -> Floats:
     """log Σ exp of the values of each document, (n,)."""
     if not len(values):
         return np.zeros(0)
+    # all gains may be −∞, as in a document of one section
     top = np.maximum(np.maximum.reduceat(values, offsets[:-1]), np.log(TINY))
     return np.asarray(top + _log(np.add.reduceat(np.exp(values - top[owners_of(offsets)]), offsets[:-1])))
 

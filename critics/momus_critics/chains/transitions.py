@@ -38,7 +38,7 @@ def steps(states: NDArray[np.integer], offsets: Ints, k: int) -> tuple[Ints, Int
 def count(states: NDArray[np.integer], offsets: Ints, k: int) -> Floats:
     """Transition counts, float array (K + 1, K + 1)."""
     source, target = steps(states, offsets, k)
-    flat = np.bincount(source * (k + 1) + target, minlength=(k + 1) ** 2)
+    flat = np.bincount(source * (k + 1) + target, minlength=(k + 1) ** 2)  # each pair has its own cell
     return flat.reshape(k + 1, k + 1).astype(np.float64)
 
 
@@ -50,6 +50,7 @@ def smooth(counts: Floats, constant: float) -> Floats:
            [1.  , 0.  ]])
     """
     prior = np.full_like(counts, constant)
+    # from start to end: an empty document is impossible
     prior[-1, -1] = 0.0
     total = counts + prior
     probabilities: Floats = total / total.sum(axis=1, keepdims=True)
@@ -64,6 +65,7 @@ def choose_constant(train: list[Floats], test: list[Floats]) -> tuple[float, Flo
     The constant, and the mean log-likelihood per transition (nats) of every one of `CONSTANTS`.
     """
     total = sum(float(t.sum()) for t in test)
+    # held-out likelihood: in-sample, the smallest constant would always win
     curve = np.array(
         [sum(_log_likelihood(smooth(a, c), b) for a, b in zip(train, test, strict=True)) / total for c in CONSTANTS]
     )

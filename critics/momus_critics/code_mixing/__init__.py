@@ -35,6 +35,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
+from momus.text.languages import only_language
 from momus.text.vocabulary import VocabularyRules, build_vocabulary
 from momus_critics.code_mixing import evidence, lda
 from momus_critics.code_mixing.lda import Sampling, Span, Tokens, decode, effective_sizes, parts, sample
@@ -134,6 +135,13 @@ class CodeMixing(
     @property
     def _rules(self) -> VocabularyRules:
         return VocabularyRules(self.min_count, most_documents=1.0, without=())
+
+    def nothing_to_see(self, texts: Sequence[Corpus]) -> str:
+        """Say so where all texts are in one language."""
+        first = only_language(texts[0])
+        if not first or any(only_language(text) != first for text in texts[1:]):
+            return ""
+        return f"all texts are in one language, {first!r}"
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit φ and α by Gibbs sampling."""
@@ -237,7 +245,7 @@ class CodeMixing(
         log_z = digamma(shape) - digamma(shape.sum(axis=-1, keepdims=True))
         # one value per draw, (n, chains, sweeps)
         values = gammaln(self.alpha_.sum()) - gammaln(self.alpha_).sum() + log_z @ (self.alpha_ - 1)
-        flat = values.reshape(len(values), -1)
+        flat = values.reshape(len(values), -1)  # (n, chains · sweeps)
         errors = flat.std(axis=1) / np.sqrt(effective_sizes(values)) if len(values) else np.zeros(0)
         return LogPrior(flat.mean(axis=1), np.ones(len(values), dtype=np.int64), errors=errors)
 
@@ -256,7 +264,7 @@ class CodeMixing(
 
     def sufficient_statistics(self, latents: MixtureDraws) -> Mapping[str, Rows]:
         """The mixing index 1 − max_k E z_k, whether it exceeds 0.1, and known words."""
-        index = 1 - self.shares(latents).max(axis=1)
+        index = 1 - self.shares(latents).max(axis=1)  # (n,)
         ones = np.ones(len(index))
         rows: dict[str, Rows] = {
             "mixing": np.column_stack([index, ones]),

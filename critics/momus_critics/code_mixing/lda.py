@@ -110,6 +110,7 @@ def fit(
         # tokens of each topic in each document, (n, K), and of each word in each topic, (K, V)
         topics = torch.bincount(rows * k + t, minlength=n * k).reshape(n, k).double()
         counts = torch.bincount(t * v + words, minlength=k * v).reshape(k, v).double()
+        # the first draws are those of the start, and α would fit them
         if sweep >= sweeps // 10:
             alpha = minka(alpha, topics.cpu().numpy(), lengths, 2)
         theta = _dirichlet(topics + torch.from_numpy(alpha).to(device), generator)
@@ -137,7 +138,7 @@ def minka(alpha: Floats, topics: Floats, lengths: Ints, steps: int) -> Floats:
         Tokens of each topic in each document, (n, K).
     """
     for _ in range(steps):
-        numerator = (digamma(topics + alpha) - digamma(alpha)).sum(axis=0)
+        numerator = (digamma(topics + alpha) - digamma(alpha)).sum(axis=0)  # (K,)
         denominator = (digamma(lengths + alpha.sum()) - digamma(alpha.sum())).sum()
         alpha = np.clip(alpha * numerator / max(denominator, 1e-12), 1e-3, 1e3)
     return alpha
@@ -195,11 +196,12 @@ def _sample(tokens: Tokens, keys: Ints, phi: Floats, alpha: Floats, sampling: Sa
     counts = torch.zeros(chains, n, k, dtype=torch.float64, device=device)
     for sweep in range(sampling.burn_in + sampling.sweeps):
         step = first_step + sweep  # (chains, 1)
+        # the logarithm of gamma draws: with α near 0 the draws themselves underflow; 0 in the first sweep: equal shares
         log_theta = log_gammas(prior + counts, 2 * step[:, :, None], after=of_topic) * (sweep > 0)
         theta = (log_theta - log_theta.max(dim=2, keepdim=True).values).exp()
         total = (theta[:, rows] * likelihood).cumsum(dim=2)  # (chains, N, K)
         u = uniforms(2 * step + 1, after=of_token) * total[:, :, -1]
-        t = (u[:, :, None] >= total[:, :, :-1]).sum(dim=2)
+        t = (u[:, :, None] >= total[:, :, :-1]).sum(dim=2)  # topic of each token, (chains, N)
         counts = torch.bincount(cell + t.ravel(), minlength=chains * n * k).reshape(chains, n, k).double()
         if sweep >= sampling.burn_in:
             out[:, :, sweep - sampling.burn_in] = counts.transpose(0, 1).cpu().numpy()
@@ -226,7 +228,7 @@ def effective_sizes(draws: Floats) -> Floats:
         correlations = 1 - (within[:, None] - covariances.mean(axis=1)) / total[:, None]
         correlations[:, 0] = 1
         pairs = correlations[:, : sweeps // 2 * 2].reshape(len(x), -1, 2).sum(axis=2)
-        falling = np.minimum.accumulate(pairs[:, 1:].clip(min=0), axis=1)
+        falling = np.minimum.accumulate(pairs[:, 1:].clip(min=0), axis=1)  # Geyer's initial monotone sequence
         size = chains * sweeps / (2 * (pairs[:, 0] + falling.sum(axis=1)) - 1)
         sizes[moving] = np.clip(np.nan_to_num(size, nan=1.0), 1.0, chains * sweeps)
     return sizes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Annotated, Self
 
 import numpy as np
@@ -25,15 +24,15 @@ from momus.critic import (
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Cell, Chart, Evidence, MarkedDocument, Series, Step, Table, both
-from momus.numeric.ragged import float_sums, group_sums, places_of
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
+from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped, counted
 from momus_critics.consistency import model
 from momus_critics.consistency.model import SectionVectors, grams
-from momus_critics.evidence import percent, rounded
+from momus_critics.evidence import rounded
 
 BELONGS, STRANGER = 0, 1
 STATES = ("belongs", "stranger")
@@ -41,9 +40,6 @@ MOST_FITTED = 1000
 """Documents from which loadings, D and ε are estimated; word frequencies come from all."""
 TOLD_APART = 0.75
 """Share of sections preferred to one of another document, below which verdicts are doubtful."""
-SIZES = (50, 200, 800)
-"""Borders of the classes of length, in tokens."""
-PLACES = ("first", "middle", "last")
 EDGES: Floats = np.linspace(-20.0, 60.0, 161)
 """Bins of fit, in nats; the outer ones are open."""
 NEAREST, ODD_WORDS, SHOWN_CHARACTERS = 2, 6, 240
@@ -58,12 +54,9 @@ class Memberships(StateSequences):
     ----------
     fit
         (N,) log Bayes factor of “belongs” of each section, nats.
-    lengths_in_tokens
-        (N,) number of tokens of each section.
     """
 
     fit: Floats = field(default_factory=lambda: np.zeros(0))
-    lengths_in_tokens: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @parametrized
@@ -139,9 +132,9 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         if len(used) > MOST_FITTED:
             used = used.take(np.sort(random.permutation(len(used))[:MOST_FITTED]))
         table = used.tokens(self.tokenizer)
-        x = self.vectors_.vectors(table, fitted=True)
+        x = self.vectors_.vectors(table, fitted=True)  # (N, V)
         offsets = table.document_sections
-        within = grams(x, x, offsets)
+        within = grams(x, x, offsets)  # (M, M) for each document
         lengths = _split(np.diff(table.section_offsets).astype(np.float64), offsets)
         self.largest_, self.half_ = model.fit_loadings(within, lengths)
         loading = [self._loading(g, n) for g, n in zip(within, lengths, strict=True)]
@@ -162,9 +155,9 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         n, sizes = len(offsets) - 1, np.diff(offsets)
         other = (np.repeat(np.arange(n), sizes) + random.integers(1, n, x.shape[0])) % n
         chosen = offsets[other] + (random.random(len(other)) * sizes[other]).astype(np.int64)
-        foreign = x[chosen]
+        foreign = x[chosen]  # (N, V)
         norms = np.asarray(foreign.multiply(foreign).sum(axis=1)).ravel()
-        every = np.concatenate(loading)
+        every = np.concatenate(loading)  # (N,)
         between = grams(foreign, x, offsets)
         ratios: tuple[list[Floats], list[Floats]] = ([], [])
         for g, dots, a, start in zip(within, between, loading, offsets[:-1].tolist(), strict=True):
@@ -212,7 +205,7 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         factor = np.concatenate([np.zeros(0), *factors])
         stranger = model.stranger_probability(factor, self.rate_)
         marginals = np.column_stack([1 - stranger, stranger])
-        return Memberships((stranger > 0.5).astype(np.int64), offsets, marginals, factor, lengths)
+        return Memberships((stranger > 0.5).astype(np.int64), offsets, marginals, factor)
 
     def log_prior(self, latents: Memberships) -> LogPrior:
         """E log P_c(z) = Σ_m P(belongs) log(1 − ε) + P(stranger) log ε; M steps."""
@@ -247,24 +240,21 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         )
 
     def summarize(self, latents: Memberships) -> Pooled:
-        """Sums over sections: (3, 2) by place and (4, 2) by length of [sections, strangers]; (161,) of fit."""
-        assert latents.marginals is not None
-        stranger = latents.marginals[:, STRANGER]
-        counts = np.column_stack([np.ones(len(stranger)), stranger])
-        places = places_of(latents.offsets)
-        last = places == np.repeat(latents.lengths, latents.lengths) - 1
-        sizes = np.searchsorted(SIZES, latents.lengths_in_tokens, side="right")
+        """Numbers of sections by bins of fit, (161,)."""
         bins = np.clip(np.searchsorted(EDGES, latents.fit, side="right"), 0, len(EDGES) - 1)
-        arrays = {
-            "places": _sums(counts, np.where(last, 2, np.minimum(places, 1)), len(PLACES)),
-            "sizes": _sums(counts, sizes, len(SIZES) + 1),
-            "fit": np.bincount(bins, minlength=len(EDGES)).astype(np.float64),
-        }
-        return Pooled(len(latents), arrays)
+        return Pooled(len(latents), {"fit": np.bincount(bins, minlength=len(EDGES)).astype(np.float64)})
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Where strangers are, and how well sections fit."""
-        return [_stranger_table(real, generated), _fit_chart(real, generated)]
+        """How well sections fit: cumulative distributions."""
+        series = []
+        for role, pooled in both(real, generated):
+            counts = pooled.arrays["fit"]
+            share = np.cumsum(counts) / max(counts.sum(), 1.0)
+            # bin i ends at EDGES[i]; the last one is open
+            series.append(Series(str(role), rounded(EDGES), rounded(share), role, "steps"))
+        x, y = Axis("fit of a section to its document, nats"), Axis("sections")
+        note = "Log Bayes factor of “belongs” against “stranger”; below 0 the words speak for a stranger."
+        return [Chart("fit", "Share of sections up to a fit", x, y, series, note=note)]
 
     def notes(self) -> list[Note]:
         """How well sections are told from those of other documents, and the fitted constants."""
@@ -313,52 +303,6 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
 def _split(values: Floats, offsets: Ints) -> list[Floats]:
     """The values of each document."""
     return np.split(values, offsets[1:-1])
-
-
-def _sums(counts: Floats, classes: Ints, number: int) -> Floats:
-    return np.column_stack([np.bincount(classes, column, number) for column in counts.T])
-
-
-def _stranger_table(real: Pooled, generated: Pooled) -> Table:
-    """Sections and the share of strangers of both texts, by place and by length."""
-    names = (
-        f"under {SIZES[0]}",
-        *(f"{a} to {b - 1}" for a, b in pairwise(SIZES)),
-        f"{SIZES[-1]} up",
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for key, labels in (("places", [f"{p} section" for p in PLACES]), ("sizes", [f"{n} tokens" for n in names])):
-        for i, label in enumerate(labels):
-            cells: list[Cell] = [label]
-            for pooled in (real, generated):
-                sections, strangers = pooled.arrays[key][i].tolist()
-                cells += [int(sections), percent(strangers / sections) if sections else None]
-            rows.append(tuple(cells))
-    return Table(
-        "strangers",
-        "Sections that do not belong to their document",
-        ("sections", "real", "strangers in real, %", "generated", "strangers in generated, %"),
-        rows,
-        note="Expected shares. A section of few words is rarely a stranger for sure.",
-    )
-
-
-def _fit_chart(real: Pooled, generated: Pooled) -> Chart:
-    """Cumulative distributions of fit."""
-    series = []
-    for role, pooled in both(real, generated):
-        counts = pooled.arrays["fit"]
-        share = np.cumsum(counts) / max(counts.sum(), 1.0)
-        # bin i ends at EDGES[i]; the last one is open
-        series.append(Series(str(role), rounded(EDGES), rounded(share), role, "steps"))
-    return Chart(
-        "fit",
-        "Share of sections up to a fit",
-        Axis("fit of a section to its document, nats"),
-        Axis("sections"),
-        series,
-        note="Log Bayes factor of “belongs” against “stranger”; below 0 the words speak for a stranger.",
-    )
 
 
 def _nearest(gram: Floats, m: int, titles: Sequence[str | None]) -> str:

@@ -52,7 +52,7 @@ class SectionVectors(Estimator):
         size = max(len(table.vocabulary), 1)
         # distinct pairs of a document and a word, so that a word counts once in each document
         pairs = np.unique(table.documents * size + table.ids)
-        counts = np.bincount(pairs % size, minlength=size)
+        counts = np.bincount(pairs % size, minlength=size)  # documents with each word
         kept = [i for i in np.argsort(-counts, kind="stable")[: self.vocabulary_size].tolist() if counts[i] > 1]
         self.words_ = [table.vocabulary[i] for i in kept]
         self.counts_ = counts[kept].astype(np.int64)
@@ -84,9 +84,11 @@ class SectionVectors(Estimator):
         x = sparse.csr_array(
             (np.ones(len(table.ids)), np.array(table.ids), np.array(table.section_offsets)), shape=shape
         )
+        # one entry per token becomes one per word, with its count
         x.sum_duplicates()
         known = dict(zip(self.words_, self.counts_.tolist(), strict=True))
         counts = np.array([known.get(word, 0) for word in table.vocabulary], dtype=np.float64)
+        # each fitted document has one count in the frequency of its own words, and in the number of documents
         included = int(fitted)
         weights = np.log((1.0 + self.documents_ - included) / (1.0 + np.maximum(counts - included, 0.0)))
         data = (1.0 + np.log(x.data)) * weights[x.indices]
@@ -146,8 +148,9 @@ def log_ratio(gram: Floats, loading: Floats, dimensions: float, members: Bools) 
     b = members.astype(np.float64)
     signal = b @ (loading**2 / rest)  # (S,)
     weighted = b * (loading / rest)  # (S, M)
+    # Sherman–Morrison: what the common subject explains, from dot products alone, without the vectors
     explained = ((weighted @ gram) * weighted).sum(axis=1) / (1 + signal)
-    native = b @ (np.diag(gram) * (1 / rest - 1))
+    native = b @ (np.diag(gram) * (1 / rest - 1))  # (S,)
     return np.asarray(-0.5 * dimensions * (b @ np.log(rest) + np.log1p(signal) + native - explained))
 
 
@@ -172,14 +175,14 @@ def ratio_to_others(
         (M,): how surely each section belongs, from 0 to 1.
     """
     rest = 1 - loading**2
-    w = weight * loading / rest
+    w = weight * loading / rest  # (M,)
     signal = weight * loading**2 / rest
     others = signal.sum() - signal  # precision that the others add to that of the subject, (M,)
     # the subject's mean given the others is Σ w_n v_n / (1 + others): its dot product with target m, its squared norm
     dot = (dots @ w - np.diag(dots) * w) / (1 + others)
-    rows = gram @ w
+    rows = gram @ w  # (M,)
     square = (w @ rows - 2 * w * rows + w**2 * np.diag(gram)) / (1 + others) ** 2
-    variance = 1 - target**2 + target**2 / (1 + others)
+    variance = 1 - target**2 + target**2 / (1 + others)  # of target m given the others, (M,)
     distance = norms - 2 * target * dot + target**2 * square
     return np.asarray(0.5 * (norms - np.log(variance) - distance / variance))
 
@@ -188,7 +191,7 @@ def enumerated(gram: Floats, loading: Floats, dimensions: float, rate: float) ->
     """Log Bayes factor of “belongs” of each section, (M,), by summing over all 2^M memberships."""
     m = len(loading)
     members = (np.arange(2**m)[:, None] >> np.arange(m)) & 1 == 1  # (2^M, M)
-    size = members.sum(axis=1)
+    size = members.sum(axis=1)  # (2^M,)
     joint = log_ratio(gram, loading, dimensions, members) + size * np.log1p(-rate) + (m - size) * np.log(rate)
     # log-sums over the memberships with and without section m
     with_, without = (logsumexp(np.where(choice, joint[:, None], -np.inf), axis=0) for choice in (members, ~members))
@@ -200,6 +203,7 @@ def collapsed(gram: Floats, loading: Floats, dimensions: float, rate: float) -> 
 
     Zero-order collapsed variational inference (Asuncion et al. 2009), damped, begun with “all belong”.
     """
+    # most sections belong; begun with “none”, the subject would have no vector to compare with
     q = np.ones(len(loading))
     factor = np.zeros(len(loading))
     for sweep in range(SWEEPS):
@@ -207,6 +211,7 @@ def collapsed(gram: Floats, loading: Floats, dimensions: float, rate: float) -> 
         new = expit(factor - logit(rate))
         if np.abs(new - q).max() < CLOSE:
             break
+        # halved steps: two sections that exclude each other would change places for ever
         q = new if sweep < 2 else (q + new) / 2
     return factor
 
@@ -239,7 +244,8 @@ def fit_loadings(grams: Sequence[Floats], lengths: Sequence[Floats]) -> tuple[fl
     second = np.concatenate([x[j] for x, (_, j) in zip(lengths, pairs, strict=True)])
 
     def solve(log_half: float) -> tuple[float, float]:
-        shape = loadings(first, 1.0, np.exp(log_half)) * loadings(second, 1.0, np.exp(log_half))
+        shape = loadings(first, 1.0, np.exp(log_half)) * loadings(second, 1.0, np.exp(log_half))  # (pairs,)
+        # a² has a closed form for each h, so only h is searched
         square = float(np.clip((shape @ cosines) / max(shape @ shape, 1e-300), 1e-6, LARGEST**2))
         return square, float(((square * shape - cosines) ** 2).sum())
 
@@ -273,6 +279,7 @@ def fit_rate(grams: Sequence[Floats], loading: Sequence[Floats], dimensions: flo
     for _ in range(SWEEPS):
         factors = [fit_of(g, a, dimensions, rate) for g, a in zip(grams, loading, strict=True)]
         strangers = float(stranger_probability(np.concatenate(factors), rate).sum())
+        # at most half: beyond, strangers would be the rule, and the labels change places
         before, rate = rate, min((strangers + 0.5) / (sections + 1.0), 0.5)
         if abs(rate - before) < 1e-4:
             break

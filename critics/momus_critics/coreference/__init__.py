@@ -13,7 +13,6 @@ from momus.critic import (
     EvidenceMixin,
     LogPrior,
     MergeableMixin,
-    Note,
     Pooled,
     Reporting,
     Rows,
@@ -32,13 +31,12 @@ from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus.text.languages import ANY, Scripts
 from momus.text.mentions import Resolver, resolve_kept
 from momus_critics.coreference.evidence import WindowEvidence
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.reader import GivenChains, chains_of_symbols, spelled_chains, wrong_symbol
-from momus_critics.coreference.symbols import NAMES_END, Alphabet, Chains, MentionChains, chains_of
+from momus_critics.coreference.symbols import KINDS, NAMES_END, Chains, MentionChains, chains_of
 
 OWN = ("given", "symbols")
 """Resolvers that are no adapters."""
@@ -54,7 +52,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     chain. A symbol marks the start of each sentence. Entities are numbered by first appearance within each window of n
     symbols (Deng et al. 2022, section 5). The posterior is a coreference resolver; its results are cached on disk, and
     a second run, or another n, reuses them. Persons without a gendered pronoun have class None, and persons whose
-    pronouns are *they* count as plural; ``classes="form"`` ignores gender.
+    pronouns are *they* count as plural.
 
     Parameters
     ----------
@@ -67,8 +65,6 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
         n.
     discounting
         ``kneser-ney`` or ``absolute`` (raw counts in lower orders).
-    classes
-        ``gender`` or ``form``, see `Alphabet`.
     """
 
     name = "coreference"
@@ -96,7 +92,6 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     options: dict[str, Any] | None = None
     order: Annotated[int, Range(1, 6)] = 5
     discounting: Annotated[str, OneOf("kneser-ney", "absolute")] = "kneser-ney"
-    classes: Annotated[str, OneOf("gender", "form")] = "gender"
 
     def claims(self) -> Scripts:
         """Latin script for the shipped resolvers, which read English; any script for chains that are given."""
@@ -106,14 +101,9 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
         """English, for the shipped resolvers."""
         return "en" if self.resolver in ENGLISH else ""
 
-    @property
-    def _alphabet(self) -> Alphabet:
-        return Alphabet(self.classes)
-
     def new_process(self) -> ChainProcess:
         """The unfitted process."""
-        kinds = len(self._alphabet.kinds)
-        return ChainProcess(kinds=kinds, order=self.order, discounting=self.discounting)
+        return ChainProcess(kinds=len(KINDS), order=self.order, discounting=self.discounting)
 
     def _resolver(self) -> Resolver:
         """The resolver that the parameters name."""
@@ -125,13 +115,11 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     def fit_counts(self, real: Corpus) -> Counts:
         """Resolve documents, and count the windows of their mentions."""
         chains, _ = self.chains(real)
-        totals = [int((np.diff(chains.offsets) > 0).sum()), len(chains.kinds), int((chains.entities >= 0).sum())]
-        return self.new_process().count(chains) + Counts.of(totals=totals)
+        return self.new_process().count(chains) + Counts.of(used=[int((np.diff(chains.offsets) > 0).sum())])
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of windows."""
-        self.used_, self.symbols_, self.mentions_ = counts.array("totals").tolist()
-        if not self.used_:
+        if not counts.array("used")[0]:
             raise FittingError(
                 "critic 'coreference': no document of the text to fit on mentions a person",
                 hint="give text about people, or another resolver",
@@ -141,34 +129,31 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", ChainProcess)
-        for name in ("used_", "symbols_", "mentions_"):
-            state.integer(name)
+        Fitted(self).component("process_", ChainProcess)
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
         if self.resolver == "symbols":
-            return chains_of_symbols(corpus.ids, [d.text for d in corpus], self.classes)
+            return chains_of_symbols(corpus.ids, [d.text for d in corpus])
         with stage(f"coreference in {corpus.name}", len(corpus)) as advance:
             resolved = resolve_kept(self._resolver(), corpus, advance)
-        return chains_of(self._alphabet, [d.text for d in corpus], resolved)
+        return chains_of([d.text for d in corpus], resolved)
 
     def symbols(self, corpus: Corpus) -> list[list[str]]:
         """The symbols of each document, such as ``["Male:0", ".", "he:0"]``, which the resolver ``symbols`` reads."""
-        return spelled_chains(self.chains(corpus)[0], self.classes)
+        return spelled_chains(self.chains(corpus)[0])
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Where documents should be chains of symbols: those that are not."""
         if self.resolver != "symbols":
             return super().unscored(batch)
-        wrong = (wrong_symbol(document.text, self.classes) for document in batch)
+        wrong = (wrong_symbol(document.text) for document in batch)
         return [None if fault is None else fault.reason for fault in wrong]
 
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""
         chains, spans = self.chains(batch)
-        (windows,) = self.process_.coder.windows(chains, (self.order,))
+        (windows,) = self.process_.coder.windows(chains, (self.order,))  # (N,)
         return MentionChains(chains.kinds, chains.offsets, None, chains.entities, windows, spans)
 
     def log_prior(self, latents: MentionChains) -> LogPrior:
@@ -189,18 +174,11 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
             "pronouns": np.column_stack([float_sums(pronoun, latents.offsets), mentions]),
             "density": np.column_stack([mentions, total - mentions]),
             "introductions": latents.introductions,
-            **({"genders": latents.genders} if self.classes == "gender" else {}),
+            "genders": latents.genders,
         }
 
     def statistics(self) -> Sequence[Statistic]:
         """Shares of unlikely symbols, of pronouns, and of persons that a pronoun introduces; mentions; genders."""
-        mixed = Statistic.share(
-            "other_gender_share",
-            "genders",
-            "pronouns of the other gender beside one of he or she in a document",
-            ("more of one gender", "more mixed in gender"),
-            needs="he or she",
-        )
         return (
             Statistic.share(
                 "unlikely_share",
@@ -225,7 +203,13 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
             Statistic.ratio(
                 "mentions_per_sentence", "density", "mentions per sentence", ("poorer in persons", "richer in persons")
             ),
-            *((mixed,) if self.classes == "gender" else ()),
+            Statistic.share(
+                "other_gender_share",
+                "genders",
+                "pronouns of the other gender beside one of he or she in a document",
+                ("more of one gender", "more mixed in gender"),
+                needs="he or she",
+            ),
         )
 
     def summarize(self, latents: MentionChains) -> Pooled:
@@ -234,33 +218,16 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
         table: dict[str | float, float] = {
             float(k): float(c) for k, c in zip(keys.tolist(), counts.tolist(), strict=True)
         }
-        size = len(self._alphabet.kinds)
-        introduced = np.bincount(latents.states[latents.first], minlength=size).astype(np.float64)
+        introduced = np.bincount(latents.states[latents.first], minlength=len(KINDS)).astype(np.float64)
         return Pooled(int((latents.lengths > 0).sum()), {"first": introduced}, {"windows": table})
-
-    @property
-    def _windows(self) -> WindowEvidence:
-        return WindowEvidence(self._alphabet, self.process_)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Unlikely windows with the likeliest alternative, windows by contribution and by ratio, and first mentions."""
-        return self._windows.tables(real, generated)
+        return WindowEvidence(self.process_).tables(real, generated)
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the least likely mentions in context, in the order of the text, each with the likeliest alternative."""
-        return self._windows.marked(document, self.project(document))
-
-    def notes(self) -> list[Note]:
-        """Size of the training data, and the discounts."""
-        discounts = ", ".join(f"{d:.2f}" for d in self.process_.discounts_)
-        return [
-            Note(
-                f"{self.order}-grams ({self.discounting}, discounts {discounts}) of {self.symbols_:,} symbols, "
-                f"{self.mentions_:,} of them mentions, in {counted(self.used_, 'document')} that mention a person; "
-                "resolver "
-                f"{self.resolver}."
-            )
-        ]
+        return WindowEvidence(self.process_).marked(document, self.project(document))
 
 
 def _resolver(name: str, settings: Mapping[str, Any]) -> Resolver:

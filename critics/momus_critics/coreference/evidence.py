@@ -12,7 +12,7 @@ from momus.evidence import Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
-from momus_critics.coreference.symbols import Alphabet, MentionChains
+from momus_critics.coreference.symbols import KINDS, LEGEND, MentionChains
 
 SHOWN = 15
 """Rows of a table."""
@@ -27,7 +27,6 @@ class WindowEvidence:
     Windows are integers, as `ChainProcess` codes them.
     """
 
-    alphabet: Alphabet
     process: ChainProcess
 
     def tables(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -62,15 +61,14 @@ class WindowEvidence:
             note = f"characters {start:,}–{end:,}; likeliest instead: {name} (log P {p:.2f})"
             shown = f"…{before}[{text[start:end]}]{after}…".replace("\n", " ")
             steps.append(Step(window, shown, -float(log_p[i]), bool(log_p[i] < UNLIKELY), note))
-        return MarkedDocument(document.name, document.ids[0], float(-log_p.sum()), "nats", steps, self.alphabet.legend)
+        return MarkedDocument(document.name, document.ids[0], float(-log_p.sum()), "nats", steps, LEGEND)
 
     def spelled(self, keys: Ints) -> list[str]:
         """Windows as text, such as ``Male:0 . he:0``, without the padding before a document."""
-        names = self.alphabet.kinds
         kinds, entities = self.process.coder.symbols(keys, self.process.order)
         rows = zip(kinds.tolist(), entities.tolist(), strict=True)
         return [
-            " ".join(names[k] if e < 0 else f"{names[k]}:{e}" for k, e in zip(*row, strict=True) if k) for row in rows
+            " ".join(KINDS[k] if e < 0 else f"{KINDS[k]}:{e}" for k, e in zip(*row, strict=True) if k) for row in rows
         ]
 
     def best(self, keys: Ints) -> list[tuple[str, float]]:
@@ -96,7 +94,7 @@ class WindowEvidence:
             measure="contribution, nats per symbol",
         )
         title = "Windows of mentions that contribute most to the difference in Latent NLL"
-        note = f"{self.alphabet.legend} Contribution: (share in generated − share in real text) × −log P."
+        note = f"{LEGEND} Contribution: (share in generated − share in real text) × −log P."
         return items.table("mention-windows", title, note=note)
 
     def _unlikely_table(self, keys: Ints, counts: Floats, totals: Floats, log_p: Floats) -> Table:
@@ -117,18 +115,15 @@ class WindowEvidence:
             f"Unlikely mentions (log P below {UNLIKELY:.0f}) that contribute most to the difference",
             ("window", "real", "generated", "log P", "likeliest instead", "its log P"),
             rows,
-            note=f"Of 1,000 symbols, {sums[0]:.1f} are unlikely in real and {sums[1]:.1f} in generated text. "
-            f"{self.alphabet.legend}",
+            note=f"Of 1,000 symbols, {sums[0]:.1f} are unlikely in real and {sums[1]:.1f} in generated text. {LEGEND}",
         )
 
     def _introductions_table(self, real: Pooled, generated: Pooled) -> Table:
         """Kinds of first mentions, the largest difference first."""
-        names = self.alphabet.kinds
-        counts = [s.arrays.get("first", np.zeros(len(names))) for s in (real, generated)]
+        counts = [s.arrays.get("first", np.zeros(len(KINDS))) for s in (real, generated)]
         shares = (c / max(c.sum(), 1.0) for c in counts)
-        return Shifts.of_shares("first mention", names, shares, "% of persons").table(
+        return Shifts.of_shares("first mention", KINDS, shares, "% of persons").table(
             "mention-introductions",
             "How persons are first mentioned",
-            note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text. "
-            f"{self.alphabet.legend}",
+            note=f"Of {counts[0].sum():,.0f} persons in real and {counts[1].sum():,.0f} in generated text. {LEGEND}",
         )

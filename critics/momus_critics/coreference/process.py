@@ -69,6 +69,7 @@ class ChainProcess(Estimator):
         if self.discounting == "kneser-ney":  # below order n, count the distinct windows one symbol longer
             for m in range(self.order - 1, 0, -1):
                 longer = tables[m][0]
+                # not a suffix of digits: entities are numbered anew when the first symbol goes
                 short = self.coder.truncate(longer, m + 1)
                 keys, counts = np.unique(short, return_counts=True)
                 tables[m - 1] = keys, counts.astype(np.float64)
@@ -105,7 +106,7 @@ class ChainProcess(Estimator):
     def _return_share(self, keys: Ints, counts: Ints, m: int) -> float:
         """Share of the symbols new in the shorter window that return to the dropped entity; 0.5 added to each count."""
         gone, back, new = self.coder.left(keys, m)
-        either = back | (gone & new)
+        either = back | (gone & new)  # windows whose last entity is new once the first symbol is dropped
         return float((counts[back].sum() + 0.5) / (counts[either].sum() + 1.0))
 
     def log_probabilities(self, chains: Chains) -> Floats:
@@ -114,6 +115,7 @@ class ChainProcess(Estimator):
 
     def of_windows(self, keys: Ints) -> Floats:
         """log P of the last symbol of each window of n symbols, (W,)."""
+        # most windows recur: P is computed once for each
         distinct, where = np.unique(keys, return_inverse=True)
         return np.asarray(np.log(self._probabilities(distinct, self.order))[where])
 
@@ -128,6 +130,7 @@ class ChainProcess(Estimator):
             lower = self._probabilities(self.coder.truncate(keys, m), m - 1)
             gone, back, new = self.coder.left(keys, m)
             share = self.returns_[m - 1]
+            # in the shorter window, a return to the dropped entity and a new entity are one symbol: they share its mass
             lower = lower * np.where(back, share, np.where(gone & new, 1 - share, 1.0))
         table, counts, contexts, totals, types = (
             getattr(self, f"{name}{m}_") for name in ("keys", "counts", "contexts", "totals", "types")
@@ -156,5 +159,6 @@ def _look_up(table: Ints, values: Floats, keys: Ints) -> Floats:
     """Values of keys in a sorted table, 0 for unknown keys."""
     if not len(table):
         return np.zeros(len(keys))
+    # keys above all in the table would index past its end; the comparison then fails
     where = np.minimum(np.searchsorted(table, keys), len(table) - 1)
     return np.where(table[where] == keys, values[where], 0.0)

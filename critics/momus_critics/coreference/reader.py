@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,10 +22,11 @@ from momus.errors import ReadingError, UsageError
 from momus.estimator import Estimator, parametrized
 from momus.numeric.types import Ints
 from momus.reading import Log, LogReader, LogRecords, Problem
-from momus.reading.fields import MISSING, kind, look_up
+from momus.reading.fields import kind
+from momus.reading.paths import MISSING, look_up
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
-from momus_critics.coreference.symbols import SENTENCE, Alphabet, Chains
+from momus_critics.coreference.symbols import KIND, KINDS, SENTENCE, Chains
 
 SYMBOL = re.compile(r"(?:\[([^\]\s]{1,30})\]|([^:\s]{1,30}):)([0-9]{1,9})")
 """``Male:0``, or ``[M]0`` as in Deng et al. 2022, tables 5 and 13."""
@@ -53,24 +53,17 @@ class WrongSymbol:
     place: int
 
 
-@lru_cache(maxsize=2)
-def _numbers(classes: str) -> dict[str, int]:
-    """The number of each kind that has an entity, by its spelling in lower case."""
-    kinds = Alphabet(classes).kinds
-    numbers = {_spelled_kind(kind).lower(): i for i, kind in enumerate(kinds) if i > kinds.index(SENTENCE)}
-    return numbers | {short: numbers[whole] for short, whole in SHORT.items() if whole in numbers}
+NUMBERS = {kind.lower(): number for kind, number in KIND.items() if number > KIND[SENTENCE]}
+"""The number of each kind that has an entity, by its spelling in lower case."""
+NUMBERS |= {short: NUMBERS[whole] for short, whole in SHORT.items()}
 
 
-def _spelled_kind(kind: str) -> str:
-    return kind.replace(" ", "_")
-
-
-def read_symbol(symbol: str, classes: str) -> tuple[int, int] | str:
+def read_symbol(symbol: str) -> tuple[int, int] | str:
     """The kind and the person of a symbol (−1: a sentence starts), or why it is none.
 
-    >>> read_symbol("Male:3", "gender"), read_symbol("[M]3", "gender"), read_symbol(".", "gender")
+    >>> read_symbol("Male:3"), read_symbol("[M]3"), read_symbol(".")
     ((2, 3), (2, 3), (1, -1))
-    >>> read_symbol("he", "gender"), read_symbol("Mail:0", "gender")
+    >>> read_symbol("he"), read_symbol("Mail:0")
     ('a symbol is neither KIND:NUMBER nor “.”', "a symbol has the unknown kind 'Mail'")
     """
     if symbol == SENTENCE:
@@ -79,20 +72,20 @@ def read_symbol(symbol: str, classes: str) -> tuple[int, int] | str:
     if match is None:
         return NO_SYMBOL
     kind = match[1] or match[2]
-    number = _numbers(classes).get(kind.lower())
+    number = NUMBERS.get(kind.lower())
     return f"a symbol has the unknown kind {kind[:SHOWN]!r}" if number is None else (number, int(match[3]))
 
 
-def wrong_symbol(text: str, classes: str) -> WrongSymbol | None:
+def wrong_symbol(text: str) -> WrongSymbol | None:
     """The first symbol of a document that is none; None if all are symbols."""
     for place, symbol in enumerate(text.split(), 1):
-        read = read_symbol(symbol, classes)
+        read = read_symbol(symbol)
         if isinstance(read, str):
             return WrongSymbol(read, symbol[:SHOWN], place)
     return None
 
 
-def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) -> tuple[Chains, Ints]:
+def chains_of_symbols(ids: Sequence[str], texts: Sequence[str]) -> tuple[Chains, Ints]:
     """Symbols of all documents, and the character span of each, int64 (N, 2).
 
     Persons are numbered by first appearance in their document. As in resolved text, a document without a person has no
@@ -103,7 +96,7 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) ->
     UsageError
         A document holds something else than symbols.
 
-    >>> chains, spans = chains_of_symbols(["a", "b"], ["Male:7 . he:7", ". ."], "gender")
+    >>> chains, spans = chains_of_symbols(["a", "b"], ["Male:7 . he:7", ". ."])
     >>> chains.kinds.tolist(), chains.entities.tolist(), chains.offsets.tolist(), spans.tolist()
     ([2, 1, 6], [0, -1, 0], [0, 3, 3], [[0, 6], [7, 8], [9, 13]])
     """
@@ -113,39 +106,38 @@ def chains_of_symbols(ids: Sequence[str], texts: Sequence[str], classes: str) ->
         mentions: list[tuple[int, int, int, int]] = []
         persons: dict[int, int] = {}
         for place, match in enumerate(re.finditer(r"\S+", text), 1):
-            read = read_symbol(match[0], classes)
+            read = read_symbol(match[0])
             if isinstance(read, str):
                 raise UsageError(
                     f"document {id!r} is no chain of symbols: {read} (symbol {place}, {match[0][:SHOWN]!r})",
-                    hint=advice(classes),
+                    hint=ADVICE,
                 )
             kind, person = read
+            # by first appearance: numbers in files are arbitrary, and windows are equal where their numbers are
             mentions.append((kind, -1 if person < 0 else persons.setdefault(person, len(persons)), *match.span()))
+        # a document of sentence starts alone says nothing of persons
         rows += mentions if persons else []
         ends.append(len(rows))
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4)  # also without symbols
     return Chains(columns[:, 0], columns[:, 1], np.array(ends, dtype=np.int64)), columns[:, 2:]
 
 
-def advice(classes: str) -> str:
-    """How symbols are written, for the hint of an error."""
-    kinds = [_spelled_kind(k) for k in Alphabet(classes).kinds[2:]]
-    return (
-        "write a mention as KIND:NUMBER, such as Male:0 or he:0, and the start of a sentence as a full stop; the kinds "
-        f"are {', '.join(kinds)}"
-    )
+ADVICE = (
+    "write a mention as KIND:NUMBER, such as Male:0 or he:0, and the start of a sentence as a full stop; the kinds "
+    f"are {', '.join(KINDS[KIND[SENTENCE] + 1 :])}"
+)
+"""How symbols are written, for the hint of an error."""
 
 
-def spelled_chains(chains: Chains, classes: str) -> list[list[str]]:
+def spelled_chains(chains: Chains) -> list[list[str]]:
     """The symbols of each document, as `read_symbol` reads them.
 
-    >>> chains, _ = chains_of_symbols(["a"], ["[M]7 . he:7"], "gender")
-    >>> spelled_chains(chains, "gender")
+    >>> chains, _ = chains_of_symbols(["a"], ["[M]7 . he:7"])
+    >>> spelled_chains(chains)
     [['Male:0', '.', 'he:0']]
     """
-    names = [_spelled_kind(kind) for kind in Alphabet(classes).kinds]
     symbols = [
-        names[k] if e < 0 else f"{names[k]}:{e}"
+        KINDS[k] if e < 0 else f"{KINDS[k]}:{e}"
         for k, e in zip(chains.kinds.tolist(), chains.entities.tolist(), strict=True)
     ]
     return [symbols[a:b] for a, b in pairwise(chains.offsets.tolist())]
@@ -182,6 +174,7 @@ class GivenChains(Estimator):
         """
         if not self.model:
             raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
+        # part of the key of the cache: a file that was written again is read again
         written = os.stat(self.model).st_mtime_ns if os.path.exists(self.model) else 0
         of_documents = resource(_chains_written, self.model, written)
         chains = []
@@ -189,6 +182,7 @@ class GivenChains(Estimator):
             if document.id not in of_documents:
                 raise UsageError(f"{self.model}: no chains for document {document.id!r}")
             resolved = of_documents[document.id]
+            # offsets of another version of the text would mark arbitrary characters
             if len(resolved.ends) and int(resolved.ends.max()) > len(document.text):
                 raise UsageError(f"{self.model}: a mention of document {document.id!r} ends beyond its text")
             chains.append(resolved)
@@ -233,14 +227,13 @@ def _resolved(record: dict[str, Any]) -> Resolved:
 
 
 FIELD = "symbols"
-CLASSES = ("gender", "form")
 
 
 class SymbolReader(LogReader):
     """Chains of symbols; the text of a document is its symbols, separated by blanks.
 
     A file is JSON Lines with one list per line, ``["Male:0", ".", "he:0"]``, or one object with such a list and any
-    other fields, ``{"id": …, "symbols": […]}``; or a JSON list of either (``.json``).
+    other fields, ``{"id": …, "symbols": […]}``.
     """
 
     name: ClassVar[str] = "symbols"
@@ -250,26 +243,8 @@ class SymbolReader(LogReader):
 
     def read(self, log: Log, field: str | None) -> LogRecords:
         """Read a file of chains; ``field`` names the list of symbols."""
-        return LogRecords(_records(log, field or FIELD), {"harness": self.title})
-
-
-def _records(log: Log, field: str) -> Iterator[tuple[int, object]]:
-    lines = log.json_lines() if ".json" not in log.file_name.replace(".jsonl", "") else _items(log)
-    first = next(lines, None)
-    if first is None:
-        return
-    # a whole list of documents on one line is a JSON document, whatever the file is called
-    if isinstance(first[1], list) and first[1] and all(isinstance(item, list | dict) for item in first[1]):
-        lines, first = chain(enumerate(first[1], 1), ((number, value) for number, value in lines)), None
-    for number, value in lines if first is None else chain([first], lines):
-        yield number, _record(value, field)
-
-
-def _items(log: Log) -> Iterator[tuple[int, object]]:
-    value = log.json()
-    log.location.unit = "item"
-    whole = value if isinstance(value, list) and all(isinstance(item, list | dict) for item in value) else [value]
-    yield from enumerate(whole, 1)
+        rows = ((number, _record(value, field or FIELD)) for number, value in log.json_lines())
+        return LogRecords(rows, {"harness": self.title})
 
 
 def _record(value: object, field: str) -> object:
@@ -292,8 +267,8 @@ def _record(value: object, field: str) -> object:
 
 
 def _wrong(symbols: list[str]) -> str:
-    """Why the symbols fit neither classes by gender nor by form; empty if they fit one of them."""
+    """Why these are no symbols; empty if they are."""
     if any(not s or any(map(str.isspace, s)) for s in symbols):
         return "a symbol is empty or holds a blank"
-    faults = [wrong_symbol(" ".join(symbols), classes) for classes in CLASSES]
-    return faults[0].reason if faults[0] and faults[1] else ""
+    fault = wrong_symbol(" ".join(symbols))
+    return fault.reason if fault else ""

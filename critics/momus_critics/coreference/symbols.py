@@ -65,8 +65,9 @@ class MentionChains(StateSequences):
     @property
     def first(self) -> Ints:
         """Positions of the first mention of each entity of each document."""
-        rows = np.flatnonzero(self.entities >= 0)
+        rows = np.flatnonzero(self.entities >= 0)  # mentions
         pairs = np.stack([self.documents[rows], self.entities[rows]])
+        # the first index of each pair: `rows` is in the order of the text
         return rows[np.unique(pairs, axis=1, return_index=True)[1]]
 
     @property
@@ -96,7 +97,7 @@ def relabel(entities: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
     """
     width = entities.shape[1]
     entities = np.asfortranarray(entities)  # columns are read one by one
-    labels = np.empty_like(entities)
+    labels = np.empty_like(entities)  # (W, m)
     seen = np.zeros(len(entities), dtype=entities.dtype)  # entities numbered so far in each row, (W,)
     # an entity of column j gets the label of its earlier occurrence in the row, or else the next number
     for j in range(width):
@@ -139,6 +140,7 @@ class Coder:
         labels = relabel(entities)
         keys = np.zeros(len(labels), dtype=np.int64)
         for j in range(labels.shape[1]):
+            # in place: one array of 8 bytes per symbol, not one for each digit
             keys *= self.base
             keys += kinds[:, j] * (self.order + 1) + 1 + labels[:, j]
         return keys
@@ -156,7 +158,7 @@ class Coder:
         kinds = np.zeros((n, self.order), dtype=np.int64, order="F")
         entities = np.full((n, self.order), -1, dtype=np.int32, order="F")
         for j, b in enumerate(back.tolist()):
-            inside = place[b:] >= b
+            inside = place[b:] >= b  # whether the symbol b before is in the same document
             kinds[b:, j] = np.where(inside, chains.kinds[: max(n - b, 0)], 0)
             entities[b:, j] = np.where(inside, chains.entities[: max(n - b, 0)], -1)
         widths = widths or range(1, self.order + 1)
@@ -167,6 +169,7 @@ class Coder:
         kinds, entities = (np.empty((len(keys), m), dtype=np.int64, order="F") for _ in range(2))
         rest = keys
         for j in range(m - 1, -1, -1):
+            # the last symbol is the last digit
             rest, digit = np.divmod(rest, self.base)
             kinds[:, j], entities[:, j] = np.divmod(digit, self.order + 1)
         entities -= 1
@@ -196,80 +199,42 @@ class Coder:
 
 GENDER = {**dict.fromkeys(MALE, "Male"), **dict.fromkeys(FEMALE, "Female"), **dict.fromkeys(PLURAL, "Plural")}
 PADDING, SENTENCE = "", "."
-LEGENDS = {
-    "gender": "Male:0 is a name or noun of a person whose pronouns are he, Female:0 one whose pronouns are she, "
+KINDS = (PADDING, SENTENCE, "Male", "Female", "Plural", "None", *PRONOUNS)
+"""Kinds of symbols. A mention other than a pronoun is Male, Female, Plural or None, by majority of gendered pronouns
+in its chain (Deng et al. 2022, appendix G)."""
+KIND = {kind: number for number, kind in enumerate(KINDS)}
+LEGEND = (
+    "Male:0 is a name or noun of a person whose pronouns are he, Female:0 one whose pronouns are she, "
     "Plural:0 one of several persons, None:0 one without a gendered pronoun; he:0 is the pronoun itself. Equal numbers "
-    "are the same person, by first appearance within the window; “.” is the start of a sentence.",
-    "form": "Name:0 is a person named by a name, Noun:0 by a noun, Names:0 and Nouns:0 several persons; third:0 is he "
-    "or she, third object:0 him or her, third self:0 himself or herself. Equal numbers are the same person, by first "
-    "appearance within the window; “.” is the start of a sentence.",
-}
-"""What symbols stand for, by ``classes``."""
-OBLIQUE = {"him": "object", "his": "object", "himself": "self", "her": "object", "hers": "object", "herself": "self"}
+    "are the same person, by first appearance within the window; “.” is the start of a sentence."
+)
+"""What symbols stand for."""
 
 
-class Alphabet:
-    """The kinds of symbols that mentions are mapped to.
-
-    Parameters
-    ----------
-    classes
-        ``gender``: a mention other than a pronoun becomes Male, Female, Plural or None, by majority of the gendered
-        pronouns in its chain (Deng et al. 2022, appendix G). ``form``: it becomes Name or Noun (Names or Nouns for
-        plurals), and pronouns of the third person singular become subject, object (or possessive) or reflexive; nothing
-        depends on gender.
-
-    >>> Alphabet("gender").kinds[:6]
-    ['', '.', 'Male', 'Female', 'Plural', 'None']
-    """
-
-    def __init__(self, classes: str) -> None:
-        self.classes = classes
-        if classes == "gender":
-            names, pronouns = ["Male", "Female", "Plural", "None"], list(PRONOUNS)
-        else:
-            names = ["Name", "Noun", "Names", "Nouns"]
-            pronouns = ["third", "third object", "third self", *PLURAL, *FIRST, *SECOND]
-        self.legend = LEGENDS.get(classes, LEGENDS["form"])
-        self.kinds = [PADDING, SENTENCE, *names, *pronouns]
-        self._index = {k: i for i, k in enumerate(self.kinds)}
-
-    def symbols(self, text: str, resolved: Resolved) -> tuple[list[int], list[int], list[tuple[int, int]]]:
-        """Kinds, entities and character spans of a document's symbols; all empty if no person is mentioned."""
-        # gendered pronouns vote on the class of their entity, and on whether it is a person
-        words = [text[a:b].lower() for a, b in zip(resolved.starts.tolist(), resolved.ends.tolist(), strict=True)]
-        entities = resolved.entities.tolist()
-        votes: dict[int, Counter[str]] = {e: Counter() for e in entities}
-        for word, e in zip(words, entities, strict=True):
-            votes[e][_role(word)] += 1
-        known = set() if resolved.persons is None else set(resolved.persons.tolist())
-        persons = {e for e, v in votes.items() if e in known or _is_person(v)}
-        if not persons:
-            return [], [], []
-        # (start, number of the mention, end, word, entity); sentence starts have −1 and come before mentions there
-        marks = [(int(s), -1, int(s), "", -1) for s in resolved.sentences]
-        rows = zip(resolved.starts.tolist(), resolved.ends.tolist(), words, entities, strict=True)
-        marks += [(a, i, b, w, e) for i, (a, b, w, e) in enumerate(rows) if e in persons]
-        marks.sort(key=lambda m: m[:2])
-        kinds, labels, spans = [], [], []
-        numbers: dict[int, int] = {}
-        for start, i, end, word, e in marks:
-            kinds.append(1 if i < 0 else self._kind(word, text[start:end], votes[e]))
-            labels.append(-1 if i < 0 else numbers.setdefault(e, len(numbers)))
-            spans.append((start, end))
-        return kinds, labels, spans
-
-    def _kind(self, word: str, shown: str, votes: Counter[str]) -> int:
-        """Number of the symbol of a mention, from its lower-cased and original text and the votes of its chain."""
-        if word in GENDER or word in FIRST or word in SECOND:
-            if self.classes == "gender" or GENDER.get(word, "Plural") == "Plural":
-                return self._index[word]
-            case = OBLIQUE.get(word)
-            return self._index[f"third {case}" if case else "third"]
-        if self.classes == "gender":
-            return self._index[_majority(votes)]
-        form = "Name" if any(c.isupper() for c in shown[1:]) or shown[:1].isupper() else "Noun"
-        return self._index[form + ("s" if _majority(votes) == "Plural" else "")]
+def symbols_of(text: str, resolved: Resolved) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+    """Kinds, entities and character spans of a document's symbols; all empty if no person is mentioned."""
+    # gendered pronouns vote on the class of their entity, and on whether it is a person
+    words = [text[a:b].lower() for a, b in zip(resolved.starts.tolist(), resolved.ends.tolist(), strict=True)]
+    entities = resolved.entities.tolist()
+    votes: dict[int, Counter[str]] = {e: Counter() for e in entities}
+    for word, e in zip(words, entities, strict=True):
+        votes[e][_role(word)] += 1
+    known = set() if resolved.persons is None else set(resolved.persons.tolist())
+    persons = {e for e, v in votes.items() if e in known or _is_person(v)}
+    if not persons:
+        return [], [], []
+    # (start, number of the mention, end, word, entity); sentence starts have −1 and come before mentions there
+    marks = [(int(s), -1, int(s), "", -1) for s in resolved.sentences]
+    rows = zip(resolved.starts.tolist(), resolved.ends.tolist(), words, entities, strict=True)
+    marks += [(a, i, b, w, e) for i, (a, b, w, e) in enumerate(rows) if e in persons]
+    marks.sort(key=lambda m: m[:2])
+    kinds, labels, spans = [], [], []
+    numbers: dict[int, int] = {}
+    for start, i, end, word, e in marks:
+        kinds.append(KIND[SENTENCE] if i < 0 else KIND[word] if word in PRONOUNS else KIND[_majority(votes[e])])
+        labels.append(-1 if i < 0 else numbers.setdefault(e, len(numbers)))
+        spans.append((start, end))
+    return kinds, labels, spans
 
 
 def _role(word: str) -> str:
@@ -294,14 +259,14 @@ def _majority(votes: Counter[str]) -> str:
     return ranked[0][1]
 
 
-def chains_of(alphabet: Alphabet, texts: list[str], resolved: list[Resolved]) -> tuple[Chains, Ints]:
+def chains_of(texts: list[str], resolved: list[Resolved]) -> tuple[Chains, Ints]:
     """Symbols of all documents, and the character span of each, int64 (N, 2)."""
     kinds: list[int] = []
     entities: list[int] = []
     spans: list[tuple[int, int]] = []
     ends = [0]
     for text, mentions in zip(texts, resolved, strict=True):
-        k, e, s = alphabet.symbols(text, mentions)
+        k, e, s = symbols_of(text, mentions)
         kinds += k
         entities += e
         spans += s

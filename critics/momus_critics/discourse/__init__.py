@@ -9,17 +9,16 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
-from momus.evidence import Evidence, Heatmap, MarkedDocument, Step, both
+from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.ragged import float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.counting import counted
 from momus_critics.discourse.classes import (
     FIRST_CONNECTIVE,
     FIRST_PERSON,
@@ -29,12 +28,12 @@ from momus_critics.discourse.classes import (
     SPEECH,
     STATES,
     THIRD_PERSON,
-    Moves,
+    SentenceClasses,
     sentence_classes,
 )
 from momus_critics.evidence import highest
 from momus_critics.keyness.testing import LEAST, Usage, largest_gap
-from momus_critics.prose.examples import KEPT, Exampled, counts_of, first_of_each, ranks
+from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
@@ -45,7 +44,7 @@ EXAMPLE = 14
 
 
 @parametrized
-class Discourse(MergeableMixin, ProseCritic[Moves]):
+class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     """z is the sequence of classes of sentences, P_c(z) an n-gram process over it.
 
     A sentence is speech, a question, or belongs to the sense of the connective that it opens with (contrast, cause,
@@ -98,46 +97,44 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""
         z = self.project(real)
-        return self.new_process().count(z.states, z.offsets) + Counts.of(sentences=[(z.states != PARAGRAPH).sum()])
+        return self.new_process().count(z.states, z.offsets)
 
     def fit_from(self, counts: Counts) -> Self:
         """Smooth the counts of n-grams."""
         self.process_ = self.new_process().learn(counts)
-        self.sentences_ = int(counts.array("sentences")[0])
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", DenseNGrams)
-        state.integer("sentences_")
+        Fitted(self).component("process_", DenseNGrams)
 
-    def project(self, batch: Corpus) -> Moves:
+    def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""
         prose = self.prose(batch)
         classes, first = sentence_classes(prose)
         owners = owners_of(prose.offsets)[first]
         paragraphs = prose.paragraphs[first]
         begins = np.ones(len(first), dtype=bool)
-        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])
+        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])  # (S,)
         # a state for each sentence, and one more before those that begin a paragraph
         repeats = 1 + begins.astype(np.int64)
         at = np.cumsum(repeats) - 1  # place of each sentence among the states
         states = np.full(int(repeats.sum()), PARAGRAPH, dtype=np.int64)
+        # what is left of the fill are the marks before paragraphs
         states[at] = classes
         offsets = offsets_of(np.bincount(owners, repeats, len(prose)).astype(np.int64))
         one, other = (prose.is_any(w) for w in (FIRST_PERSON | FIRST_PERSON_SHORT, THIRD_PERSON))
         persons = np.column_stack([float_sums(one, prose.offsets), float_sums(one | other, prose.offsets)])
-        return Moves(states, offsets, None, np.repeat(first, repeats), prose, persons)
+        return SentenceClasses(states, offsets, None, np.repeat(first, repeats), prose, persons)
 
-    def log_prior(self, latents: Moves) -> LogPrior:
+    def log_prior(self, latents: SentenceClasses) -> LogPrior:
         """Sum of log P_c over the states of each document and its end."""
         return LogPrior(self.process_.totals(latents.states, latents.offsets), latents.lengths + 1)
 
-    def sufficient_statistics(self, latents: Moves) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: SentenceClasses) -> Mapping[str, Rows]:
         """Pairs of neighbouring classes; connectives, questions and speech beside sentences; persons."""
         z, size = latents.states, len(STATES)
-        sentences = float_sums(z != PARAGRAPH, latents.offsets)
+        sentences = float_sums(z != PARAGRAPH, latents.offsets)  # (n,)
         # the pair of each state with the one before it, −1 for the first of a document
         pairs = np.full(len(z), -1, dtype=np.int64)
         pairs[1:] = z[:-1] * size + z[1:]
@@ -147,7 +144,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
             "pairs": Counted.of_tokens(pairs, latents.offsets, np.arange(size * size)),
             **{k: np.column_stack([float_sums(v, latents.offsets), sentences]) for k, v in shares.items()},
             "persons": latents.persons,
-            "openings": Openings.of(latents).rows(latents, sentences),
+            "openings": SentenceOpenings.of(latents).rows(latents, sentences),
         }
 
     def statistics(self) -> Sequence[Statistic]:
@@ -173,22 +170,14 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
             ),
         )
 
-    def summarize(self, latents: Moves) -> Exampled:
-        """Numbers of classes, of pairs, and of openings, with examples of each opening."""
-        size, states = len(STATES), np.asarray(latents.states)
-        pairs = states[:-1] * size + states[1:]
-        inside = np.ones(max(len(states) - 1, 0), dtype=bool)
-        cuts = latents.offsets[1:-1] - 1
-        inside[cuts[(cuts >= 0) & (cuts < len(inside))]] = False
+    def summarize(self, latents: SentenceClasses) -> Exampled:
+        """Numbers of classes and of openings, with an example of each opening."""
         openings, examples = _openings(latents)
-        arrays = {
-            "classes": np.bincount(states, minlength=size).astype(np.float64),
-            "pairs": np.bincount(pairs[inside], minlength=size * size).astype(np.float64),
-        }
+        arrays = {"classes": np.bincount(latents.states, minlength=len(STATES)).astype(np.float64)}
         return Exampled.of(Pooled(len(latents), arrays, {"openings": openings}), examples)
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
-        """Over-used and under-used openings of sentences, classes, and which class follows which."""
+        """Over-used and under-used openings of sentences, and classes."""
         totals = _sentences(real), _sentences(generated)
         names, p, q = counts_of(real, generated, "openings", str, totals, LEAST)
         usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
@@ -198,12 +187,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
         return [
             *usage.tables(real, generated, SHOWN, "over-used openings of sentences"),
             classes.table("classes", "Classes of sentences"),
-            _pairs(real, generated),
         ]
-
-    def notes(self) -> list[Note]:
-        """Size of the training data."""
-        return [Note(f"{self.order}-grams of the classes of {counted(self.sentences_, 'sentence')}.")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show one document sentence by sentence, the tenth of least likely classes marked."""
@@ -222,7 +206,7 @@ class Discourse(MergeableMixin, ProseCritic[Moves]):
 
 
 @dataclass(frozen=True)
-class Openings:
+class SentenceOpenings:
     """The first two words of sentences; symbols between them are left out, and so are sentences of one word.
 
     Attributes
@@ -238,37 +222,38 @@ class Openings:
     which: Ints
 
     @classmethod
-    def of(cls, z: Moves) -> Openings:
+    def of(cls, z: SentenceClasses) -> SentenceOpenings:
         """Find the openings of all sentences."""
         prose = z.prose
         starts = z.starts[np.asarray(z.states) != PARAGRAPH]
         words = np.flatnonzero(prose.alphabetic)
         at = np.searchsorted(words, starts)
+        # of the last sentences of the batch, too few words may follow
         starts, at = starts[at + WORDS <= len(words)], at[at + WORDS <= len(words)]
         if len(at):
-            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]
+            same = prose.sentences[words[at + WORDS - 1]] == prose.sentences[starts]  # both words in the sentence
             starts, at = starts[same], at[same]
         pairs = prose.ids[words[at]] * len(prose.words) + prose.ids[words[at + 1]] if len(at) else at
         distinct, which = np.unique(pairs, return_inverse=True)
         names = [f"{prose.words[p // len(prose.words)]} {prose.words[p % len(prose.words)]}" for p in distinct.tolist()]
         return cls(names, starts, which)
 
-    def rows(self, z: Moves, sentences: Floats) -> Counted:
+    def rows(self, z: SentenceClasses, sentences: Floats) -> Counted:
         """Numbers of ``sentences`` by document, (n,), then of those with each opening: (n, 1 + V)."""
-        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1
+        owner = np.searchsorted(z.prose.offsets, self.starts, side="right") - 1  # document of each opening
         shape = len(sentences), len(self.names)
         counts = sparse.csr_array((np.ones(len(owner)), (owner, self.which)), shape=shape)
         first = sparse.csr_array(np.asarray(sentences, dtype=np.float64)[:, None])
         return Counted(sparse.csr_array(sparse.hstack([first, counts])), ["", *self.names])
 
 
-def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
-    """Number of sentences by their first two words, and a few examples of each, whichever they are."""
-    prose, openings = z.prose, Openings.of(z)
+def _openings(z: SentenceClasses) -> tuple[dict[str | float, float], dict[str, list[tuple[float, str]]]]:
+    """Number of sentences by their first two words, and an example of each, whichever it is."""
+    prose, openings = z.prose, SentenceOpenings.of(z)
     starts, where = openings.starts, openings.which
     rank = ranks(prose.hashes, starts, range(8))
     examples: dict[str, list[tuple[float, str]]] = {}
-    for i in first_of_each(where, rank, KEPT).tolist():
+    for i in first_of_each(where, rank).tolist():
         start, stop = int(starts[i]), int(starts[i]) + EXAMPLE
         codes = prose.codes[start:stop][prose.sentences[start:stop] == prose.sentences[start]]
         text = " ".join(prose.spelled[c] for c in codes.tolist())
@@ -279,20 +264,3 @@ def _openings(z: Moves) -> tuple[dict[str | float, float], dict[str, list[tuple[
 
 def _sentences(text: Pooled) -> float:
     return max(float(text.arrays["classes"].sum() - text.arrays["classes"][PARAGRAPH]), 1.0)
-
-
-def _pairs(real: Pooled, generated: Pooled) -> Heatmap:
-    size = len(STATES)
-    shares = [t.arrays["pairs"].reshape(size, size) for _, t in both(real, generated)]
-    # how often each class follows, after each class, in percent
-    rates: list[Floats] = [100 * s / np.maximum(s.sum(axis=1, keepdims=True), 1.0) for s in shares]
-    return Heatmap(
-        "class-transitions",
-        "Which class follows which: generated less real text",
-        STATES,
-        STATES,
-        np.round(rates[1] - rates[0], 2).tolist(),
-        "percentage points",
-        "after",
-        "follows",
-    )

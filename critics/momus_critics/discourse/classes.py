@@ -1,6 +1,6 @@
 """Classes of sentences: questions, speech, and connectives by their senses (after the Penn Discourse Treebank).
 
-`Moves` are the latents of the critic: the classes of the sentences of each document.
+`SentenceClasses` are the latents of the critic: the classes of the sentences of each document.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ def sentence_classes(prose: Prose) -> tuple[Ints, Ints]:
         for phrase in phrases:
             classes[_opens(prose, first, [number.get(w, -1) for w in phrase.split(" ")])] = sense
     asks, quotes, dash = (prose.is_any(words) for words in (ASKING, OPENING, DASHES))
+    # later assignments win: speech over questions, questions over connectives
     classes[np.bincount(prose.sentences, asks, count) > 0] = QUESTION
     classes[np.bincount(prose.sentences, quotes, count) > 0] = SPEECH
     if count:
@@ -87,13 +88,13 @@ def _opens(prose: Prose, first: Ints, words: Sequence[int]) -> Bools:
     """Whether each sentence opens with these words, given by number, −1 for one that is nowhere: bool (S,)."""
     opens = np.ones(len(first), dtype=bool)
     for k, word in enumerate(words):
-        at = np.minimum(first + k, max(len(prose.ids) - 1, 0))
+        at = np.minimum(first + k, max(len(prose.ids) - 1, 0))  # (S,); beyond the text, the sentence differs
         opens &= (prose.ids[at] == word) & (prose.sentences[at] == prose.sentences[first])
     return opens
 
 
 @dataclass(frozen=True)
-class Moves(StateSequences):
+class SentenceClasses(StateSequences):
     """Classes of sentences, each paragraph preceded by a mark, and the tokens they were read from.
 
     Attributes

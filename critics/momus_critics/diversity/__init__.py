@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +11,6 @@ from scipy import sparse
 from momus.critic import Critic, EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
-from momus.critic.registry import critic_class
 from momus.critic.splitting import usable_documents
 from momus.errors import FittingError
 from momus.estimator import parametrized
@@ -23,18 +22,15 @@ from momus.text.counting import counted, joined
 from momus.text.tokens import Tokenizer
 from momus_critics.diversity.answers import (
     GROUPS,
-    Spread,
+    AnswerSpread,
     alike,
-    as_documents,
     baseline_of,
     between_similarity,
     by_prompt,
     centroids,
-    critic_of,
     effective_number,
     prompt_means,
     relative_variance,
-    state_vectors,
     vectors,
 )
 from momus_critics.evidence import distributions
@@ -43,8 +39,6 @@ from momus_critics.prose.reading import BREAK, paragraph_tokenizer, read_prose
 
 LEAST_SD = 0.1
 """Smallest standard deviation of z, which keeps P_c proper if all prompts are alike."""
-WORDS_OF = "words"
-"""Value of ``of`` for vectors of words."""
 WORDS = 30
 """Words of an answer that are shown."""
 SHOWN, LINES = 10, 3
@@ -52,19 +46,16 @@ SHOWN, LINES = 10, 3
 
 
 @parametrized
-class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
+class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
-    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, or of the
-    latents of another critic. The similarity of a prompt is the mean cosine of pairs of its answers, which does not
-    depend on how many there are. Prompts with one answer are unscored. Where a text answers no prompt twice, documents
-    of one group (author, site) stand in for answers.
+    Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text. The
+    similarity of a prompt is the mean cosine of pairs of its answers, which does not depend on how many there are.
+    Prompts with one answer are unscored. Where a text answers no prompt twice, documents of one group (author, site)
+    stand in for answers.
 
     Parameters
     ----------
-    of
-        What is compared: ``words``, or a critic by name, such as ``topics``: the shares of its states, under its
-        default parameters.
     alike
         Cosine from which two answers are shown as the same.
     tokens
@@ -85,18 +76,13 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     reporting = Reporting(
         headline="similarity",
         directions={"latent_nll": ("more usual in variety", "less usual in variety")},
-        limits="It compares words, or what another critic sees: the same story in other words is another answer.",
+        limits="It compares words: the same story in other words is another answer.",
     )
     unit = "prompt"
     min_documents = 4
 
-    of: str = WORDS_OF
     alike: Annotated[float, Range(0, 1)] = 0.8
     tokens: str = "words"
-
-    def new_critic(self) -> Critic[Any]:
-        """The unfitted critic whose latents are compared."""
-        return critic_of(self.of)
 
     @property
     def reader(self) -> Tokenizer:
@@ -108,21 +94,20 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         return by_prompt(corpus)
 
     def fit(self, real: Corpus) -> Self:
-        """Weigh the words (or fit the other critic), and learn how alike real answers to one prompt are."""
+        """Weigh the words, and learn how alike real answers to one prompt are."""
         answers = by_prompt(real)
         self.baseline_ = baseline_of(usable_documents(real))
+        # words are weighed by all answers, similarity is of prompts with two or more
         several = answers.take(np.flatnonzero(answers.section_counts > 1))
         if len(several) < 2:
             raise FittingError(
                 "critic 'diversity' is not tested: one document per prompt",
                 hint="give several answers per prompt, with a prompt_id, or real text with a group_id",
             )
-        if self.of == WORDS_OF:
-            self._weigh(answers)
-        else:
-            self.critic_ = self.new_critic().fit(as_documents(answers))
+        self._weigh(answers)
         self.size_, self.grouped_ = int(np.median(several.section_counts)), list[str]()
         z = _logit(self.project(several).similarity)
+        # equal similarities would leave no spread, and any other one impossible
         self.mean_, self.sd_ = float(z.mean()), float(max(z.std(), LEAST_SD))
         self.prompts_ = len(several)
         return self
@@ -132,8 +117,8 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         table = answers.tokens(self.reader)
         prose = read_prose(table)
         sections = _answer_of(answers, len(prose.ids), self.reader)
-        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)
-        frequency = np.bincount(pairs[1], minlength=len(prose.words))
+        pairs = np.unique(np.stack([sections, prose.ids]), axis=1)  # distinct (answer, word), (2, pairs)
+        frequency = np.bincount(pairs[1], minlength=len(prose.words))  # answers with each word
         keep = np.array([w[:1].isalnum() for w in prose.words], dtype=bool)
         total = int(answers.section_counts.sum())
         self.words_ = [w for w, k in zip(prose.words, keep.tolist(), strict=True) if k]
@@ -146,6 +131,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
             counts = by_prompt(text).section_counts
             if (counts > 1).any():
                 sizes.append(int(np.median(counts[counts > 1])))
+        # the effective number grows with the answers: all texts count as many, those of the poorest
         size = min(sizes, default=self.size_)
         grouped = [t.name for t in texts if baseline_of(usable_documents(t)) == GROUPS]
         changed = (size, grouped) != (self.size_, self.grouped_)
@@ -155,11 +141,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     def check_state(self) -> None:
         """Check a state read from a folder."""
         state = Fitted(self)
-        if self.of == WORDS_OF:
-            words = state.texts("words_")
-            state.array("idf_", (len(words),), low=0.0)
-        else:
-            state.component("critic_", critic_class(self.of))
+        state.array("idf_", (len(state.texts("words_")),), low=0.0)
         state.number("mean_")
         state.number("sd_", low=LEAST_SD)
         state.integer("size_", low=2)
@@ -171,16 +153,17 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         """Prompts with one answer."""
         return ["one document per prompt" if n < 2 else None for n in batch.section_counts.tolist()]
 
-    def project(self, batch: Corpus) -> Spread:
+    def project(self, batch: Corpus) -> AnswerSpread:
         """Compare the answers to each prompt."""
-        x, columns = self._vectors(batch)
+        x = self._vectors(batch)
         similarity, distinct, groups = [], [], []
         counts = batch.section_counts
         first = 0
         for count in counts.tolist():
-            mine = x[first : first + count]
+            mine = x[first : first + count]  # (count, V)
             first += count
-            k = np.asarray((mine @ mine.T).toarray())
+            k = np.asarray((mine @ mine.T).toarray())  # cosines, (count, count)
+            # vectors of zeros too are equal to themselves: an answer counts as one
             np.fill_diagonal(k, 1.0)
             similarity.append((float(k.sum()) - count) / max(count * (count - 1), 1))
             distinct.append(effective_number(k[: self.size_, : self.size_]))
@@ -188,28 +171,27 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
         texts = [[" ".join(s.text.split()[:WORDS]) for s in d.sections] for d in batch]
         mean_cosine, number_distinct = (np.array(v, dtype=np.float64) for v in (similarity, distinct))
         means = prompt_means(x, counts)
-        return Spread(mean_cosine, number_distinct, means, columns, groups, counts, texts, list(batch.ids))
+        return AnswerSpread(mean_cosine, number_distinct, means, self.words_, groups, counts, texts, list(batch.ids))
 
-    def _vectors(self, batch: Corpus) -> tuple[sparse.csr_array, list[str]]:
-        """One vector per answer, and what its columns stand for."""
-        if self.of != WORDS_OF:
-            return state_vectors(self.critic_, as_documents(batch))
+    def _vectors(self, batch: Corpus) -> sparse.csr_array:
+        """One vector per answer, over ``words_``."""
         prose = read_prose(batch.tokens(self.reader))
         sections = _answer_of(batch, len(prose.ids), self.reader)
         x = vectors(prose, sections, {w: i for i, w in enumerate(self.words_)}, self.idf_)
+        # answers without a token at the end of the batch have no row yet
         x.resize((int(batch.section_counts.sum()), len(self.idf_)))
-        return x, self.words_
+        return x
 
-    def log_prior(self, latents: Spread) -> LogPrior:
+    def log_prior(self, latents: AnswerSpread) -> LogPrior:
         """log P_c of the logit of the similarity."""
         from scipy.stats import norm
 
         return LogPrior.of_vectors(norm.logpdf(_logit(latents.similarity), self.mean_, self.sd_))
 
-    def sufficient_statistics(self, latents: Spread) -> Mapping[str, Rows]:
+    def sufficient_statistics(self, latents: AnswerSpread) -> Mapping[str, Rows]:
         """Similarity, effective number of distinct answers, and answers in groups, each beside ones; mean vectors."""
         ones = np.ones(len(latents))
-        full = latents.counts >= self.size_
+        full = latents.counts >= self.size_  # (n,)
         same = np.array([any(len(g) > 1 for g in groups) for groups in latents.groups], dtype=np.float64)
         return {
             "similarity": np.column_stack([latents.similarity, ones]),
@@ -260,7 +242,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
             ),
         )
 
-    def summarize(self, latents: Spread) -> Exampled:
+    def summarize(self, latents: AnswerSpread) -> Exampled:
         """Distribution of similarities, and the prompts whose answers are most alike."""
         values, counts = np.unique(np.round(latents.similarity, 3), return_counts=True)
         table: dict[str | float, float] = {
@@ -295,8 +277,7 @@ class Diversity(Critic[Spread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
 
     def notes(self) -> list[Note]:
         """What the critic was fitted on."""
-        what = "" if self.of == WORDS_OF else f" Answers are compared by the states of critic {self.of!r}."
-        notes = [Note(f"Fitted on {counted(self.prompts_, 'set')} of {self.baseline_}.{what}")]
+        notes = [Note(f"Fitted on {counted(self.prompts_, 'set')} of {self.baseline_}.")]
         names = joined([f"{name!r}" for name in self.grouped_])
         return notes + [
             Note(f"No prompt of {names} is answered twice: documents of one group stand in for answers.")

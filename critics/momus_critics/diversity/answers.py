@@ -1,22 +1,16 @@
-"""Answers to prompts as vectors of words or of another critic's states, and how alike those to one prompt are."""
+"""Answers to prompts as vectors of words, and how alike those to one prompt are."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, StateSequences
-from momus.critic.base import Critic
-from momus.critic.hooks import AdvancedMixin, row_unit
-from momus.critic.latents import aggregated
-from momus.critic.registry import critic_class
+from momus.critic import Counted
 from momus.critic.splitting import usable_documents
-from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
@@ -51,6 +45,7 @@ def by_prompt(corpus: Corpus) -> Corpus:
     >>> [(d.id, [s.text for s in d.sections]) for d in by_prompt(answers)]
     [('corpus:3', ['c']), ('p', ['a', 'b'])]
     """
+    # the flag keeps a document without a prompt apart from a prompt that has its id
     texts: defaultdict[tuple[str, bool], list[tuple[int, str, str | None]]] = defaultdict(list)
     usable = usable_documents(corpus)
     grouped = baseline_of(usable) == GROUPS
@@ -82,20 +77,23 @@ def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -
         Number of each known word, and its weight (V,).
     """
     answers = int(sections[-1]) + 1 if len(sections) else 0
+    # looked up by distinct word, then spread over the tokens, (N,)
     columns = np.fromiter((number.get(w, -1) for w in prose.words), np.int64, len(prose.words))[prose.ids]
     known = columns >= 0
     ones = np.ones(int(known.sum()))
     counts = sparse.csr_array(sparse.coo_array((ones, (sections[known], columns[known])), shape=(answers, len(idf))))
+    # one entry per token becomes one per word, before the logarithm
     counts.sum_duplicates()
     counts.data = 1 + np.log(counts.data)
     weighted = sparse.csr_array(counts.multiply(idf[None, :]))
     norms = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
+    # an answer without a known word keeps a vector of zeros: it resembles none
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return sparse.csr_array(sparse.diags_array(scale) @ weighted)
 
 
 @dataclass(frozen=True)
-class Spread:
+class AnswerSpread:
     """Answers to n prompts.
 
     Attributes
@@ -156,64 +154,6 @@ def alike(similarities: Floats, least: float) -> list[list[int]]:
     return sorted(groups, key=lambda g: (-len(g), g[0]))
 
 
-def critic_of(name: str) -> Critic[Any]:
-    """The critic of this name, with its default parameters, unfitted.
-
-    Raises
-    ------
-    UsageError
-        It compares prompts or blocks of running text, and has no latents of single documents.
-    """
-    cls = critic_class(name)
-    if row_unit(cls) != "document":
-        raise UsageError(
-            f"diversity: of is {name!r}, whose unit is the {row_unit(cls)}",
-            hint="name a critic of documents, such as unigram, topics, passages or templates",
-        )
-    critic: Critic[Any] = cls()
-    return critic
-
-
-def as_documents(prompts: Corpus) -> Corpus:
-    """One document per answer, in the order of the prompts of `momus_critics.diversity.answers.by_prompt`."""
-    return Corpus.from_texts([section.text for document in prompts for section in document.sections], name=prompts.name)
-
-
-def state_vectors(critic: Critic[Any], answers: Corpus) -> tuple[sparse.csr_array, list[str]]:
-    """Vectors of unit length, the square roots of the shares of the critic's states: (answers, V), and state names.
-
-    Their cosine is the Bhattacharyya coefficient: 1 for answers with equal shares, 0 for those that share no state.
-    An answer that the critic cannot score has a vector of zeros.
-
-    Raises
-    ------
-    UsageError
-        The critic's latents have no states.
-    """
-    scored = np.array([reason is None for reason in critic.unscored(answers)], dtype=bool)
-    kept: Ints = np.flatnonzero(scored)
-    if not len(kept):
-        return sparse.csr_array((len(answers), 1)), ["0"]
-    latents = critic.project(answers.take(kept))
-    if isinstance(critic, AdvancedMixin) and (visits := critic.aggregated_posterior(latents)) is not None:
-        rows = visits
-    elif isinstance(latents, StateSequences):
-        rows = aggregated(latents)
-    else:
-        raise UsageError(
-            f"diversity: of is {critic.name!r}, whose latents have no states",
-            hint="name a critic with states, such as unigram, topics, passages, templates, discourse or repetition",
-        )
-    labels = list(map(str, rows.labels if isinstance(rows, Counted) else range(rows.shape[1])))
-    shares = sparse.csr_array(rows.matrix if isinstance(rows, Counted) else rows, dtype=np.float64)
-    totals = np.asarray(shares.sum(axis=1)).ravel()
-    scale = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
-    scaled = sparse.csr_array(sparse.diags_array(scale) @ shares).sqrt()
-    # rows of unscored answers are empty: place[i] is the row of answer i among the scored ones
-    place = sparse.csr_array((np.ones(len(kept)), (kept, np.arange(len(kept)))), shape=(len(answers), len(kept)))
-    return sparse.csr_array(place @ scaled), labels
-
-
 NUMBER, WITHIN, SQUARE = range(3)
 SUMS = (" prompts", " similarity within", " squared length of the mean")
 """Labels of the first columns; a word or state has no space at its beginning."""
@@ -226,7 +166,7 @@ def prompt_means(x: sparse.csr_array, counts: Ints) -> sparse.csr_array:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     owners = owners_of(offsets_of(counts))
-    weights = 1.0 / np.maximum(counts, 1)[owners]
+    weights = 1.0 / np.maximum(counts, 1)[owners]  # (answers,)
     pick = sparse.csr_array((weights, (owners, np.arange(len(owners)))), shape=(len(counts), len(owners)))
     return sparse.csr_array(pick @ x)
 
@@ -247,6 +187,7 @@ def between_similarity(pooled: Floats) -> Floats:
     True
     """
     number = pooled[:, NUMBER]
+    # |Σ c_p|² = Σ |c_p|² + Σ_{p ≠ q} c_p · c_q: all pairs from sums, so that resamples need no pairs
     total = (pooled[:, len(SUMS) :] ** 2).sum(axis=1)
     pairs = np.where(number > 1, number * (number - 1), np.nan)
     return np.asarray((total - pooled[:, SQUARE]) / pairs)

@@ -23,7 +23,7 @@ from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents, chained
-from momus_critics.edges.features import FEATURES, Edge, read_edges
+from momus_critics.edges.features import FEATURES, EdgeSentence, read_edges
 from momus_critics.fits.mixtures import BernoulliMixture, names_of
 from momus_critics.prose.examples import LEAST, Exampled, counts_of
 from momus_critics.prose.reading import ProseCritic
@@ -47,7 +47,7 @@ SHOWN, NAMED = 12, 3
 class EdgeLatents(ChainLatents):
     """Classes of the first and the last sentence of n documents, and what these sentences are like."""
 
-    edges: tuple[Edge, ...] = ()
+    edges: tuple[EdgeSentence, ...] = ()
 
 
 @parametrized
@@ -123,12 +123,13 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         sizes = [len(state.component(name, BernoulliMixture).shares_) for name in ("opening_", "ending_")]
         state.require(sum(sizes) == len(self.titles_), "titles_", "a name for each class")
 
-    def _classes(self, first: Edge, last: Edge) -> tuple[Floats, Ints]:
+    def _classes(self, first: EdgeSentence, last: EdgeSentence) -> tuple[Floats, Ints]:
         """P(class | features) of each step, (N, K), and where documents begin: one step where there is one sentence."""
         several = first.numbers < last.numbers
         opening, ending = self.opening_.posterior(first.features), self.ending_.posterior(last.features)
         offsets = offsets_of(1 + several)
         k = opening.shape[1]
+        # classes of openings and of endings are different states: a step has mass on one kind only
         marginals = np.zeros((int(offsets[-1]), k + ending.shape[1]))
         marginals[offsets[:-1][several], :k] = opening[several]
         marginals[offsets[1:] - 1, k:] = ending
@@ -139,7 +140,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         first, last = read_edges(self.prose(batch))
         marginals, offsets = self._classes(first, last)
         # the mixtures' own shares are the prior that their posteriors hold
-        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])
+        prior = np.concatenate([self.opening_.shares_, self.ending_.shares_])  # (K,) of both kinds
         z = chained(marginals, offsets, prior, self.transitions_)
         return EdgeLatents(**vars(z), edges=(first, last))
 
@@ -193,27 +194,25 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
         return {kind: table for kind, table in tables.items() if isinstance(table, Counted)}
 
     def summarize(self, latents: ChainLatents) -> Exampled:
-        """Transition counts, features, first and last words, and the shortest sentence of each."""
+        """Transition counts, first and last words, and the shortest sentence of each."""
         assert isinstance(latents, EdgeLatents)
         first, last = latents.edges
-        features = [edge.features.sum(axis=0).astype(np.float64) for edge in (first, last)]
         pooled = Pooled(
             len(latents),
-            {"transitions": latents.expected_count(), "first": features[0], "last": features[1]},
+            {"transitions": latents.expected_count()},
             {name: _texts(edge.words).total() for name, edge in (("openings", first), ("endings", last))},
         )
         examples: dict[str, list[tuple[float, str]]] = {}
         for name, edge in (("openings", first), ("endings", last)):
             for words, text in zip(edge.words, edge.texts, strict=True):
                 examples.setdefault(f"{name}:{words}", []).append((float(len(text)), text))
-        return Exampled.of(pooled, examples, kept=1)
+        return Exampled.of(pooled, examples)
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """First and last words that recur, features, classes, and the transitions that differ."""
+        """First and last words that recur, and the transitions that differ."""
         return [
             _recurring("openings", "first words", real, generated),
             _recurring("endings", "last words", real, generated),
-            _features(real, generated),
             *evidence.show(self, real.arrays["transitions"], generated.arrays["transitions"]),
         ]
 
@@ -242,12 +241,3 @@ def _recurring(name: str, what: str, real: Pooled, generated: Pooled) -> Table:
     named = Named(f"over-used {what}", f"recurring_{name}", which, np.abs(b - a), NAMED)
     items = Shifts.of_shares(what, texts, (a, b), "% of documents", examples=examples, named=named)
     return items.table(f"edge-{name}", f"{what.capitalize()} that differ most", SHOWN)
-
-
-def _features(real: Pooled, generated: Pooled) -> Table:
-    """What first and last sentences have, the largest difference first."""
-    names = [f"{key} sentence: {name}" for key in ("first", "last") for name in FEATURES]
-    # features of first sentences, then of last ones, (2 F,)
-    shares = (np.concatenate([t.arrays["first"], t.arrays["last"]]) / max(t.documents, 1) for t in (real, generated))
-    items = Shifts.of_shares("feature", names, shares, "% of documents")
-    return items.table("edge-features", "First and last sentences")

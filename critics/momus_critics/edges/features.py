@@ -47,7 +47,7 @@ SEPARATOR, HEADING = " ", "#"
 
 
 @dataclass(frozen=True)
-class Edge:
+class EdgeSentence:
     """The first or the last sentence of n documents.
 
     Attributes
@@ -71,8 +71,9 @@ class Edge:
     texts: tuple[str, ...]
 
 
-def read_edges(prose: Prose) -> tuple[Edge, Edge]:
+def read_edges(prose: Prose) -> tuple[EdgeSentence, EdgeSentence]:
     """The first and the last sentence of documents that have tokens."""
+    # the offsets of an empty document point at a token of the next one
     present = np.flatnonzero(prose.lengths > 0)
     first, last = np.full(len(prose), -1), np.full(len(prose), -1)
     first[present] = prose.sentences[prose.offsets[present]]
@@ -80,7 +81,7 @@ def read_edges(prose: Prose) -> tuple[Edge, Edge]:
     return _edge(prose, first, at_end=False), _edge(prose, last, at_end=True)
 
 
-def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
+def _edge(prose: Prose, chosen: Ints, at_end: bool) -> EdgeSentence:
     n, owners = len(prose), owners_of(prose.offsets)
     inside = prose.sentences == chosen[owners]  # tokens of the chosen sentences, (N,)
 
@@ -94,14 +95,14 @@ def _edge(prose: Prose, chosen: Ints, at_end: bool) -> Edge:
     follows = np.zeros(len(owners), dtype=bool)
     follows[1:] = inside[:-1] & inside[1:] & prose.alphabetic[:-1]
     names = prose.capitalised & follows & ~prose.is_any(frozenset("i"))
-    begin, end = (np.searchsorted(prose.sentences, chosen + shift) for shift in (0, 1))
+    begin, end = (np.searchsorted(prose.sentences, chosen + shift) for shift in (0, 1))  # tokens, (n,) each
     paragraph = np.where(chosen >= 0, prose.paragraphs[np.minimum(begin, max(len(prose.paragraphs) - 1, 0))], -1)
-    same = prose.paragraphs == paragraph[owners]
+    same = prose.paragraphs == paragraph[owners]  # tokens of the chosen sentence's paragraph, (N,)
     columns += [count(digits) > 0, count(names) > 0, words < SHORT, words > LONG]
     columns += [np.bincount(owners, same & ~inside & prose.alphabetic, n) == 0, count(prose.is_any(LAYOUT)) > 0]
     length = np.where(np.bincount(owners, ~same, n) > 0, np.bincount(owners, same & prose.alphabetic, n), np.nan)
     texts = tuple(" ".join(prose.tokens(a, b)) for a, b in zip(begin.tolist(), end.tolist(), strict=True))
-    return Edge(np.column_stack(columns), _edge_words(prose, at_end), length, chosen, texts)
+    return EdgeSentence(np.column_stack(columns), _edge_words(prose, at_end), length, chosen, texts)
 
 
 def _edge_words(prose: Prose, at_end: bool) -> tuple[str, ...]:

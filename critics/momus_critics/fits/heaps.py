@@ -45,6 +45,7 @@ def fit(tokens: Ints, types: Ints) -> tuple[float, float]:
     target = float(v @ log_t / v.sum())
 
     def gradient(beta: float) -> float:
+        # t^β relative to the longest document: no overflow at β = 5
         weight = np.exp(beta * (log_t - log_t.max()))
         return float(weight @ log_t / weight.sum()) - target
 
@@ -87,15 +88,15 @@ def alphas(pooled: Floats) -> Floats:
 def _solve(pooled: Floats) -> tuple[Floats, Floats]:
     """Maximum-likelihood β of each row, and log S there."""
     _, grid, values, slopes = _nodes()
-    log_s = np.log(pooled[:, 2:])
+    log_s = np.log(pooled[:, 2:])  # (rows, nodes)
     # d log S/dβ on the fine grid, (rows, grid); made monotone against rounding, then inverted by interpolation
     slope = log_s @ slopes.T
     slope = np.maximum.accumulate(slope, axis=1)
-    target = pooled[:, 1] / pooled[:, 0]
+    target = pooled[:, 1] / pooled[:, 0]  # Σ v log t / Σ v, (rows,)
     beta = np.array([np.interp(y, row, grid) for y, row in zip(target, slope, strict=True)])
     # where all logarithms of lengths are equal, their weighted mean is the same for every β
     beta[np.ptp(slope, axis=1) <= ALIKE * np.abs(target)] = np.nan
-    curve = log_s @ values.T
+    curve = log_s @ values.T  # log S on the fine grid, (rows, grid)
     return beta, np.array([np.interp(b, grid, row) for b, row in zip(beta, curve, strict=True)])
 
 

@@ -53,7 +53,7 @@ def sentence_lengths(prose: Prose) -> SentenceLengths:
     >>> z.words.tolist(), z.offsets.tolist()
     ([2, 1, 1], [0, 2, 3])
     """
-    owners = owners_of(prose.offsets)
+    owners = owners_of(prose.offsets)  # (tokens,)
     count = int(prose.sentences[-1]) + 1 if len(prose.ids) else 0
     words = np.bincount(prose.sentences, prose.alphabetic, count).astype(np.int64)
     first = np.searchsorted(prose.sentences, np.arange(count))  # first token of each sentence
@@ -66,34 +66,32 @@ def sentence_lengths(prose: Prose) -> SentenceLengths:
     return SentenceLengths(words[keep], begins, offsets)
 
 
-def moments(z: SentenceLengths, lags: int) -> tuple[Floats, Floats, Floats]:
-    """Spread of log lengths within documents and their correlation at a distance, as sums per document.
+def moments(z: SentenceLengths) -> tuple[Floats, Floats]:
+    """Spread of log lengths within documents and the correlation of neighbours, as sums per document.
 
     With x the logarithms of the n lengths of a document and x̄ their mean, the sum of squares Σ (x − x̄)² has n − 1
-    degrees of freedom. The sum of products at lag k, Σ (x_t − x̄)(x_{t+k} − x̄), of independent lengths has the
-    expectation −σ² (n − k) / n, which is added back, so that documents of any length estimate a correlation of 0.
+    degrees of freedom. The sum of products of neighbours, Σ (x_t − x̄)(x_{t+1} − x̄), of independent lengths has the
+    expectation −σ² (n − 1) / n, which is added back, so that documents of any length estimate a correlation of 0.
 
     Returns
     -------
     squares
         (n, 2): sum of squares and degrees of freedom.
-    products, variances
-        (n, lags): sums of products at lags 1, 2, …, and their values at a correlation of 1.
+    neighbours
+        (n, 2): sum of products, and its value at a correlation of 1.
     """
     owners, n = z.documents, z.lengths.astype(np.float64)
     x = np.log(z.words.astype(np.float64))
     means = float_sums(x, z.offsets) / np.maximum(n, 1)
+    # lengths that are all equal would leave rounding, and correlations of it
     centred = without_rounding(x - means[owners])
     squares = np.bincount(owners, centred**2, len(z))
     variance = squares / np.maximum(n - 1, 1)
-    products, variances = np.zeros((len(z), lags)), np.zeros((len(z), lags))
-    for k in range(1, lags + 1):
-        same = owners[k:] == owners[:-k]
-        raw = np.bincount(owners[k:][same], (centred[k:] * centred[:-k])[same], len(z))
-        pairs = np.maximum(n - k, 0)
-        products[:, k - 1] = raw + variance * pairs / np.maximum(n, 1)
-        variances[:, k - 1] = variance * pairs
-    return np.column_stack([squares, np.maximum(n - 1, 0)]), products, variances
+    same = owners[1:] == owners[:-1]
+    raw = np.bincount(owners[1:][same], (centred[1:] * centred[:-1])[same], len(z))
+    pairs = np.maximum(n - 1, 0)
+    neighbours = np.column_stack([raw + variance * pairs / np.maximum(n, 1), variance * pairs])
+    return np.column_stack([squares, pairs]), neighbours
 
 
 COEFFICIENTS = 4
@@ -109,10 +107,12 @@ def penalised_loss(parameters: Floats, x: Floats, y: Floats) -> tuple[float, Flo
     from scipy.special import digamma, gammaln
 
     b, r = parameters[:-1], np.exp(parameters[-1])
+    # the search may try wild coefficients: exp must stay finite there
     m = np.exp(np.clip(x @ b, -20, 20))
     value = gammaln(y + r) - gammaln(r) - gammaln(y + 1) + r * np.log(r / (r + m)) + y * np.log(m / (r + m))
     to_b = x.T @ ((y - m) * r / (r + m)) / len(y)
     to_r = r * (digamma(y + r) - digamma(r) + np.log(r / (r + m)) + 1 - (r + y) / (r + m))
+    # the first coefficient is the mean, which is not shrunk
     shrunk = np.concatenate([[0.0], b[1:]])
     gradient = np.append(-to_b + 2 * RIDGE * shrunk, -to_r.mean())
     return float(-value.mean() + RIDGE * (shrunk**2).sum()), gradient
@@ -126,6 +126,7 @@ class LengthProcess(Estimator):
         from scipy.optimize import minimize
 
         self.centre_ = float(np.log(z.words).mean())
+        # counts from 0: a sentence has one word at least
         x, y = self._memory(z), z.words - 1.0
         start = np.zeros(COEFFICIENTS + 1)
         start[0] = np.log(max(y.mean(), 0.1))
@@ -149,9 +150,10 @@ class LengthProcess(Estimator):
         owners = z.documents
         first = z.offsets[:-1][owners]  # first sentence of each one's document
         place = np.arange(len(x)) - first
+        # the first sentence of a document gets another's last one; `later` sets it to 0, the mean of real text
         before = np.concatenate([[0.0], x[:-1]]) if len(x) else x
         total = np.concatenate([[0.0], np.cumsum(x)])
-        mean = (total[:-1] - total[first]) / np.maximum(place, 1)
+        mean = (total[:-1] - total[first]) / np.maximum(place, 1)  # over all sentences before, in the document
         later = place > 0
         return np.column_stack([np.ones(len(x)), np.where(later, before, 0), np.where(later, mean, 0), z.begins])
 

@@ -31,6 +31,7 @@ def cluster_counts(counts: sparse.csr_array, clusters: int, seed: int) -> Floats
     n = counts.shape[0]
     sampled = np.sort(np.random.default_rng(seed).permutation(n)[:MAX_DOCUMENTS])
     x = normalize(TfidfTransformer(sublinear_tf=True).fit_transform(counts[sampled]))
+    # TruncatedSVD takes no more directions than there are rows or columns, less one
     rank = min(max(clusters, 2), min(x.shape) - 1, 150)
     points = normalize(TruncatedSVD(rank, random_state=seed).fit_transform(x))
     labels = KMeans(min(clusters, len(points)), n_init=2, random_state=seed).fit_predict(points)
@@ -68,6 +69,7 @@ def mixtures(counts: sparse.csr_array, clusters: int, seed: int, starts: int, st
         share = 0.8 * np.eye(clusters)[rng.integers(clusters, size=x.shape[0])] + 0.2 / clusters
         for step in range(steps):
             joint = _without_itself(x, share)
+            # annealed: soft at first, so that documents do not stay in the topic that they were dealt
             share = softmax(min(1.0, 0.05 * 1.2**step) * joint, axis=1)
         words = np.asarray((x.T @ share).T) + PRIOR
         fits.append((float(logsumexp(joint, axis=1).sum()), words / words.sum(axis=1, keepdims=True)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import zeta
 
-from momus.numeric.types import Floats, Ints
+from momus.numeric.types import Floats
 
 BOUNDS = (1.0001, 20.0)
 TRUNCATED_BOUNDS = (0.0, 20.0)
@@ -61,6 +61,7 @@ def _mean_log_table() -> tuple[Floats, Floats]:
     """Exponents, and the mean log rank −ζ'(s)/ζ(s) that each implies, for interpolation."""
     exponents = 1.0 + np.geomspace(1e-4, 19.0, 20_000)
     step = 1e-6 * (exponents - 1.0)
+    # SciPy has no derivative of ζ; steps shrink towards the pole at 1
     slope = (np.log(zeta(exponents + step)) - np.log(zeta(exponents - step))) / (2 * step)
     return exponents, -slope
 
@@ -85,6 +86,7 @@ def ranked(pooled: Floats) -> Floats:
         return np.sort(pooled, axis=1)[:, ::-1]
     # integers are sorted several times as fast as floats
     whole = np.sort(whole, axis=1)[:, ::-1]
+    # a view of ascending floats, as the sort of fractions gives: sums then round alike
     ordered = whole[:, ::-1].astype(np.float64)[:, ::-1]
     if ordered.sum(axis=1).max() < 1 << 31:
         _once(ordered, "integers", lambda: whole)
@@ -102,17 +104,13 @@ def _once(ordered: Floats, what: int | str, compute: Callable[[], Any]) -> Any:
     return value
 
 
-def exponents(ordered: Floats, truncated: bool = False) -> Floats:
+def exponents(ordered: Floats) -> Floats:
     """Maximum-likelihood exponent of each row; NaN for a single word, which any exponent above 1 fits."""
-    if truncated:
-        several = (ordered > 0).sum(axis=1) > 1
-        fits = zip(ordered, several, strict=True)
-        return np.array([fit_exponent(row, truncated=True) if more else np.nan for row, more in fits])
     return np.asarray(_once(ordered, "exponents", lambda: _exponents(ordered)))
 
 
 def _exponents(ordered: Floats) -> Floats:
-    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)
+    mean_log = ordered @ _log_ranks(ordered.shape[1]) / ordered.sum(axis=1)  # the sufficient statistic, (B,)
     grid, implied = _mean_log_table()
     return np.where(mean_log > 0, np.interp(mean_log, implied[::-1], grid[::-1]), np.nan)
 
@@ -139,81 +137,31 @@ def ks_ranked(real: Floats, generated: Floats, ranks: int = 10_000) -> Floats:
     return gap
 
 
-def law_shares(exponents_: Floats, n: int, types: Ints | None = None) -> Floats:
-    """Cumulative distribution of laws at ranks 1 … n, (B, n); constant beyond rank ``types`` if those are given."""
+def law_shares(exponents_: Floats, n: int) -> Floats:
+    """Cumulative distribution of laws at ranks 1 … n, (B, n)."""
     log_mass = -exponents_[:, None] * _log_ranks(n)
-    if types is None:
-        return np.asarray(np.cumsum(np.exp(log_mass - np.log(zeta(exponents_))[:, None]), axis=1))
-    norm = [log_normalizer(float(s), int(v)) for s, v in zip(exponents_, types, strict=True)]
-    mass = np.exp(log_mass - np.array(norm)[:, None])
-    mass[np.arange(1, n + 1) > types[:, None]] = 0.0
-    return np.asarray(np.cumsum(mass, axis=1))
+    return np.asarray(np.cumsum(np.exp(log_mass - np.log(zeta(exponents_))[:, None]), axis=1))
 
 
-def ks_given_law(ordered: Floats, exponent: float, types: int | None = None, ranks: int = 10_000) -> Floats:
+def ks_given_law(ordered: Floats, exponent: float, ranks: int = 10_000) -> Floats:
     """D_p̂: the largest gap between each row's rank distribution and one law, over the first ranks.
 
     Beyond a row's number of types its distribution is 1 and the gap only shrinks.
     """
     shares = shares_up_to(ordered, ranks)
-    gap: Floats = np.abs(shares - _law(exponent, shares.shape[1], types)).max(axis=1)
+    gap: Floats = np.abs(shares - _law(exponent, shares.shape[1])).max(axis=1)
     return gap
 
 
 @lru_cache(maxsize=4)
-def _law(exponent: float, n: int, types: int | None) -> Floats:
+def _law(exponent: float, n: int) -> Floats:
     """`law_shares` of one law, (1, n)."""
-    return law_shares(np.array([exponent]), n, None if types is None else np.array([types]))
+    return law_shares(np.array([exponent]), n)
 
 
-def ks_own_law(ordered: Floats, ranks: int = 10_000, truncated: bool = False) -> Floats:
+def ks_own_law(ordered: Floats, ranks: int = 10_000) -> Floats:
     """D_pθ: the largest gap between each row's rank distribution and the law fitted on that row."""
     shares = shares_up_to(ordered, ranks)
-    types = (ordered > 0).sum(axis=1) if truncated else None
-    law = law_shares(exponents(ordered, truncated), shares.shape[1], types)
+    law = law_shares(exponents(ordered), shares.shape[1])
     gap: Floats = np.abs(shares - law).max(axis=1)
     return gap
-
-
-def monte_carlo_p(
-    counts: NDArray[np.generic], ranks: int = 10_000, samples: int = 99, seed: int = 0, support: int = 200_000
-) -> tuple[float, float]:
-    """Distance between a text and its own fitted zeta law, with its Monte-Carlo p-value.
-
-    The null hypothesis is that the text's tokens are independent draws from that law. Each sample has as many tokens,
-    and is ranked and fitted as the text was (Meister & Cotterell 2021, table 2). p = (1 + c)/(1 + samples), c being
-    the number of samples at least as far from their law. Ranks beyond ``support`` are drawn as one.
-
-    Returns
-    -------
-    (distance, p)
-
-    >>> rng = np.random.default_rng(0)
-    >>> sample = np.bincount(rng.zipf(2.0, 3000).clip(max=10**6))
-    >>> monte_carlo_p(sample)[1] > 0.05
-    True
-    """
-    ordered = np.asarray(counts, dtype=np.float64)
-    ordered = np.sort(ordered[ordered > 0])[::-1]
-    return _monte_carlo_p(ordered.tobytes(), ranks, samples, seed, support)
-
-
-@lru_cache(maxsize=4)
-def _monte_carlo_p(counts: bytes, ranks: int, samples: int, seed: int, support: int) -> tuple[float, float]:
-    """`monte_carlo_p` of ranked counts, float64; the real text is asked about once per generated text."""
-    ordered = np.frombuffer(counts)[None]
-    observed = float(ks_own_law(ordered, ranks)[0])
-    law = law_shares(exponents(ordered), support)[0]
-    mass = np.append(np.diff(law, prepend=0.0), max(1 - law[-1], 0.0))
-    # ranks with less than a token on average have fewer tokens than ranks: these tokens are drawn one by one
-    rare = int(ordered.sum()) * mass < 1
-    head, tail = np.append(mass[~rare], mass[rare].sum()), np.cumsum(mass[rare])
-    rng = np.random.default_rng(seed)
-    extreme = 0
-    for _ in range(samples):
-        drawn = rng.multinomial(int(ordered.sum()), head / head.sum())
-        rest = np.searchsorted(tail, tail[-1:] * rng.random(int(drawn[-1])), "right")
-        sample = np.concatenate([drawn[:-1], np.bincount(rest)])
-        resample = ranked(sample[sample > 0][None])
-        extreme += float(ks_own_law(resample, ranks)[0]) >= observed
-    return observed, (1 + extreme) / (1 + samples)

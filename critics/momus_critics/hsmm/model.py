@@ -56,7 +56,7 @@ class DiagonalGaussian:
 
     def collect(self, x: Tensor, posterior: Posterior) -> None:
         """Add occupancy-weighted moments."""
-        weight = posterior.occupancy.flatten(0, 1)
+        weight = posterior.occupancy.flatten(0, 1)  # (B · T, K)
         flat = x[:, : posterior.occupancy.shape[1]].flatten(0, 1)
         self._n += weight.sum(dim=0)
         self._x += weight.T @ flat
@@ -66,6 +66,7 @@ class DiagonalGaussian:
         """Weighted means and variances; an unvisited state keeps its parameters."""
         n = self._n.clamp_min(1e-12)[:, None]
         mean = self._x / n
+        # a difference of large numbers, which rounding may put below 0
         variance = (self._xx / n - mean**2).clamp_min(self.floor)
         visited = (self._n > 1e-6)[:, None]
         self.mean = torch.where(visited, mean, self.mean)
@@ -151,6 +152,7 @@ class HSMM:
             self.emission.collect(x, expected)
         self.emission.update()
         initial = initial + s * torch.isfinite(p.initial)
+        # transitions and the end share one row, which sums to 1
         leaving = normalized(successors + s * torch.isfinite(possible), possible)
         lasting = normalized(durations + s * torch.isfinite(p.duration), p.duration)
         self.parameters = Parameters(

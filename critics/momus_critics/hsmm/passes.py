@@ -82,8 +82,6 @@ class Posterior:
         (K, K) expected numbers of transitions in the whole batch.
     durations
         (K, D) expected numbers of segments of each duration.
-    starts
-        (B, T, K) probability that a segment of state k begins at t.
     """
 
     log_likelihood: Tensor
@@ -92,12 +90,6 @@ class Posterior:
     final: Tensor
     transitions: Tensor
     durations: Tensor
-    starts: Tensor
-
-    @property
-    def segments(self) -> Tensor:
-        """Expected number of segments of each sequence, (B,)."""
-        return self.starts.sum(dim=(1, 2))
 
 
 @dataclass(frozen=True)
@@ -116,6 +108,7 @@ def log_matmul(a: Tensor, b: Tensor) -> Tensor:
     2.0
     """
     top = a.max(dim=-1, keepdim=True).values
+    # −∞ − −∞ is NaN: a row without any mass is shifted by 0 instead
     safe = torch.where(torch.isfinite(top), top, torch.zeros_like(top))
     peak = b.max(dim=0, keepdim=True).values
     peak = torch.where(torch.isfinite(peak), peak, torch.zeros_like(peak))
@@ -140,7 +133,7 @@ def forward(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> L
         n = min(t, parameters.longest)
         segments = scores(t, n)  # (B, n, K)
         before = enter[t - n : t].flip(0).permute(1, 0, 2)  # (B, n, K), durations 1 … n
-        leave[t] = torch.logsumexp(before + segments + parameters.duration.T[:n], dim=1)
+        leave[t] = torch.logsumexp(before + segments + parameters.duration.T[:n], dim=1)  # (B, K), over durations
         if t < t_max:
             enter[t] = log_matmul(leave[t], parameters.transition)
     last = leave.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0]  # at the true end of each sequence, (B, K)
@@ -200,9 +193,7 @@ def posterior(
     # observation t lies in a segment of state k: segments begun up to t minus those ended by then
     occupancy = (starts - ends).cumsum(dim=0)[:-1].permute(1, 0, 2).clamp_min(0.0)
     last = ends.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0]
-    return Posterior(
-        lattice.log_likelihood, occupancy, starts[0], last, transitions, durations, starts[:-1].permute(1, 0, 2)
-    )
+    return Posterior(lattice.log_likelihood, occupancy, starts[0], last, transitions, durations)
 
 
 def _transitions(parameters: Parameters, lattice: Lattice, after_enter: Tensor) -> Tensor:
@@ -213,6 +204,7 @@ def _transitions(parameters: Parameters, lattice: Lattice, after_enter: Tensor) 
         return torch.zeros_like(parameters.transition)
     evidence = lattice.log_likelihood.repeat(lattice.leave.shape[0] - 2)
     top_l, top_r = left.max(dim=1, keepdim=True).values, right.max(dim=1, keepdim=True).values
+    # padding and impossible boundaries have rows of −∞, and −∞ − −∞ would be NaN
     used = torch.isfinite(top_l + top_r)[:, 0]
     left, right, top_l, top_r, evidence = left[used], right[used], top_l[used], top_r[used], evidence[used]
     weight = (top_l + top_r - evidence[:, None]).exp()
@@ -234,7 +226,7 @@ def viterbi(parameters: Parameters, scores: SegmentScores, lengths: Tensor) -> l
         leave[t], best = (before + scores(t, n) + parameters.duration.T[:n]).max(dim=1)
         best_duration[t] = (best + 1).int()
         if t < t_max:
-            enter[t], source = (leave[t][:, :, None] + parameters.transition).max(dim=1)
+            enter[t], source = (leave[t][:, :, None] + parameters.transition).max(dim=1)  # (B, K, K) before the maximum
             best_source[t] = source.int()
     last = leave.gather(0, lengths.view(1, b, 1).expand(1, b, k))[0] + parameters.final
     value, state = last.max(dim=-1)

@@ -90,6 +90,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
                 hint=f"give more real text with {arg('fit')}, or a smaller min_count",
             )
         self.terms_, self.asked_ = terms, list(terms)
+        # half of the documents fill it; in a longer one, long documents would have more terms
         self.window_ = _middle(prose)
         self._number()
         latents = self.project(real)
@@ -102,10 +103,12 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         The terms are those frequent in all texts together, whichever text they come from. The window is the smallest
         median of the numbers of tokens of their documents.
         """
+        # unusable documents are not scored, and must not decide the terms
         usable = [usable_documents(t) for t in texts]
         proses = [self.prose(t) for t in usable if len(t)]
         asked = frequent_terms(proses, self.min_count, self.vocabulary_size)
         window = min((_middle(p) for p in proses), default=self.window_)
+        # False: scores that were made before stay valid
         if not asked or (asked, window) == (self.asked_, self.window_):
             return False
         self.asked_, self.window_ = asked, window
@@ -157,8 +160,9 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
     def sufficient_statistics(self, latents: TermLatents) -> Mapping[str, Rows]:
         """The terms of each document, after a column of ones; numbers of phrases and of words."""
         asked = self._asked(latents)
+        # the first column becomes the number of documents in every pooled row
         ones = sparse.csr_array(np.ones((len(latents), 1)))
-        phrase = np.array([t.count(" ") + 1 >= PHRASE for t in self.asked_], dtype=np.float64)
+        phrase = np.array([t.count(" ") + 1 >= PHRASE for t in self.asked_], dtype=np.float64)  # 0 or 1, (asked,)
         phrases = np.asarray(asked @ phrase, dtype=np.float64)
         return {
             "terms": Counted(sparse.csr_array(sparse.hstack([ones, asked])), ["", *self.asked_]),
@@ -200,11 +204,11 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         return {"words and phrases": terms}
 
     def summarize(self, latents: TermLatents) -> Exampled:
-        """Windows and documents by term, and lines of text with each term."""
+        """Windows and documents by term, and a line of text with each."""
         return evidence.summary(latents, set(self.asked_))
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
-        """Over-used and under-used terms with concordance lines."""
+        """Over-used and under-used terms, each with a concordance line."""
         return evidence.show(real, generated)
 
     def notes(self) -> list[Note]:
@@ -227,6 +231,3 @@ def _middle(prose: Prose) -> int:
     """The median number of tokens of documents with any."""
     lengths = prose.lengths[prose.lengths > 0]
     return max(int(np.median(lengths)), 1) if len(lengths) else 1
-
-
-__all__ = ["Keyness"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.critic import Pooled
 from momus.critic.shifts import Shifts
-from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table, both
+from momus.evidence import Evidence, MarkedDocument, Overuse, Overused, Table
 from momus.inference.multiplicity import benjamini_hochberg
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
@@ -19,14 +19,14 @@ from momus.text.counting import percentage
 from momus_critics.evidence import Mark, mark_passage, percent, words_of
 from momus_critics.keyness.latents import TermLatents
 from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
-from momus_critics.prose.examples import KEPT, Exampled, counts_of, first_of_each
+from momus_critics.prose.examples import Exampled, counts_of, first_of_each
 from momus_critics.prose.reading import BREAK
 
 if TYPE_CHECKING:
     from momus_critics.keyness import Keyness
 
-SHOWN, LINED, MARKED = 20, 8, 12
-"""Terms of a table, terms with concordance lines, and terms that are marked in a document."""
+SHOWN, MARKED = 20, 12
+"""Terms of a table, and terms that are marked in a document."""
 FALSE = 0.05
 """Expected share of false discoveries among the listed terms."""
 MISSING = 0.5
@@ -64,10 +64,7 @@ class Key:
 
 
 def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
-    """Windows and documents by term, and lines of text with each term.
-
-    Of each term, the concordance lines are kept that come first in an arbitrary order.
-    """
+    """Windows and documents by term, and of each term the concordance line that comes first in an arbitrary order."""
     windows = np.asarray(latents.matrix.sum(axis=0)).ravel()
     documents = np.bincount(latents.matrix.indices, minlength=len(windows))  # a document is one entry of a term it has
     present = [i for i in np.flatnonzero(documents).tolist() if latents.columns[i] in asked]
@@ -78,7 +75,7 @@ def summary(latents: TermLatents, asked: AbstractSet[str]) -> Exampled:
     tokens = np.array([latents.prose.lengths.sum()], dtype=np.float64)
     ranks = latents.ranks()
     lines: dict[str, list[tuple[float, str]]] = {}
-    for i in first_of_each(latents.matrix.indices, ranks, KEPT).tolist():
+    for i in first_of_each(latents.matrix.indices, ranks).tolist():
         term = latents.columns[int(latents.matrix.indices[i])]
         if term in asked:
             lines.setdefault(term, []).append((float(ranks[i]), latents.line(i)))
@@ -133,7 +130,7 @@ def _contains(longer: str, shorter: str) -> bool:
 
 
 def show(real: Exampled, generated: Exampled) -> list[Evidence]:
-    """Tables of over-used and under-used terms, and of their concordance lines."""
+    """Tables of over-used and under-used terms, each with a concordance line."""
     keys = keys_of(real, generated)
     over, under = listed(keys, over=True), listed(keys[::-1], over=False)
     tested = (
@@ -153,7 +150,6 @@ def show(real: Exampled, generated: Exampled) -> list[Evidence]:
     return [
         _terms("over-used", "Words and phrases that generated text over-uses", over, generated, tested, more),
         _terms("under-used", "Words and phrases that generated text under-uses", under, real, tested, less),
-        _concordance([*over[:LINED], *under[:LINED]], real, generated),
     ]
 
 
@@ -180,17 +176,12 @@ def _terms(name: str, title: str, keys: Sequence[Key], lines: Exampled, note: st
 
 def _named(what: str, keys: Sequence[Key], unit: str, generated: Exampled) -> Overuse | None:
     """Terms for the first screen of a report, over-used ones with a line of generated text."""
+    lines = generated.first(k.term if k.z > 0 else "" for k in keys)
     items = tuple(
-        Overused(k.term, percent(k.real), percent(k.generated), next(iter(lines), "") if k.z > 0 else "", k.size)
-        for k in keys
-        for lines in [generated.texts(k.term)]
+        Overused(k.term, percent(k.real), percent(k.generated), line, k.size)
+        for k, line in zip(keys, lines, strict=True)
     )
     return Overuse(what, unit, items, of="largest_gap") if items else None
-
-
-def _concordance(keys: Sequence[Key], real: Exampled, generated: Exampled) -> Table:
-    rows = [(k.term, role, line) for k in keys for role, text in both(real, generated) for line in text.texts(k.term)]
-    return Table("concordance", "Concordance lines of both texts", ("term", "text", "line"), rows)
 
 
 def explain(critic: Keyness, document: Corpus) -> MarkedDocument | None:

@@ -46,7 +46,7 @@ class TermProcess(Estimator):
         from scipy.optimize import minimize_scalar
 
         self.length_ = float(max(lengths.mean(), 1.0))
-        counts = np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()
+        counts = np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()  # (V,)
         self.probabilities_ = (counts + 0.5) / (len(lengths) + 1.0)
 
         def loss(growth: float) -> float:
@@ -78,10 +78,11 @@ class TermProcess(Estimator):
         entries = sparse.coo_array(matrix[:, : len(self.probabilities_)])
         rows, columns = entries.coords
         s = self._exponents(lengths)
+        # as if no term were there: the sum over V is the same for all documents but for s, and the matrix stays sparse
         absent = s * np.log1p(-self.probabilities_).sum()
         # a term that is there replaces its probability of absence by that of presence
         p = np.clip(self.of(lengths[rows], columns), 1e-300, 1.0)
-        gain = np.log(p) - s[rows] * np.log1p(-self.probabilities_[columns])
+        gain = np.log(p) - s[rows] * np.log1p(-self.probabilities_[columns])  # (entries,)
         return np.asarray(absent + np.bincount(rows, entries.data * gain, len(lengths)))
 
     def standardised(self, matrix: sparse.csr_array, lengths: Ints) -> Floats:
@@ -90,7 +91,8 @@ class TermProcess(Estimator):
         out = np.zeros(len(lengths))
         for start in range(0, len(lengths), CHUNK):
             rows = slice(start, start + CHUNK)
-            absent = self._exponents(lengths[rows])[:, None] * np.log1p(-self.probabilities_)
+            absent = self._exponents(lengths[rows])[:, None] * np.log1p(-self.probabilities_)  # (documents, V)
+            # expm1: probabilities of rare terms are far below the rounding of 1
             p = np.clip(-np.expm1(absent), 1e-300, 1.0)
             log_p = np.log(p)
             mean = -(p * log_p + (1 - p) * absent).sum(axis=1)
@@ -166,7 +168,7 @@ def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], 
             continue
         present, starts = occurrences(prose, n)
         at = np.minimum(np.searchsorted(keys, present), len(keys) - 1)
-        hit = keys[at] == present
+        hit = keys[at] == present  # (occurrences,)
         rows.append(owners[starts[hit]])
         places.append(starts[hit])
         terms.append(order[at[hit]])
@@ -197,5 +199,6 @@ def _covered(place: Ints, new: Bools, length: Ints, window: int) -> Floats:
     last = np.maximum(length - window, 0)
     low, high = np.maximum(place - window + 1, 0), np.minimum(place, last)
     before = np.full(len(place), -1)
+    # windows up to `before` were counted for the occurrence before: none counts twice
     before[1:] = np.where(new[1:], -1, high[:-1])
     return np.asarray(np.maximum(high - np.maximum(low - 1, before), 0) / (last + 1.0))

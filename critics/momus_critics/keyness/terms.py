@@ -27,6 +27,7 @@ def keys_at(prose: Prose, starts: Ints, n: int) -> Keys:
     """The keys of the runs of n tokens that begin at some tokens, uint64 (starts,)."""
     keys = np.zeros(len(starts), dtype=np.uint64)
     for k in range(n):
+        # a polynomial in uint64, where overflow is arithmetic modulo 2⁶⁴, as in `key_of`
         keys = keys * FACTOR + prose.hashes[starts + k]
     return keys
 
@@ -60,6 +61,7 @@ def occurrences(prose: Prose, n: int, among: Bools | None = None) -> tuple[Keys,
     if not count:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     last = slice(n - 1, n - 1 + count)
+    # symbols may stand within a term, not at its ends
     start = prose.alphabetic[:count] & prose.alphabetic[last] & (prose.sentences[:count] == prose.sentences[last])
     if among is not None:
         start &= among[:count]
@@ -154,6 +156,7 @@ def document_frequencies(keys: Keys, documents: Ints) -> tuple[Keys, Ints]:
     new_key = np.ones(len(k), dtype=bool)
     new_key[1:] = k[1:] != k[:-1]
     new = new_key.copy()
+    # stable sort: within equal keys, documents ascend, so that each document begins where it changes
     new[1:] |= d[1:] != d[:-1]
     number = np.cumsum(new_key) - 1
     return k[new_key], np.bincount(number[new], minlength=int(new_key.sum()))

@@ -38,7 +38,7 @@ def log_odds(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     tiny = 1e-9
     has, lacks = [], []
     for counts in (p, q):
-        term, both = counts[..., 1:], (p + q)[..., 1:]
+        term, both = counts[..., 1:], (p + q)[..., 1:]  # (…, V)
         documents, all_documents = counts[..., :1], (p + q)[..., :1]
         has.append(np.maximum(term + PRIOR * both, tiny))
         lacks.append(np.maximum(documents - term + PRIOR * (all_documents - both), tiny))
@@ -46,6 +46,7 @@ def log_odds(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     # a term that no document or every document has says nothing
     total = (p + q)[..., 1:]
     known = (total > 0) & (total < (p + q)[..., :1] - tiny)
+    # the variance of a log-odds is the sum of the reciprocal counts, prior included
     error = np.sqrt(sum(1 / x for x in (*has, *lacks)))
     return np.where(known, delta, 0.0), np.where(known, delta / error, 0.0)
 
@@ -61,7 +62,7 @@ def proportions_z(p: Floats, q: Floats) -> Floats:
     # relabellings all have the same totals, and so the same errors
     same = p.ndim == 2 and bool((both == both[:1]).all() and (documents == documents[:1]).all())
     rows = slice(1) if same else slice(None)
-    share = (both[rows] / (a + b)[rows]).clip(0, 1)
+    share = (both[rows] / (a + b)[rows]).clip(0, 1)  # pooled, (1 or B, V)
     error = np.sqrt(share * (1 - share) * (1 / a + 1 / b)[rows])
     return np.asarray((q[..., 1:] / b - p[..., 1:] / a) / np.where(error > 1e-12, error, np.inf))
 
@@ -114,7 +115,7 @@ def higher_criticism(p: Floats, q: Floats) -> Floats:
     if terms < 2:
         return out
     half = max(int(LARGEST_SHARE * terms), 1)
-    expected = np.arange(1, half + 1) / terms
+    expected = np.arange(1, half + 1) / terms  # i/V
     for start in range(0, len(p), CHUNK):
         rows = slice(start, start + CHUNK)
         # the half of the terms with the smallest p-values, which are those of the largest |z|
@@ -173,7 +174,7 @@ class Usage:
         sizes = np.abs(share_gaps(self.real, self.generated))
         tables = []
         for word, sign, source in (("over", 1.0, generated), ("under", -1.0, real)):
-            at = np.flatnonzero(sign * z > 0)
+            at = np.flatnonzero(sign * z > 0)  # terms that this text uses more
             every = np.ones(len(at), dtype=bool)
             items = Shifts.of_shares(
                 self.item,

@@ -15,7 +15,7 @@ from momus.critic import LogPrior, Reporting, RunningTextCritic
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Cell, Chart, Direction, Evidence, Role, Series, Table, both
+from momus.evidence import Axis, Chart, Direction, Evidence, Role, Series, both
 from momus.laws import Law, Reordered, tokens_needed, too_short
 from momus.laws.law import ErrorEstimate
 from momus.numeric.ragged import Ragged, group_sums, offsets_of
@@ -187,6 +187,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
                 hint=f"leave this critic out with {arg('critics')}, or give more real text",
             ) from error
         self.exponent_, self.intercept_, self.error_ = whole.slope, whole.intercept, whole.error
+        # the scatter is that of blocks: points of one whole curve lie closer to its line
         z = self.project(self.scorable(self.units(real)))
         u, v = z.x, z.y
         if len(u) < 3 or np.ptp(u) == 0:
@@ -194,8 +195,10 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
                 f"blocks of {self.block:,} tokens are too short for critic {self.name!r}: they give {len(u)} points",
                 hint=f"set a larger block, or use the default ({type(self)().block:,})",
             )
+        # points are kept as logarithms, and `fit_line` takes them again
         line = fit_line(10**u, 10**v)
         self.block_slope_, self.block_intercept_ = line.slope, line.intercept
+        # blocks on one line would give any other block an infinite NLL
         self.spread_ = max(line.error, 1e-3)
         return self
 
@@ -222,7 +225,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     def log_prior(self, latents: LawPoints) -> LogPrior:
         """Mean log density of each block's points around the line of real blocks."""
-        residual = (latents.y - self.block_intercept_ - self.block_slope_ * latents.x) / self.spread_
+        residual = (latents.y - self.block_intercept_ - self.block_slope_ * latents.x) / self.spread_  # (N,)
         density = -0.5 * residual**2 - np.log(self.spread_) - 0.5 * np.log(2 * np.pi)
         n = np.diff(latents.offsets)  # points per block
         values = group_sums(density, latents.offsets) / np.maximum(n, 1)
@@ -233,51 +236,25 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
         return latents.stream
 
     def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
-        """Both curves with their lines, and a table of exponents."""
-        series: list[Series] = []
-        rows: list[tuple[Cell, ...]] = []
-        for role, stream in both(real, generated):
-            series += self._series(role, stream)
-            rows.append((role, len(stream), int((stream.counts > 0).sum()), *self._cells(stream)))
-        columns = ("text", "tokens", "types", self.quantity, "ε", "points", *self.extra_columns())
-        chart = Chart(
-            f"{self.name}-curve",
-            self.axis,
-            Axis(self.x_label, "log"),
-            Axis(self.y_label, self.y_scale),
-            series,
-            self.note(),
-        )
-        return [chart, Table(f"{self.name}-table", f"{self.quantity.capitalize()} of each text", columns, rows)]
+        """Both curves, and the line of real text."""
+        series = [s for role, stream in both(real, generated) for s in self._series(role, stream)]
+        x, y = Axis(self.x_label, "log"), Axis(self.y_label, self.y_scale)
+        return [Chart(f"{self.name}-curve", self.axis, x, y, series, self.note())]
 
     def note(self) -> str:
         """The note below the figure."""
         return f"Text that the critic was fitted on: {self.quantity} {self.exponent_:.4f}, ε {self.error_:.4f}."
 
-    def extra_columns(self) -> tuple[str, ...]:
-        """Names of additional columns of the table."""
-        return ()
-
-    def extra_cells(self, stream: RunningText) -> tuple[Cell, ...]:
-        """Additional cells of the row of a text."""
-        return ()
-
-    def _cells(self, stream: RunningText) -> tuple[Cell, ...]:
-        try:
-            line = self.line(stream)
-        except ValueError:
-            return (None, None, 0, *self.extra_cells(stream))
-        return (line.slope, line.error, line.points, *self.extra_cells(stream))
-
     def _series(self, role: Role, stream: RunningText) -> list[Series]:
         x, y = self.curve(stream)
         if self.y_scale == "log":
+            # a logarithmic axis has no place for 0
             x, y = x[y > 0], y[y > 0]
         if len(x) < 3:
             return []
         keep = _thin(x)
         series = [Series(role, rounded(x[keep]), rounded(y[keep]), role, self.style)]
-        if role != "real":  # the table has the exponents of all texts; the figure, the law of real text
+        if role != "real":  # exponents are statistics; the figure has the law of real text
             return series
         try:
             line = self.line(stream)

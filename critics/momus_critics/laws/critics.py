@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from momus.estimator import parametrized
-from momus.evidence import Cell, Evidence, Table
+from momus.evidence import Cell, Evidence, Table, both
 from momus.laws import Law
 from momus.numeric.types import Floats
 from momus.parameters import Range
@@ -314,14 +314,15 @@ class LongRange(ScalingLaw):
                 continue
         return float(np.std(slopes)) if len(slopes) > 1 else float("nan")
 
-    def extra_columns(self) -> tuple[str, ...]:
-        """Strength of the correlation, and spread of the exponent over tie orders."""
-        return ("correlation", "± over tie orders")
-
-    def extra_cells(self, stream: RunningText) -> tuple[Cell, ...]:
-        """Strength of the correlation, and spread of the exponent over tie orders."""
-        spread = self.tie_spread(stream)
-        return (self.verdict(stream), spread if np.isfinite(spread) else None)
+    def evidence(self, real: RunningText, generated: RunningText) -> list[Evidence]:
+        """The curves, strength of the correlation, and spread of the exponent over tie orders."""
+        rows: list[tuple[Cell, ...]] = []
+        for role, stream in both(real, generated):
+            spread = self.tie_spread(stream)
+            rows.append((role, self.verdict(stream), spread if np.isfinite(spread) else None))
+        columns = ("text", "correlation", "± of −ξ over tie orders")
+        table = Table("long-range-ties", "Strength of the correlation, and what ties leave open", columns, rows)
+        return [*super().evidence(real, generated), table]
 
 
 def _strength(lags: Floats, correlations: Floats) -> str:

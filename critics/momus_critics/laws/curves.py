@@ -27,14 +27,11 @@ class Line:
     ----------
     error
         ε = sqrt(mean((log10 y − log10 ŷ)²)) (Takahashi & Tanaka-Ishii 2019).
-    points
-        Number of points fitted.
     """
 
     slope: float
     intercept: float
     error: float
-    points: int
 
     def __call__(self, x: Floats) -> Floats:
         """Compute ŷ at x."""
@@ -56,11 +53,12 @@ def fit_line(x: NDArray[np.generic], y: NDArray[np.generic]) -> Line:
     u, v = np.log10(np.asarray(x, dtype=np.float64)), np.log10(np.asarray(y, dtype=np.float64))
     if len(u) < 3 or np.ptp(u) == 0:
         raise ValueError("a line needs at least three points, not all with the same x")
+    # centred sums lose fewer digits than Σx² − (Σx)²/n
     du = u - u.mean()
     slope = float(du @ (v - v.mean()) / (du @ du))
     intercept = float(v.mean() - slope * u.mean())
     residual = v - intercept - slope * u
-    return Line(slope, intercept, float(np.sqrt(np.mean(residual**2))), len(u))
+    return Line(slope, intercept, float(np.sqrt(np.mean(residual**2))))
 
 
 def geometric_grid(ratio: float, last: int, first: tuple[int, ...] = tuple(range(1, 10))) -> Ints:
@@ -120,7 +118,7 @@ def taylor(stream: RunningText, segment: int = 5620) -> Curve:
         total += counts.sum(axis=0)
         squares += np.einsum("nv,nv->v", counts, counts)
     mean = total / max(segments, 1)
-    deviation = np.sqrt(np.maximum(squares / max(segments, 1) - mean**2, 0.0))
+    deviation = np.sqrt(np.maximum(squares / max(segments, 1) - mean**2, 0.0))  # population standard deviation, (v,)
     varies = segments * squares > total**2  # in integers, exact
     return mean[varies], deviation[varies]
 
@@ -175,7 +173,7 @@ def _sum_of_squares(text: NDArray[np.unsignedinteger], alphabet: int, length: in
             np.arange(n, dtype=np.int64)[:, None] * alphabet
         )
         counts = np.bincount(codes.ravel(), minlength=n * alphabet)
-        total += int(counts @ counts)
+        total += int(counts @ counts)  # whole numbers: exact
     return total
 
 
@@ -240,6 +238,7 @@ def productivity(stream: RunningText, orders: Sequence[int] = (1,), points: int 
 def _hapax_share(first: Ints, second: Ints, n: int, points: int) -> Curve:
     """N1/N, from where each type occurs first and second: hapaxes so far have occurred once and not yet twice."""
     grid = hapax_grid(n, points)
+    # types that have occurred once so far, less those that have occurred twice
     hapaxes = np.searchsorted(np.sort(first), grid) - np.searchsorted(np.sort(second), grid)
     return grid.astype(np.float64), hapaxes / grid
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +21,6 @@ CELL, CELLS = 25, 1 << 17
 """Fewest characters per cell, and approximately the largest number of cells."""
 
 
-class ReorderedCurve(Protocol):
-    """A curve of pieces of text in any order."""
-
-    def curve(self, order: list[int]) -> Curve:
-        """Compute the curve of some of the pieces, in this order."""
-        ...
-
-
 class ReorderedTypes:
     """Vocabulary growth over pieces of text in any order, exactly that of the joined text.
 
@@ -45,7 +36,7 @@ class ReorderedTypes:
         self.lengths = np.array([len(p) for p in pieces], dtype=np.int64)
         types = [np.flatnonzero(p.counts) for p in pieces]
         self._firsts = [p.first_positions[present] for p, present in zip(pieces, types, strict=True)]
-        used = np.unique(np.concatenate(types))
+        used = np.unique(np.concatenate(types))  # words of any piece, ascending
         # the types of each piece, renumbered over the words that occur in any piece
         self._types = [np.searchsorted(used, present) for present in types]
         self._words = len(used)
@@ -166,6 +157,10 @@ class ReorderedWindows:
         rows = self._starts[chosen][piece] + inside // self.cell
         counts = np.diff(before[piece] + self._cumulated[rows], axis=0).astype(np.float64)
         return float((counts**2).sum() / len(counts) - (counts.mean(axis=0) ** 2).sum())
+
+
+ReorderedCurve = ReorderedTypes | ReorderedWindows
+"""A curve of pieces of text in any order."""
 
 
 def _spelled(pieces: Sequence[RunningText]) -> tuple[list[NDArray[np.unsignedinteger]], int]:

@@ -204,9 +204,6 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
         pieces += [text[start:]] if start < len(text) else []
         return mark_passage(document, pieces, marks, value=-float(log_p.sum()), unit="nats", shown=SHOWN)
 
-    shares_: Floats
-    correlations_: Floats
-
 
 def _left(hits: Ints) -> Ints:
     """Characters that are left for each class once those before it have theirs, (n, K)."""
@@ -224,6 +221,3 @@ def _with(what: str) -> str:
 def _plural(code: int) -> str:
     first, *rest = NAMES[code].split(" ", 1) if NAMES[code] in OF_FIRST else (NAMES[code],)
     return " ".join([PLURALS.get(first, f"{first}s"), *rest])
-
-
-__all__ = ["Marks"]

@@ -115,6 +115,7 @@ def classes_of(text: str) -> NDArray[np.uint8]:
     codes = _codes_of(points)
     if len(codes) < 2:
         return codes
+    # classes of letters are the last ones, but for the codes that do not count
     letter = (codes >= LETTERS) & (codes != OUTSIDE)
     before, after = np.zeros(len(codes), dtype=bool), np.zeros(len(codes), dtype=bool)
     before[1:], after[:-1] = letter[:-1], letter[1:]
@@ -135,9 +136,10 @@ def classes_of(text: str) -> NDArray[np.uint8]:
 def _join_runs(points: NDArray[np.uint32], codes: NDArray[np.uint8], point: int, least: int, code: int) -> None:
     """Count each run of at least so many equal characters as one character of another class."""
     same = points == point
-    edges = np.flatnonzero(np.diff(same, prepend=False, append=False))
+    edges = np.flatnonzero(np.diff(same, prepend=False, append=False))  # starts and stops in turn
     starts, stops = edges[::2], edges[1::2]
     for start, stop in zip(starts[stops - starts >= least], stops[stops - starts >= least], strict=True):
+        # one character of the run counts, in its first place
         codes[start:stop] = OUTSIDE
         codes[start] = code
 
@@ -146,6 +148,7 @@ def count_characters(texts: Sequence[str]) -> CharacterCounts:
     """Count the characters of each class, and the words, of n texts."""
     k = len(CLASSES)
     lengths = np.array([len(t) + len(GAP) for t in texts], dtype=np.int64)
+    # all texts at once: a call per text costs more than its characters
     codes = classes_of(GAP.join([*texts, ""]))
     owners = np.repeat(np.arange(len(texts)), lengths)
     counted = codes != OUTSIDE

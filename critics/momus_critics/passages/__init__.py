@@ -181,9 +181,10 @@ class Passages(ChainCritic, DeviceMixin):
                 hint="give more real text, longer documents, or another embedder",
             )
         self.titles_ = state_names(pieces, self.kept_[flat], len(used))
-        labels, chain_offsets = self._chain(chains)
+        labels, chain_offsets = self._chain(chains)  # (stretches,), (n + 1,)
         self.learn_chain(labels, chain_offsets, self.seed)
         self.pieces_ = len(pieces)
+        # documents of a stretch or two have no order that could be learned
         self.stretches_ = float(np.median(np.diff(chain_offsets)))
         self.typed_ = self.new_typed().fit(real) if self.titles == "auto" and type_names(real) else None
         return self

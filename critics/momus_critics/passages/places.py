@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -78,11 +78,6 @@ class PlaceFeatures(Estimator):
     bins: int = 12
     penalty: float = 8.0
     seed: int = 0
-
-    def fit(self, x: Vectors, offsets: Ints) -> Self:
-        """Learn from vectors (N, D) of documents that begin at ``offsets``."""
-        self.fit_transform(x, offsets)
-        return self
 
     def fit_transform(self, x: Vectors, offsets: Ints) -> Floats:
         """Learn, and return the features (N, V) of each fold of documents by regressions on the other folds.

@@ -106,7 +106,7 @@ class Segmenter(Estimator):
         best = int(np.argmax(means))
         self.curve_ = [[float(k), m] for k, m in zip(candidates, means, strict=True)]
         for k, values in zip(candidates, curves, strict=True):
-            loss = curves[best] - values
+            loss = curves[best] - values  # (n,), paired: documents differ more than models
             if loss.mean() <= loss.std(ddof=1) / np.sqrt(len(loss)) if len(loss) > 1 else loss.mean() <= 0:
                 return k
         return candidates[best]
@@ -135,6 +135,7 @@ class Segmenter(Estimator):
         total, weight = x.copy(), np.ones(len(x))
         for shift in (1, -1):
             near = np.roll(np.arange(len(x)), shift)
+            # `roll` wraps around: the first piece would get the last one of all
             same = document[near] == document
             total[same] += x[near[same]]
             weight += same
@@ -158,6 +159,7 @@ class Segmenter(Estimator):
         import torch
 
         lengths = np.diff(offsets)
+        # similar lengths together: padding costs as much as text
         order = np.argsort(lengths, kind="stable")
         groups: list[list[int]] = [[]]
         for i in order[lengths[order] > 0]:

@@ -32,6 +32,7 @@ def learn_vocabulary(texts: Sequence[str], split: Split, most: int) -> tuple[lis
         for term in set(split(text)):
             seen[term] = seen.get(term, 0) + 1
     least = 5 if len(texts) >= 1000 else 2
+    # ties by spelling: a set has no order
     ordered = sorted((w for w, n in seen.items() if n >= least), key=lambda w: (-seen[w], w))[:most]
     vocabulary = ordered or sorted(seen)[:most]
     documents = np.array([seen[w] for w in vocabulary], dtype=float)
@@ -46,6 +47,7 @@ def weigh(texts: Sequence[str], split: Split, vocabulary: Sequence[str], idf: Fl
     offsets = offsets_of([len(c) for c in codes])
     flat = np.array([c for row in codes for c in row], dtype=np.int64)
     counts = sparse.csr_array((np.ones(len(flat)), flat, offsets), shape=(len(texts), len(number)))
+    # one entry per term, before the logarithm of its count
     counts.sum_duplicates()
     data = (1 + np.log(counts.data)) * idf[counts.indices]
     x = sparse.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)

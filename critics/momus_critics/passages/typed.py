@@ -83,6 +83,7 @@ def places_of_text(corpus: Corpus, words: int) -> tuple[list[str], Ints, Ints]:
         cuts = spans(joined, words)[:MOST]
         for a, b in cuts:
             places.append(plain(joined[a:b]))
+            # the section that shares most characters with the place
             sections.append(start + int((np.minimum(b, edges[1:]) - np.maximum(a, edges[:-1])).argmax()))
         offsets.append(len(places))
     return places, np.array(offsets, dtype=np.int64), np.array(sections, dtype=np.int64)
@@ -119,9 +120,9 @@ class TypedSections(Estimator):
         bounds = offsets_of(corpus.section_counts)
         self.counts_, self.constant_, self.transitions_ = smoothed_counts(labels, bounds, k, self.seed)
         places, offsets, sections = places_of_text(corpus, self.words)
-        types, begins = labels[sections], np.append(True, sections[1:] != sections[:-1])
+        types, begins = labels[sections], np.append(True, sections[1:] != sections[:-1])  # of each place, (N,)
         # a section may be shorter than a place; the process counts those that are seen
-        entered = np.bincount(types, begins, minlength=k) + 0.5
+        entered = np.bincount(types, begins, minlength=k) + 0.5  # sections that begin, by type
         self.stay_ = 1 - entered / (np.bincount(types, minlength=k) + 1.0)
         self.sections_ = float(begins.sum() / (len(offsets) - 1))
         self.terms_ = self.new_terms().fit(places)
@@ -187,6 +188,7 @@ class TypedSections(Estimator):
             one, prior = log_p[:, half], self.prior_[half]
             whole = logsumexp(one, axis=1, keepdims=True)  # whether a section begins, whatever its type
             parts.append(whole - np.log(prior.sum()) + weight * (one - whole - np.log(prior / prior.sum())))
+        # one scale for both halves, whose ratio says whether a section begins
         top = np.maximum(parts[0].max(axis=1), parts[1].max(axis=1))[:, None]
         return np.exp(parts[0] - top), np.exp(parts[1] - top)
 
@@ -229,5 +231,6 @@ def _with_neighbours(scores: Floats, offsets: Ints) -> Floats:
     columns = [scores]
     for shift in NEAR:
         near = np.clip(rows + shift, 0, max(n - 1, 0))
+        # even odds where there is no place in the document
         columns.append(np.where(owner[near] == owner, odds[near], 0.0)[:, None])
     return np.hstack([*columns, np.isin(rows, offsets[:-1]).astype(np.float64)[:, None]])

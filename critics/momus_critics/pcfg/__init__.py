@@ -21,7 +21,7 @@ from momus.text.counting import counted
 from momus.text.languages import SPACED, Scripts
 from momus_critics.evidence import rounded
 from momus_critics.passages.pieces import sentences
-from momus_critics.pcfg.grammar import Grammar, Rules, read_trees
+from momus_critics.pcfg.grammar import Grammar, RuleCounts, read_trees
 
 EDGES = np.array([0, 5, 10, 15, 20, 25, 30, 40])
 """Sentence lengths, in words, above which the classes of length begin."""
@@ -82,7 +82,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         ReadingError
             The treebank cannot be read.
         """
-        rules = Rules()
+        rules = RuleCounts()
         for tree in read_trees(self.treebank):
             rules.add(tree)
         grammar = Grammar.of_rules(rules, lower=self.lower)

@@ -100,7 +100,7 @@ def parse_trees(text: str, place: str = "trees") -> Iterator[Tree]:
 
 
 @dataclass
-class Rules:
+class RuleCounts:
     """Counts of the rules ``A → B C`` and ``A → word``, and of the labels at the top of trees."""
 
     binary: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -162,10 +162,10 @@ class Grammar:
         self._index = {w: i for i, w in enumerate(self.words)}
 
     @classmethod
-    def of_rules(cls, rules: Rules, flat: float = 1e-3, lower: bool = True, labels: int = 50) -> Grammar:
+    def of_rules(cls, rules: RuleCounts, flat: float = 1e-3, lower: bool = True, labels: int = 50) -> Grammar:
         """Estimate from counts of rules; the rarest labels are merged if there are more than ``labels``.
 
-        >>> rules = Rules()
+        >>> rules = RuleCounts()
         >>> from momus_critics.pcfg.grammar import parse_trees
         >>> for tree in parse_trees("(S (N it) (V is)) (S (N she) (V is))"):
         ...     rules.add(tree)
@@ -200,7 +200,7 @@ class Grammar:
         for a, n in rules.top.items():
             top[number.get(a, k - 1)] += n
         totals = binary.sum(axis=(1, 2)) + lexical.sum(axis=1)  # expansions of each label, (K,)
-        binary = (1 - flat) * binary / totals[:, None, None] + flat / 2 / k**2
+        binary = (1 - flat) * binary / totals[:, None, None] + flat / 2 / k**2  # never 0
         lexical = (1 - flat) * lexical / totals[:, None] + flat / 2 / len(words)
         top = (1 - flat) * top / top.sum() + flat / k
         return cls(names, words, top, binary, lexical)
@@ -219,11 +219,12 @@ class Grammar:
         # every rule has at least the probability `base`, whose part needs no sum over pairs of labels; only the P pairs
         # above it for some label are listed, with the excess over `base`, (P, K)
         base = float(self.binary.min())
-        left, right = np.nonzero((self.binary > base).any(axis=0))
+        left, right = np.nonzero((self.binary > base).any(axis=0))  # (P,) each
         pairs = np.ascontiguousarray((self.binary[:, left, right] - base).T)
         rules = [torch.from_numpy(x).to(device) for x in (self.top, pairs, left, right, self.lexical)]
         for length in np.unique(lengths):
             rows = np.flatnonzero(lengths == length)
+            # bounds the largest arrays of a batch: (B, cells, P), and (B, cells, K) of all widths
             size = max(1, 4_000_000 // (int(length) * max(len(left), int(length) * len(self.labels))))
             for a in range(0, len(rows), size):
                 batch = rows[a : a + size]
@@ -257,16 +258,18 @@ def _inside(
         sums = torch.zeros((b, cells, len(left)), dtype=top.dtype, device=top.device)
         rest = torch.zeros((b, cells), dtype=top.dtype, device=top.device)
         for i, s in enumerate(splits):
+            # cell i of width s begins at word i; its right neighbour begins s words later
             first = values[s][:, :cells] * weight[i][:, :, None]
             second = values[width - s][:, s : s + cells]
             sums.addcmul_(first[:, :, left], second[:, :, right])
             rest.addcmul_(first.sum(dim=2), second.sum(dim=2))  # over all pairs of labels
         cell, scale = _scaled(sums @ pairs + base * rest[:, :, None])
         values[width], scales[width] = cell, scale + highest
-    return (values[n][:, 0] @ top).log() + scales[n][:, 0]
+    return (values[n][:, 0] @ top).log() + scales[n][:, 0]  # width n has one cell
 
 
 def _scaled(x: Tensor) -> Any:
     """Values divided by their maximum over the last dimension, and the logarithm of that maximum."""
     largest = x.amax(dim=-1).clamp(min=1e-300)
+    # probabilities of long spans underflow: each cell keeps its scale apart
     return x / largest[..., None], largest.log()

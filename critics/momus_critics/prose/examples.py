@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from momus.critic import Pooled
 from momus.numeric.types import Floats, Ints
 
-KEPT = 3
-"""Examples kept of each thing, by default."""
 LEAST = 3
 """Documents of generated text that have something that is named as over-used."""
 
@@ -32,16 +30,16 @@ class Exampled(Pooled):
     kept
         Number of examples kept.
 
-    >>> a = Exampled.of(Pooled(1), {"x": [(2.0, "two"), (1.0, "one")]}, kept=1)
-    >>> (a + Exampled.of(Pooled(1), {"x": [(0.0, "zero")]}, kept=1)).texts("x")
+    >>> a = Exampled.of(Pooled(1), {"x": [(2.0, "two"), (1.0, "one")]})
+    >>> (a + Exampled.of(Pooled(1), {"x": [(0.0, "zero")]})).texts("x")
     ['zero']
     """
 
     examples: Mapping[str, tuple[Ranked, ...]] = field(default_factory=dict)
-    kept: int = KEPT
+    kept: int = 1
 
     @classmethod
-    def of(cls, pooled: Pooled, examples: Mapping[str, Iterable[Ranked]], kept: int = KEPT) -> Exampled:
+    def of(cls, pooled: Pooled, examples: Mapping[str, Iterable[Ranked]], kept: int = 1) -> Exampled:
         """Keep the examples of lowest rank."""
         best = {k: tuple(sorted(set(v))[:kept]) for k, v in examples.items()}
         return cls(pooled.documents, pooled.arrays, pooled.counts, best, kept)
@@ -111,18 +109,18 @@ def ranks(hashes: NDArray[np.uint64], starts: Ints, shifts: range) -> Floats:
     starts, shifts
         The places, and the tokens that count, relative to each of them.
     """
-    total = np.zeros(len(starts), dtype=np.uint64)
+    total = np.zeros(len(starts), dtype=np.uint64)  # modulo 2⁶⁴: overflow is meant
     for shift in shifts:
         total = total * FACTOR + hashes[np.clip(starts + shift, 0, max(len(hashes) - 1, 0))]
+    # 53 bits, which a float holds exactly: equal ranks are equal places
     return (total >> np.uint64(11)).astype(np.float64)
 
 
-def first_of_each(kinds: Ints, rank: Floats, kept: int) -> Ints:
-    """Places of lowest rank, at most ``kept`` of each kind.
+def first_of_each(kinds: Ints, rank: Floats) -> Ints:
+    """The place of lowest rank of each kind.
 
-    >>> first_of_each(np.array([7, 5, 7]), np.array([0.2, 0.1, 0.1]), 1).tolist()
+    >>> first_of_each(np.array([7, 5, 7]), np.array([0.2, 0.1, 0.1])).tolist()
     [1, 2]
     """
     order = np.lexsort((rank, kinds))
-    ordered = kinds[order]
-    return np.asarray(order[np.arange(len(order)) - np.searchsorted(ordered, ordered) < kept])
+    return np.asarray(order[np.unique(kinds[order], return_index=True)[1]])

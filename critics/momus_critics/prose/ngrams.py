@@ -35,7 +35,8 @@ class DenseNGrams(Estimator):
     order
         n.
 
-    >>> process = DenseNGrams(symbols=2, order=2).fit(np.array([0, 1, 0, 1]), np.array([0, 4]))
+    >>> process = DenseNGrams(symbols=2, order=2)
+    >>> process = process.learn(process.count(np.array([0, 1, 0, 1]), np.array([0, 4])))
     >>> process.probabilities_.shape, bool(np.allclose(process.probabilities_.sum(axis=-1), 1))
     ((3, 3), True)
     """
@@ -45,10 +46,6 @@ class DenseNGrams(Estimator):
         self.order = order
         if order < 1 or (symbols + 1) ** order > LARGEST:
             raise UsageError(f"order is {order}, with {symbols} symbols", hint="give a lower order, of at least 1")
-
-    def fit(self, states: NDArray[np.integer], offsets: Ints) -> Self:
-        """Count n-grams, and smooth them; see `count`."""
-        return self.learn(self.count(states, offsets))
 
     def count(self, states: NDArray[np.integer], offsets: Ints) -> Counts:
         """Count n-grams; those of several texts add up.
@@ -68,7 +65,9 @@ class DenseNGrams(Estimator):
         table[codes] = numbers
         tables = [table.reshape((size,) * self.order)]
         while tables[-1].ndim > 1:
+            # the first axis is the oldest symbol: summed over it, counts are those of one order less
             tables.append(tables[-1].sum(axis=0))
+        # broadcasts against the last axis: the order below has the shape of the last n − 1 axes
         below: Floats = np.full(size, 1.0 / size)
         for table in reversed(tables):
             below = _smoothed(table, below)
@@ -91,6 +90,7 @@ class DenseNGrams(Estimator):
         at = ranges_of(framed[:-1] + n, lengths + 1)
         codes = np.zeros(len(at), dtype=np.int64)
         for back in range(n, -1, -1):
+            # the oldest symbol is the first digit, as in the raveled table
             codes = codes * size + stream[at - back]
         return codes
 

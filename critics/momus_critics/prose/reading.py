@@ -133,31 +133,101 @@ def read_prose(table: TokenTable) -> Prose:
     >>> [" ".join(prose.words[i] for i in prose.ids[prose.sentences == s]) for s in range(3)]
     ['“ who ? ” asked mr . fox .', '“ i . ”', 'it was 3 . 5 miles .']
     """
-    used, codes = np.unique(table.ids, return_inverse=True)
-    spelled = [table.vocabulary[i] for i in used.tolist()]
-    # properties of each distinct token, (U,), looked up for all tokens, (N,)
-    is_break = np.array([w == BREAK for w in spelled], dtype=bool)[codes]
-    borders = np.zeros(len(codes) + 1, dtype=np.int64)
+    known = table.of_vocabulary(spellings)
+    is_break = known.breaks[table.ids]
+    borders = np.zeros(len(is_break) + 1, dtype=np.int64)
     np.add.at(borders, table.section_offsets[1:-1], 1)
     # a paragraph begins after each break and at each section
     paragraphs = np.cumsum(is_break + borders[:-1])
     keep = ~is_break
     offsets = kept_offsets(keep, table.offsets)
-    codes, paragraphs = codes[keep], paragraphs[keep]
-    folded = [w.lower() for w in spelled]
-    words = sorted(set(folded))
-    number = {w: i for i, w in enumerate(words)}
-    fold = np.fromiter((number[w] for w in folded), np.int64, len(folded))
-    alphabetic = np.fromiter((w[:1].isalnum() for w in spelled), bool, len(spelled))[codes]
-    capitalised = np.fromiter((w[:1].isupper() for w in spelled), bool, len(spelled))[codes]
-    lower = np.array([w[:1].islower() for w in spelled], dtype=bool)[codes]
-    ends = _sentence_ends(spelled, codes, paragraphs, lower & ~_uncapitalised(lower, capitalised, offsets))
-    starts = np.ones(len(codes), dtype=bool)
+    ids, paragraphs = table.ids[keep], paragraphs[keep]
+    # numbers among the tokens that occur, breaks included, and among their folded words, which keep their order
+    used = np.flatnonzero(np.bincount(table.ids, minlength=len(table.vocabulary)))
+    folded = np.flatnonzero(np.bincount(known.folds[used], minlength=len(known.folded)))
+    codes, folds = (_numbers(x, size) for x, size in ((used, len(table.vocabulary)), (folded, len(known.folded))))
+    capitalised = known.capitalised[ids]
+    lower = known.lower[ids]
+    ends = _sentence_ends(known, ids, paragraphs, lower & ~_uncapitalised(lower, capitalised, offsets))
+    starts = np.ones(len(ids), dtype=bool)
     starts[1:] = ends[:-1] | (paragraphs[1:] != paragraphs[:-1])
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
     return Prose(
-        fold[codes], words, offsets, np.cumsum(starts) - 1, paragraphs, alphabetic, capitalised, codes, spelled
+        folds[known.folds[ids]],
+        [known.folded[i] for i in folded.tolist()],
+        offsets,
+        np.cumsum(starts) - 1,
+        paragraphs,
+        known.alphabetic[ids],
+        capitalised,
+        codes[ids],
+        [table.vocabulary[i] for i in used.tolist()],
     )
+
+
+def _numbers(chosen: Ints, size: int) -> Ints:
+    """The place of each chosen number among them, by number: int64 (size,)."""
+    numbers = np.zeros(size, dtype=np.int64)
+    numbers[chosen] = np.arange(len(chosen))
+    return numbers
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """What is known of the V words of a vocabulary by themselves.
+
+    Attributes
+    ----------
+    folded, folds
+        The distinct words in lower case, in order, and the number of each word's: int64 (V,).
+    breaks, alphabetic, capitalised, lower
+        bool (V,): `BREAK`; words that begin with a letter or digit, with a capital, with a letter in lower case.
+    closing, terminal, full_stop
+        bool (V,): closing quotes and brackets alone; tokens that end, before such, with a terminal, with a full stop.
+    short, digits, alone
+        bool (V,): abbreviations and initials; numbers; a full stop alone.
+    """
+
+    folded: Sequence[str]
+    folds: Ints
+    breaks: Bools
+    alphabetic: Bools
+    capitalised: Bools
+    lower: Bools
+    closing: Bools
+    terminal: Bools
+    full_stop: Bools
+    short: Bools
+    digits: Bools
+    alone: Bools
+
+
+def spellings(words: list[str]) -> Spellings:
+    """Look at each word of a vocabulary once.
+
+    >>> spellings(["Dr", "dr"]).folded, spellings(["Dr", "dr"]).capitalised.tolist()
+    (['dr'], [True, False])
+    """
+    lowered = [w.lower() for w in words]
+    folded = sorted(set(lowered))
+    number = {w: i for i, w in enumerate(folded)}
+    closers = "".join(CLOSERS)
+    stripped = [w.rstrip(closers) for w in words]
+    bare = [w.rstrip(".").lower() for w in stripped]
+    masks: list[list[bool]] = [
+        [w == BREAK for w in words],
+        [w[:1].isalnum() for w in words],
+        [w[:1].isupper() for w in words],
+        [w[:1].islower() for w in words],
+        [all(c in CLOSERS for c in w) for w in words],
+        [w[-1:] in TERMINALS for w in stripped],
+        [w[-1:] == "." for w in stripped],
+        [w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare],
+        [w.isdigit() for w in words],
+        [w == "." for w in words],
+    ]
+    folds = np.fromiter((number[w] for w in lowered), np.int64, len(lowered))
+    return Spellings(folded, folds, *(np.array(mask, dtype=bool) for mask in masks))
 
 
 def _uncapitalised(lower: Bools, capitalised: Bools, offsets: Ints) -> Bools:
@@ -168,20 +238,10 @@ def _uncapitalised(lower: Bools, capitalised: Bools, offsets: Ints) -> Bools:
     return np.asarray((capitals < CASED * words)[owners])
 
 
-def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower: Bools) -> Bools:
+def _sentence_ends(known: Spellings, ids: NDArray[np.int32], paragraphs: Ints, lower: Bools) -> Bools:
     """Whether a sentence ends with each token, ends of paragraphs aside, and not before ``lower`` ones: bool (N,)."""
-
-    def by_token(values: Sequence[bool]) -> Bools:
-        return np.array(values, dtype=bool)[codes]
-
-    closing = by_token([all(c in CLOSERS for c in w) for w in spelled])
-    stripped = [w.rstrip("".join(CLOSERS)) for w in spelled]
-    terminal = by_token([w[-1:] in TERMINALS for w in stripped])
-    full_stop = by_token([w[-1:] == "." for w in stripped])
-    bare = [w.rstrip(".").lower() for w in stripped]
-    short = by_token([w in ABBREVIATIONS or (len(w) == 1 and w.isalpha() and w not in "iI") for w in bare])
-    digits = by_token([w.isdigit() for w in spelled])
-    alone = by_token([w == "." for w in spelled])
+    closing, terminal, full_stop = known.closing[ids], known.terminal[ids], known.full_stop[ids]
+    short, digits, alone = known.short[ids], known.digits[ids], known.alone[ids]
     abbreviated = np.where(alone, before(short), short) & full_stop
     numeral = alone & before(digits) & after(digits)
     ends = terminal & ~abbreviated & ~numeral
@@ -189,6 +249,7 @@ def _sentence_ends(spelled: Sequence[str], codes: Ints, paragraphs: Ints, lower:
     for _ in range(3):
         moved = after(closing | terminal) & ends & (paragraphs == np.append(paragraphs[1:], -1))
         ends = (ends & ~moved) | before(moved)
+    # last: a closing quote may stand between the mark and the word in lower case
     return ends & ~after(lower)
 
 

@@ -13,7 +13,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
 from momus.critic.shifts import Shifts
 from momus.estimator import parametrized
-from momus.evidence import Cell, Evidence, MarkedDocument, Step, Table
+from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
@@ -82,9 +82,10 @@ class Register(ProseCritic[RegisterLatents]):
         from sklearn.decomposition import FactorAnalysis
 
         values, words = count_features(self.prose(real))
+        # rates of short documents are noise, which the loadings would fit; all, if too few are long
         x = _scaled(values[words >= LEAST_WORDS] if (words >= LEAST_WORDS).sum() >= self.min_documents else values)
         self.mean_, self.sd_ = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-3)
-        standard = (x - self.mean_) / self.sd_
+        standard = (x - self.mean_) / self.sd_  # (n, F)
         k = min(self.n_dimensions, len(x) - 1)
         model = FactorAnalysis(k, rotation="varimax" if k > 1 else None, svd_method="lapack").fit(_few_rows(standard))
         loadings = np.asarray(model.components_, dtype=np.float64)
@@ -92,6 +93,7 @@ class Register(ProseCritic[RegisterLatents]):
         loadings = loadings[np.argsort(-(loadings**2).sum(axis=1), kind="stable")]
         signs = np.sign(loadings[np.arange(k), np.abs(loadings).argmax(axis=1)])
         self.loadings_ = loadings * np.where(signs == 0, 1.0, signs)[:, None]
+        # a feature without noise (Heywood case) would decide z alone
         self.noise_ = np.maximum(np.asarray(model.noise_variance_, dtype=np.float64), 1e-3)
         return self
 
@@ -115,7 +117,7 @@ class Register(ProseCritic[RegisterLatents]):
         standard = (_scaled(values) - self.mean_) / self.sd_
         weighted = self.loadings_ / self.noise_  # Λ Ψ⁻¹, (K, F)
         covariance = np.linalg.inv(np.eye(len(weighted)) + weighted @ self.loadings_.T)
-        mean = standard @ weighted.T @ covariance
+        mean = standard @ weighted.T @ covariance  # E z given the features, (n, K)
         return RegisterLatents(mean, np.broadcast_to(np.diag(covariance), mean.shape), values)
 
     def log_prior(self, latents: RegisterLatents) -> LogPrior:
@@ -180,38 +182,25 @@ class Register(ProseCritic[RegisterLatents]):
         )
 
     def summarize(self, latents: RegisterLatents) -> Pooled:
-        """Sums of the features and of their squares, and of the dimensions."""
+        """Sums of the features and of their squares."""
         return Pooled(
             len(latents),
             {
                 "features": latents.features.sum(axis=0),
                 "squares": (latents.features**2).sum(axis=0),
-                "dimensions": np.asarray(latents.mean, dtype=np.float64).sum(axis=0),
             },
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Dimensions with their features, and features by how far they differ."""
+        """Features by how far they differ; the dimensions are among the statistics."""
         n = [max(t.documents, 1) for t in (real, generated)]
-        places = [t.arrays["dimensions"] / m for t, m in zip((real, generated), n, strict=True)]
-        rows: list[tuple[Cell, ...]] = [
-            (f"{k + 1}", low, high, *(round(float(p[k]), 2) for p in places))
-            for k, (low, high) in enumerate(self.poles)
-        ]
-        dimensions = Table(
-            "register-dimensions",
-            "Dimensions of register",
-            ("dimension", "lower end", "upper end", "real", "generated"),
-            rows,
-            note="Mean places in standard deviations of real text; features by their largest loadings.",
-        )
         # means and the deviation of real documents, (F,)
         means = real.arrays["features"] / n[0], generated.arrays["features"] / n[1]
         spread = np.sqrt(np.maximum(real.arrays["squares"] / n[0] - means[0] ** 2, 1e-6))
         units = [_unit(f) for f in range(len(FEATURES))]
         effect = (means[1] - means[0]) / spread
         features = Shifts("feature", FEATURES, means, units, effect, "difference in sd of real text")
-        return [dimensions, features.table("register-features", "Features that differ most")]
+        return [features.table("register-features", "Features that differ most")]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the features of a document that are farthest from the mean of real text."""

@@ -118,11 +118,12 @@ def _different(prose: Prose, owners: Ints, n: int) -> Floats:
     owner, ids = owners[held], prose.ids[held]
     first = np.searchsorted(owner, np.arange(n + 1))
     place = np.arange(len(held)) - first[owner]
-    stretch = place // WINDOW
+    stretch = place // WINDOW  # (words,)
     lengths = np.diff(first)
     # a document shorter than a stretch is one of its own length
     whole = (stretch < np.maximum(lengths // WINDOW, 1)[owner]) if len(held) else np.zeros(0, dtype=bool)
     keys = np.stack([owner[whole], stretch[whole], ids[whole]])
+    # distinct (document, stretch, word): a word counts once in each stretch
     new = np.unique(keys, axis=1)[0] if keys.size else np.zeros(0, dtype=np.int64)
     total = np.bincount(owner[whole], minlength=n)
     return np.asarray(np.bincount(new, minlength=n) / np.maximum(total, 1))

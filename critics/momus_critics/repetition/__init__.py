@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counts, LogPrior, MergeableMixin, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.estimator import parametrized
@@ -17,7 +17,7 @@ from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
-from momus.text.counting import counted, percentage
+from momus.text.counting import counted
 from momus_critics.evidence import Mark, mark_passage, percent, rounded, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, ProseCritic
@@ -93,23 +93,16 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count how often copies begin and go on."""
-        copies = self.project(real)
-        totals = [len(copies.states), int((copies.distances > 0).sum())]
-        return self.new_process().count(copies) + Counts.of(totals=totals)
+        return self.new_process().count(self.project(real))
 
     def fit_from(self, counts: Counts) -> Self:
         """Turn counts into hazards."""
         self.process_ = self.new_process().learn(counts)
-        self.words_, copied = counts.array("totals").tolist()
-        self.copied_ = copied / self.words_ if self.words_ else 0.0
         return self
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        state = Fitted(self)
-        state.component("process_", CopyProcess)
-        state.integer("words_")
-        state.number("copied_", 0.0, 1.0)
+        Fitted(self).component("process_", CopyProcess)
 
     def project(self, batch: Corpus) -> Copies:
         """Find the copied stretches of each document."""
@@ -118,7 +111,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
             prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
         )
         texts = [d.text.encode("utf-8", "replace") for d in batch]
-        sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)
+        sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)  # (n, 2)
         return Copies(
             states, prose.offsets, None, distances, ages, prose.ids, tuple(prose.words), sizes[:, 0], sizes[:, 1]
         )
@@ -129,7 +122,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def oddity(self, latents: Copies) -> Floats:
         """Share of copied words beyond that of real text of the same length."""
-        excess = float_sums((latents.distances > 0) - self.process_.expected(latents), latents.offsets)
+        excess = float_sums((latents.distances > 0) - self.process_.expected(latents), latents.offsets)  # (n,)
         return np.asarray(excess / np.maximum(latents.lengths, 1))
 
     def sufficient_statistics(self, latents: Copies) -> Mapping[str, Rows]:
@@ -140,6 +133,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         by_source = [float_sums(latents.states == s, latents.offsets) for s in (SENTENCE, PARAGRAPH, DOCUMENT)]
         spans = latents.spans
         longest, looping = np.zeros(len(latents)), np.zeros(len(latents))
+        # `at`: a document may have many spans
         np.maximum.at(longest, spans.documents, spans.lengths)
         looping[spans.documents[spans.loops]] = 1.0
         return {
@@ -196,14 +190,13 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         )
 
     def summarize(self, latents: Copies) -> Exampled:
-        """Copied tokens by class of distance, tokens by state, documents with a loop; the longest loops and copies."""
+        """Copied tokens by class of distance, tokens, documents with a loop; the longest loops and copies."""
         copied = latents.distances > 0
         distance = np.bincount(doubling_class(latents.distances[copied], CLASSES), minlength=CLASSES)
-        states = np.bincount(latents.states, minlength=len(STATES))
         spans, loops = latents.spans, latents.spans.loops
         arrays = {
             "distance": distance.astype(np.float64),
-            "states": states.astype(np.float64),
+            "words": np.array([len(copied)], dtype=np.float64),
             "loops": np.array([len(np.unique(spans.documents[loops]))], dtype=np.float64),
         }
         examples: dict[str, list[tuple[float, str]]] = {}
@@ -225,18 +218,11 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Share of words by how far back they were said, the loops, and the longest copies."""
         series = []
-        rows = []
         back = 2.0 ** np.arange(1, CLASSES + 1) - 1  # the largest distance of each class, exclusive of the next
         for role, text in both(real, generated):
-            arrays = text.arrays
-            total = max(float(arrays["states"].sum()), 1.0)
-            share = np.cumsum(arrays["distance"]) / total
-            reach = int(np.flatnonzero(arrays["distance"]).max(initial=0)) + 1
+            share = np.cumsum(text.arrays["distance"]) / max(float(text.arrays["words"][0]), 1.0)
+            reach = int(np.flatnonzero(text.arrays["distance"]).max(initial=0)) + 1
             series.append(Series(role, rounded(back[:reach]), rounded(100 * share[:reach]), role, "steps"))
-            shares = [percent(x) for x in (arrays["states"] / total)]
-            rows.append((role, text.documents, int(arrays["loops"][0]), *shares[1:], round(sum(shares[1:]), 2)))
-        columns = ("text", "documents", "with a loop", "% sentence", "% paragraph", "% document", "% in all")
-        note = "Copies are counted with their first words. The curve ends at the farthest copy."
         return [
             Chart(
                 "copies-by-distance",
@@ -244,20 +230,10 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 Axis("words and symbols back, at most", "log"),
                 Axis("% of words and symbols"),
                 series,
-                note=note,
+                note="Copies are counted with their first words. The curve ends at the farthest copy.",
             ),
-            Table("copies", "Copied words by where they were said, and documents with a loop", columns, rows),
             _longest("loops", "Longest loops: one round, and how many of them follow each other", real, generated),
             _longest("copies", "Longest copies that are no loops", real, generated),
-        ]
-
-    def notes(self) -> list[Note]:
-        """How much real text repeats."""
-        return [
-            Note(
-                f"A copy has at least {self.min_length} words and symbols. Of the {counted(self.words_, 'word')} and "
-                f"symbols that the critic was fitted on, {percentage(self.copied_)} are copies."
-            )
         ]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

@@ -118,6 +118,7 @@ def copy_distances(ids: Ints, offsets: Ints, n: int) -> Ints:
     inside = np.flatnonzero(owners[:count] == owners[n - 1 :])
     if not len(inside):
         return covered
+    # a copy has its source in its own document, so equal n-grams of two documents get two keys
     keys = number_keys(owners[inside] * (int(grams.max()) + 1) + grams[inside])[0]
     # in the order of equal keys, then of position, the source of an n-gram is its neighbour on the left
     order = np.argsort(keys, kind="stable")
@@ -163,10 +164,11 @@ def copies_of(ids: Ints, offsets: Ints, sentences: Ints, paragraphs: Ints, n: in
     here = np.arange(len(ids))
     begins = np.ones(len(ids), dtype=bool)
     begins[1:] = distances[1:] != distances[:-1]
+    # two documents may meet with equal distances
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
     first = np.maximum.accumulate(np.where(begins, here, 0))  # first token of each stretch of equal distance
     copied = distances > 0
-    source = first - distances
+    source = first - distances  # of the first token of each stretch, (N,)
     states = np.where(
         sentences[source] == sentences[first],
         SENTENCE,
@@ -190,10 +192,6 @@ def doubling_class(values: Ints, classes: int) -> Ints:
 
 class CopyProcess(Estimator):
     """Hazards of beginning and continuing copies, fitted on real text; see the module."""
-
-    def fit(self, copies: Copies) -> Self:
-        """Count how often copies begin and go on, and turn counts into hazards."""
-        return self.learn(self.count(copies))
 
     def count(self, copies: Copies) -> Counts:
         """Count how often copies begin, by place and source, and go on or end, by source and age."""
@@ -247,9 +245,10 @@ class CopyProcess(Estimator):
         place = self._place(copies)
         copied = copies.distances > 0
         follows = copies.ages > 0
-        h, g = self.begin_[place], self.continue_[source, age]
+        h, g = self.begin_[place], self.continue_[source, age]  # (N,) each
         # the token before decides whether a span went on or ended: shift its values by one token
         value = np.where(begins, np.log(h) + np.log(self.source_[place, source]), np.log1p(-h))
+        # a token within a copy was decided by the hazard of going on, added below
         value[follows] = 0.0
         value[1:] += np.where(follows[1:], np.log(g[:-1]), 0.0)
         value[1:] += np.where(ends[:-1] & copied[:-1], np.log1p(-g[:-1]), 0.0)

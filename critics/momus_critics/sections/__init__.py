@@ -143,7 +143,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
                 "needed",
                 hint="give more documents with `sections` and `section_names`, or lower min_count",
             )
-        labels = self._labels(titles)
+        labels = self._labels(titles)  # (N,)
         self.learn_chain(labels, _offsets(titled), self.seed)
         if self.posterior != "titles":
             posterior = self.new_posterior()
@@ -163,6 +163,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
         """Read titles too if they are there in all texts."""
         before = self.reads_
         if self._may_read_titles:
+            # one way of reading for all texts, or a difference would be one of reading
             self.reads_ = BOTH if all(titled_share(text) >= TITLED for text in texts) else BODIES
         return self.reads_ != before
 
@@ -229,7 +230,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
 
     def oddity(self, latents: ChainLatents) -> Floats:
         """How much likelier each document would be with one fault of order less, see `best_repairs`."""
-        return best_repairs(latents.emission, latents.offsets, self.transitions_).gain
+        return best_repairs(latents.emission, latents.offsets, self.transitions_).gain  # (n,)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """Those of the chain, and evidence of faults; where titles are read, Latent NLL by bodies alone too."""
@@ -238,7 +239,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
         one = np.ones(len(evidence))
         # the root spreads documents in order and those with many faults alike: a mean of nats is ruled by the latter
         rows["fault_evidence"] = np.column_stack([np.sqrt(evidence), one])
-        rows["faults"] = np.column_stack([-np.expm1(-evidence), one])
+        rows["faults"] = np.column_stack([-np.expm1(-evidence), one])  # P(a fault | x) = 1 − exp(−evidence)
         if isinstance(latents, SectionLatents) and latents.by_bodies is not None:
             prior = self.log_prior(latents.by_bodies)
             rows["by_bodies"] = np.column_stack([-prior.values, prior.steps])
@@ -318,7 +319,7 @@ def titled_share(corpus: Corpus) -> float:
     >>> titled_share(Corpus.from_sections([[("A", "x"), (None, "y")]]))
     0.5
     """
-    marked = np.repeat(corpus.sectioned, corpus.section_counts)
+    marked = np.repeat(corpus.sectioned, corpus.section_counts)  # (sections,)
     titled = np.array([bool(normalize_title(t)) for t in corpus.section_titles], dtype=bool)
     return float(titled[marked].mean()) if marked.any() else 0.0
 

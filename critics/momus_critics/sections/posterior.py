@@ -49,16 +49,17 @@ class TermWeights(Estimator):
         terms, offsets
             Row m has the terms ``terms[offsets[m]:offsets[m + 1]]``, indices into ``names``.
         """
-        counts = np.bincount(terms, minlength=len(names))
+        counts = np.bincount(terms, minlength=len(names))  # occurrences of each term
         # rows that have each term, from distinct pairs of a row and a term
         size = max(len(names), 1)
         pairs = np.unique(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * size + terms)
         rows = np.bincount(pairs % size, minlength=size)[: len(names)]
+        # stable: ties at the end of the vocabulary depend on the order of names alone
         order = np.argsort(-counts, kind="stable")
         fewest = min(FEWEST_ROWS, int(rows.max(initial=1)))
         used = order[rows[order] >= fewest][: self.features]
         self.vocabulary_ = [names[i] for i in used]
-        self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0
+        self.idf_ = np.log((1.0 + len(offsets) - 1) / (1.0 + rows[used])) + 1.0  # (V,)
         return self
 
     def check_state(self) -> None:
@@ -74,9 +75,10 @@ class TermWeights(Estimator):
         bounds = kept_offsets(known, offsets)
         shape = (len(offsets) - 1, len(self.vocabulary_))
         counts = sparse.csr_array((np.ones(int(bounds[-1])), codes[known], bounds), shape=shape)
+        # one entry per occurrence becomes one per term, with its count; indices are sorted by it too
         counts.sum_duplicates()
         data = (1.0 + np.log(counts.data)) * self.idf_[counts.indices]
-        squares = np.asarray(group_sums(data**2, counts.indptr.astype(np.int64)))
+        squares = np.asarray(group_sums(data**2, counts.indptr.astype(np.int64)))  # (N,)
         # one factor per row, repeated over the row's stored entries
         scale = np.repeat(1.0 / np.sqrt(np.maximum(squares, 1e-300)), np.diff(counts.indptr))
         return sparse.csr_array((data * scale, counts.indices, counts.indptr), shape=shape)
@@ -142,10 +144,11 @@ def _opening(table: TokenTable) -> tuple[Ints, Ints, list[str]]:
     """The first tokens of each section, and pairs of neighbours among them."""
     offsets, size = table.section_offsets, max(len(table.vocabulary), 1)
     places = places_of(offsets)
-    first = places < OPENING
+    first = places < OPENING  # (tokens,)
     ids = np.asarray(table.ids, dtype=np.int64)
     # a pair is coded (first + 1) · size + second, a single token by its id; pairs end before the section does
     paired = first.copy()
+    # a token whose successor begins another section has no pair
     paired[: len(paired) - 1] &= places[1:] == places[:-1] + 1
     paired[: len(paired) - 1] &= first[1:]
     if len(paired):
@@ -153,6 +156,7 @@ def _opening(table: TokenTable) -> tuple[Ints, Ints, list[str]]:
     following = np.append(ids[1:], 0)
     codes = np.concatenate([ids[first], (ids[paired] + 1) * size + following[paired]])
     rows = np.concatenate([table.sections[first], table.sections[paired]])
+    # tokens and pairs were concatenated; offsets need them section by section
     order = np.argsort(rows, kind="stable")
     distinct, terms = np.unique(codes[order], return_inverse=True)
     words = table.vocabulary
@@ -178,7 +182,7 @@ def contrasted(values: Floats, offsets: Ints) -> Floats:
     [4.0, -2.0, 3.0]
     """
     lengths = np.diff(offsets)
-    share = (1.0 / np.repeat(lengths, lengths))[:, None]
+    share = (1.0 / np.repeat(lengths, lengths))[:, None]  # 1/M of each section's document, (N, 1)
     totals = np.repeat(np.asarray(group_sums(values, offsets)), lengths, axis=0)
     return np.asarray(values * (1.0 + share) - totals * share)
 
@@ -259,6 +263,7 @@ class LinearPosterior(CalibratedPosterior):
             self.temperature_ = 1.0
             return None
         weights, bias = regress(x[rest], rest_offsets, y[rest], states, self.penalty)
+        # contrasted before the selection: a document's mean is over all of its sections
         logits = (contrasted(np.asarray(x[held] @ weights), held_offsets) + bias)[known]
         self.calibrate(logits, y[held][known])
         return weights, bias
@@ -266,7 +271,7 @@ class LinearPosterior(CalibratedPosterior):
     def predict(self, batch: Corpus) -> Floats:
         """Return calibrated probabilities, float array (N, K)."""
         x = self.features_.matrix(batch, get_tokenizer(self.tokens, self.lower))
-        scores = contrasted(np.asarray(x @ self.weights_), offsets_of(batch.section_counts))
+        scores = contrasted(np.asarray(x @ self.weights_), offsets_of(batch.section_counts))  # (N, K)
         return softmax(scores + self.bias_, self.temperature_)
 
 
@@ -292,13 +297,15 @@ def regress(
     """
     weights, bias = np.zeros((x.shape[1], states)), np.full(states, ABSENT)
     present, labelled = np.unique(y[y >= 0]), np.flatnonzero(y >= 0)
-    truth = np.searchsorted(present, y[labelled])
+    truth = np.searchsorted(present, y[labelled])  # column of the true type
     shape = x.shape[1] + 1, len(present)  # the last row of the parameters holds the biases
     transposed = sparse.csr_array(x.T)
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         w = flat.reshape(shape)
+        # P X W as P (X W): X stays sparse, and K is small
         log_p = log_softmax(contrasted(np.asarray(x @ w[:-1]), offsets) + w[-1], axis=1)[labelled]
+        # unlabelled sections have none, and yet enter the means of their documents
         residual = np.zeros((x.shape[0], shape[1]))
         residual[labelled] = np.exp(log_p)
         residual[labelled, truth] -= 1.0
@@ -308,6 +315,7 @@ def regress(
         return float(value), np.concatenate([slope, residual.sum(axis=0)[None]]).ravel()
 
     first = np.zeros(shape)
+    # from the frequencies of types: the optimum without features, nearer than 0
     first[-1] = np.log(np.bincount(truth, minlength=shape[1]))
     if start is not None:
         known = start[1][present] > ABSENT

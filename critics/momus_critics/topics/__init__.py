@@ -152,6 +152,7 @@ class Topics(
         options = replace(options, point=point)
         with stage("EM of topics", options.steps) as advance:
             model = fit(counts, options, lambda step, _: advance(step))
+        # after EM and with φ fixed: mean-field posteriors are too narrow, and Σ with them
         refined = refine(counts, model, options)
         self.refined_ = refined is not None
         model = refined or model
@@ -243,14 +244,14 @@ class Topics(
 
     def log_prior(self, latents: TopicLatents) -> LogPrior:
         """E log N(η; μ, Σ) N(u; m, s²) under q, in nats."""
-        precision = np.linalg.inv(self.covariance_)
+        precision = np.linalg.inv(self.covariance_)  # (D, D)
         away = latents.mean - self.mean_
         d = len(self.mean_)
         value = d * np.log(2 * np.pi) + np.linalg.slogdet(self.covariance_)[1]
         value = value + np.einsum("nd,de,ne->n", away, precision, away, optimize=True)
         full = self.expectation == "full"
         if full:
-            value = value + latents.variance @ np.diag(precision)
+            value = value + latents.variance @ np.diag(precision)  # tr(Σ⁻¹ diag ν²) of each document, (n,)
         return LogPrior.of_vectors(np.asarray(-0.5 * value) + self.known_.log_prior(latents.known, full))
 
     def decompose(self, batch: Corpus, latents: TopicLatents) -> Decomposition | None:
@@ -310,6 +311,7 @@ class Topics(
     def summarize(self, latents: TopicLatents) -> Pooled:
         """Sums over documents of centred log-odds, of their products and of topic shares."""
         full = _extended(latents.mean)
+        # against the average topic: correlations must not depend on which topic is the last
         centred = full - full.mean(axis=1, keepdims=True)
         shares = softmax(full, axis=1)
         arrays = {"sum": centred.sum(axis=0), "products": centred.T @ centred, "shares": shares.sum(axis=0)}
@@ -322,7 +324,7 @@ class Topics(
     def topic_words(self, count: int = TOP_WORDS) -> list[str]:
         """The most probable words of each topic."""
         check_fitted(self)
-        best = np.argsort(-self.phi_, axis=1, kind="stable")[:, :count]
+        best = np.argsort(-self.phi_, axis=1, kind="stable")[:, :count]  # (K, count)
         return [" ".join(self.vocabulary_[i] for i in row) for row in best]
 
     def notes(self) -> list[Note]:

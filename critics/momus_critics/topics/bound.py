@@ -34,6 +34,7 @@ class Prior:
     @classmethod
     def of(cls, mean: Tensor, covariance: Tensor) -> Prior:
         """Invert the covariance (D, D)."""
+        # the inverse and the determinant from one factor: log |Σ| = 2 Σ log L_kk never overflows
         factor = torch.linalg.cholesky(covariance)
         return cls(mean, torch.cholesky_inverse(factor), float(2 * factor.diagonal().log().sum()))
 
@@ -71,12 +72,14 @@ def word_part(batch: Batch, word_phi: Tensor, lam: Tensor) -> tuple[Tensor, Tens
     full = _extended(lam)
     # exponentials relative to the largest coordinate of each document, against overflow
     top = full.max(dim=1, keepdim=True).values
-    weight = (full - top).exp()
+    weight = (full - top).exp()  # (B, K)
     s = (weight[batch.rows] * word_phi).sum(dim=1).clamp_min(1e-30)  # Σ_k φ_kv e^{λ_k} of each stored word, (nnz,)
     value = lam.new_zeros(batch.size).index_add_(0, batch.rows, batch.counts * s.log())
+    # c_v φ_kv e^{λ_k} / s_v summed over words; e^{λ_k} is the same for all words of a document, and multiplied last
     expected = lam.new_zeros(batch.size, full.shape[1]).index_add_(
         0, batch.rows, (batch.counts / s)[:, None] * word_phi
     )
+    # each of the N tokens has e^top taken out of its logarithm
     return value + batch.total * top[:, 0], weight * expected
 
 
@@ -89,7 +92,7 @@ def bound(batch: Batch, word_phi: Tensor, prior: Prior, lam: Tensor, var: Tensor
 def rest(batch: Batch, prior: Prior, lam: Tensor, var: Tensor) -> Tensor:
     """The terms of the bound other than the word part (B,)."""
     inside = torch.cat([lam + var / 2, lam.new_zeros(len(lam), 1)], dim=1)
-    away = lam - prior.mean
+    away = lam - prior.mean  # (B, D)
     return (
         -batch.total * torch.logsumexp(inside, dim=1)
         - 0.5 * ((away @ prior.precision) * away).sum(dim=1)
@@ -149,6 +152,7 @@ def ascend(
     best = value + rest(batch, prior, lam, var)
     done = torch.zeros_like(best, dtype=torch.bool)  # finished documents are frozen: results do not depend on the batch
     for _ in range(steps):
+        # kept, so that documents that are done can be set back below
         old = lam, var, best, expected, value
         lam, best, expected, value = newton(batch, word_phi, prior, lam, var, best, expected, value)
         var, best = _spread(batch, prior, lam, var, best, value)
@@ -172,16 +176,17 @@ def newton(
     value: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """One Newton step of λ with word assignments fixed, shortened for documents whose bound would fall."""
-    p = _shares(lam, var)
+    p = _shares(lam, var)  # (B, D)
     n = batch.total[:, None]
-    gradient = expected[:, :-1] - n * p - (lam - prior.mean) @ prior.precision
+    gradient = expected[:, :-1] - n * p - (lam - prior.mean) @ prior.precision  # (B, D)
     # negative Hessian Σ⁻¹ + N (diag p − p pᵀ), (B, D, D); where it cannot be factored, a diagonal step is taken
     hessian = prior.precision + torch.diag_embed(n * p) - (n[:, :, None] * p[:, :, None]) * p[:, None, :]
     factor, info = torch.linalg.cholesky_ex(hessian)
     step = torch.cholesky_solve(gradient[:, :, None], factor)[:, :, 0]
+    # a factor that failed leaves numbers without meaning in its own document only
     step = torch.where((info == 0)[:, None] & torch.isfinite(step), step, gradient / prior.precision.diagonal())
     # backtracking per document: a step that raises the bound is taken once, any other is tried at a quarter of its size
-    size = torch.ones_like(best)
+    size = torch.ones_like(best)  # (B,)
     for _ in range(6):
         tried = lam + size[:, None] * step
         new_value, new_expected = word_part(batch, word_phi, tried)
@@ -193,6 +198,7 @@ def newton(
         if bool(better.all()):
             break
         size = torch.where(better, torch.zeros_like(size), size / 4)
+        # documents that moved try a step of 0 from here on: `better` stays true, and nothing changes
         step = torch.where(better[:, None], torch.zeros_like(step), step)
     return lam, best, expected, value
 
@@ -201,6 +207,7 @@ def _spread(batch: Batch, prior: Prior, lam: Tensor, var: Tensor, best: Tensor, 
     """Fixed-point steps ν_k² = 1 / (Σ⁻¹_kk + N e^{λ_k + ν_k²/2} / ζ), taken where the bound does not fall."""
     diagonal = prior.precision.diagonal()
     for _ in range(2):
+        # where the derivative of the bound by ν² is 0, given ν² on the right
         tried = 1 / (diagonal + batch.total[:, None] * _shares(lam, var))
         new = value + rest(batch, prior, lam, tried)
         better = new >= best

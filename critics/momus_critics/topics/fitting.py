@@ -28,8 +28,10 @@ def halves(counts: sparse.csr_array, seed: int) -> tuple[sparse.csr_array, spars
     """Split the tokens of each document at random into two halves, CSR (n, V) each."""
     rng = np.random.default_rng(seed)
     half = counts.copy()
+    # each token goes to either half by itself: both are samples of the same document
     half.data = rng.binomial(counts.data.astype(np.int64), 0.5).astype(np.float64)
     other = sparse.csr_array(counts - half)
+    # stored zeros would count as types of the document
     half.eliminate_zeros()
     other.eliminate_zeros()
     return sparse.csr_array(half), other
@@ -50,7 +52,7 @@ def log_likelihoods(theta: Floats, phi: Floats, other: sparse.csr_array) -> Floa
 def completed(model: Model, held: tuple[sparse.csr_array, sparse.csr_array], options: Options) -> Floats:
     """Log-likelihood of each second half given the first, in nats: float64 (n,)."""
     lam, _, _ = infer(held[0], model.weights, model.mean, model.covariance, options, 20)
-    theta = softmax(np.concatenate([lam, np.zeros((len(lam), 1))], axis=1), axis=1)
+    theta = softmax(np.concatenate([lam, np.zeros((len(lam), 1))], axis=1), axis=1)  # (n, K)
     return log_likelihoods(theta, model.phi, held[1])
 
 
@@ -147,6 +149,7 @@ def start(counts: sparse.csr_array, options: Options) -> Model:
     """Start from clusters of documents."""
     phi = smoothed(cluster_counts(counts, options.topics, options.seed))
     n, d = counts.shape[0], options.topics - 1
+    # η at the prior's mean: topics have equal shares in all documents, and only φ breaks the symmetry
     return Model(phi, phi, np.nan, np.zeros(d), np.eye(d), np.zeros((n, d)), np.full((n, d), 0.5))
 
 
@@ -167,6 +170,7 @@ def fit(counts: sparse.csr_array, options: Options, report: Callable[[int, Model
         model.curve.append(elbo)
         if report is not None:
             report(step + 1, model)
+        # the first steps may grow little before topics part
         if step > 4 and elbo - model.curve[-2] < options.tolerance * abs(elbo):
             break
     return model
@@ -201,9 +205,9 @@ def _batch(device: str) -> int:
 def _word_counts(batch: Batch, phi: Tensor, lam: Tensor) -> Tensor:
     """Expected counts of words in topics, transposed: (V, K)."""
     full = torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1)
-    weight = torch.softmax(full, dim=1)
+    weight = torch.softmax(full, dim=1)  # (B, K); a factor common to all topics cancels below
     word_phi = batch.gather(phi)
-    joint = weight[batch.rows] * word_phi
+    joint = weight[batch.rows] * word_phi  # (nnz, K)
     # topic probabilities of each stored word, times its count, (nnz, K)
     joint *= (batch.counts / joint.sum(dim=1).clamp_min(1e-30))[:, None]
     return torch.zeros_like(phi).index_add_(0, batch.words, joint)
@@ -216,7 +220,8 @@ def _maximise(model: Model, words: Floats, options: Options) -> None:
     model.mean = model.lam.mean(axis=0)
     away = model.lam - model.mean
     n, s = len(away), options.shrinkage
-    scatter = away.T @ away + np.diag(model.var.sum(axis=0))
+    scatter = away.T @ away + np.diag(model.var.sum(axis=0))  # Σ over documents of E (η − μ)(η − μ)ᵀ, (D, D)
+    # a topic that no document varies in would make Σ singular
     scatter[np.diag_indices(len(scatter))] += 1e-6 * n
     model.covariance = (scatter + s * np.diag(np.diag(scatter)) / n) / (n + s)
 
@@ -228,11 +233,13 @@ def dirichlets(words: Floats, smoothing: float) -> tuple[Floats, Floats, float]:
     >>> mean.round(3).tolist(), weights.round(3).tolist(), round(kl, 3)
     ([[0.667, 0.333]], [[0.638, 0.277]], 0.362)
     """
-    alpha, v = words + smoothing, words.shape[1]
+    alpha, v = words + smoothing, words.shape[1]  # (K, V)
     total = alpha.sum(axis=1, keepdims=True)
     log_phi = digamma(alpha) - digamma(total)
+    # KL of two Dirichlet distributions, whose parameters differ by the counts
     inside = (words * log_phi - gammaln(alpha)).sum()
     outside = gammaln(total).sum() - len(words) * (gammaln(v * smoothing) - v * gammaln(smoothing))
+    # with β near 0, exp E log φ of unseen words underflows, and its logarithm would be −∞
     return alpha / total, np.maximum(np.exp(log_phi), 1e-30), float(inside + outside)
 
 
@@ -262,6 +269,7 @@ def infer(
     lam, var, values = np.zeros((n, d)), np.zeros((n, d)), np.zeros(n)
     phi_t = torch.from_numpy(np.ascontiguousarray(weights.T)).to(options.device, options.dtype)
     prior = Prior.of(_tensor(mean, options), _tensor(covariance, options))
+    # the optimum of ν² without words: a document without any is done at once
     spread = 1 / prior.precision.diagonal()
     size = _batch(options.device)
     for first in range(0, n, size):

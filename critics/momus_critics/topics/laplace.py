@@ -50,7 +50,7 @@ def refine(
     lam, var = (torch.from_numpy(x).to(options.device, dtype) for x in (model.lam, model.var))
     mean, covariance = (torch.from_numpy(x).to(options.device, dtype) for x in (model.mean, model.covariance))
     n = counts.shape[0]
-    limit = np.log(counts.sum() / n) ** 2
+    limit = np.log(counts.sum() / n) ** 2  # (log of the mean length)²
     batches = _batches(counts, len(mean))
     with stage("covariance of topics", rounds) as advance:
         for i in range(rounds):
@@ -58,11 +58,12 @@ def refine(
             spread, expected = torch.zeros_like(covariance), torch.empty_like(lam)
             for rows in batches:
                 batch = Batch(counts[rows], options.device, dtype)
+                # three steps, as modes move little from one round to the next
                 lam[rows] = climb(batch, phi, prior, lam[rows], 3)
                 expected[rows], covariances = posterior_moments(batch, phi, prior, lam[rows])
-                spread += covariances.sum(dim=0)
+                spread += covariances.sum(dim=0)  # (D, D)
             mean = expected.mean(dim=0)
-            away = expected - mean
+            away = expected - mean  # (n, D)
             covariance, moved = _towards(covariance, _regularised(away.T @ away + spread, n))
             advance(i + 1)
             if float(_centred_variances(covariance).max()) > limit:
@@ -82,7 +83,7 @@ def _regularised(scatter: Tensor, n: int) -> Tensor:
 def _centred_variances(covariance: Tensor) -> Tensor:
     """Variances of log-odds against the average topic, (K,); they do not depend on which topic is the last."""
     k = len(covariance) + 1
-    whole = torch.nn.functional.pad(covariance, (0, 1, 0, 1))
+    whole = torch.nn.functional.pad(covariance, (0, 1, 0, 1))  # the last topic has log-odds 0 always, (K, K)
     centring = torch.eye(k, dtype=whole.dtype, device=whole.device) - 1 / k
     return (centring @ whole @ centring).diagonal()
 
@@ -93,15 +94,17 @@ def _towards(old: Tensor, target: Tensor) -> tuple[Tensor, float]:
     factor = torch.linalg.cholesky(old)
     half = torch.linalg.solve_triangular(factor, target, upper=False)
     ratio = torch.linalg.eigvalsh(torch.linalg.solve_triangular(factor, half.T, upper=False))
+    # beyond the target, a variance may fall below 0; it keeps a fifth at least
     stretch = STRETCH if 1 + STRETCH * (float(ratio.min()) - 1) > 0.2 else 1.0
     new = old + stretch * (target - old)
+    # symmetric but for rounding: Cholesky factors of the next round need it
     return (new + new.T) / 2, float((1 + stretch * (ratio - 1)).log().abs().max())
 
 
 def _batches(counts: sparse.csr_array, d: int) -> list[NDArray[np.intp]]:
     """Row numbers of documents in batches of similar numbers of types, as large as memory allows."""
     types = np.diff(counts.indptr)
-    order = np.argsort(-types, kind="stable")
+    order = np.argsort(-types, kind="stable")  # the most types first: the first of a batch sets its padding
     batches, first = [], 0
     while first < len(order):
         count = int(np.clip(CELLS // max(int(types[order[first]]) * d, 1), 1, 512))
@@ -113,6 +116,7 @@ def _batches(counts: sparse.csr_array, d: int) -> list[NDArray[np.intp]]:
 def climb(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor, steps: int) -> Tensor:
     """Take Newton steps of λ towards the mode of P(η | words)."""
     word_phi = batch.gather(phi)
+    # at ν² = 0 the bound is log P(words, η): its maximum is the mode
     no_variance = torch.full_like(lam, 1e-12)
     value, expected = word_part(batch, word_phi, lam)
     best = value + rest(batch, prior, lam, no_variance)
@@ -133,7 +137,7 @@ def posterior_moments(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor) -> t
     d = lam.shape[1]
     p = torch.softmax(torch.cat([lam, lam.new_zeros(len(lam), 1)], dim=1), dim=1)
     # topic probabilities of each stored word, (nnz, D)
-    r = p[batch.rows] * batch.gather(phi)
+    r = p[batch.rows] * batch.gather(phi)  # (nnz, K)
     r = (r / r.sum(dim=1, keepdim=True).clamp_min(1e-300))[:, :d]
     # pad them to (B, L, D), L being the largest number of types of a document; padding has count 0
     lengths = torch.bincount(batch.rows, minlength=batch.size)
@@ -149,25 +153,26 @@ def posterior_moments(batch: Batch, phi: Tensor, prior: Prior, lam: Tensor) -> t
     if bool(failed.any()):
         safe = torch.linalg.cholesky(prior.precision + _curvature(shares, total))
         factor = torch.where((failed == 0)[:, None, None], factor, safe)
-    v = torch.cholesky_inverse(factor)
+    v = torch.cholesky_inverse(factor)  # (B, D, D)
     skew = _skewness(words, counts, v) - _skewness(shares, total, v)
-    limit = HALF_NORMAL * v.diagonal(dim1=1, dim2=2).sqrt()
+    limit = HALF_NORMAL * v.diagonal(dim1=1, dim2=2).sqrt()  # (B, D)
     shift = (0.5 * v @ skew[:, :, None])[:, :, 0]
     return lam + shift.clamp(-limit, limit), v
 
 
 def _curvature(shares: Tensor, counts: Tensor) -> Tensor:
     """Σ_l c_l (diag r_l − r_l r_lᵀ), (B, D, D), of shares (B, L, D) and counts (B, L)."""
-    weighted = counts[:, :, None] * shares
+    weighted = counts[:, :, None] * shares  # (B, L, D)
     return torch.diag_embed(weighted.sum(dim=1)) - weighted.transpose(1, 2) @ shares
 
 
 def _skewness(shares: Tensor, counts: Tensor, v: Tensor) -> Tensor:
     """Σ_l c_l r_lk (q_lk − Σ_i r_li q_li), (B, D)."""
     # q_k = V_kk − 2 (r V)_k + r V rᵀ for k < K, and r V rᵀ for the last topic, whose coordinate is fixed, (B, L, D)
-    moved = shares @ v
-    inner = (shares * moved).sum(dim=2, keepdim=True)
+    moved = shares @ v  # (B, L, D)
+    inner = (shares * moved).sum(dim=2, keepdim=True)  # r V rᵀ, (B, L, 1)
     q = v.diagonal(dim1=1, dim2=2)[:, None, :] - 2 * moved + inner
     last = (1 - shares.sum(dim=2, keepdim=True)).clamp_min(0.0)
+    # q of the last topic is `inner`: its coordinate is fixed, so only r moves
     average = (shares * q).sum(dim=2, keepdim=True) + last * inner
     return (counts[:, :, None] * shares * (q - average)).sum(dim=1)

@@ -9,17 +9,17 @@
 """
 
 from momus_generating.decoding import Decoding, Drawn, document_seeds, sample
-from momus_generating.models import Generated, Generator, Prompt, Request, Sampler, ServerGenerator
+from momus_generating.models import DocumentRequest, Generated, Generator, ModelSampler, Prompt, ServerGenerator
 from momus_generating.writing import write_documents
 
 __all__ = [
     "Decoding",
+    "DocumentRequest",
     "Drawn",
     "Generated",
     "Generator",
+    "ModelSampler",
     "Prompt",
-    "Request",
-    "Sampler",
     "ServerGenerator",
     "document_seeds",
     "sample",

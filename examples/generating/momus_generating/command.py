@@ -170,7 +170,7 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
     >>> open_model("2-gram", fit=Corpus.from_texts(["a b"])).name
     '2-gram'
     """
-    from momus_generating.models import Sampler, ServerGenerator
+    from momus_generating.models import ModelSampler, ServerGenerator
 
     ngram = NGRAM.fullmatch(model)
     if ngram:
@@ -181,7 +181,7 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
             raise UsageError(f"a {model} model needs text to fit on", hint="pass it with --fit")
         fitted = NGramText(int(ngram[1]), get_tokenizer(tokens, lower=False), unknown=False).fit_corpus(fit)
         fitted.batch = options.get("batch", fitted.batch)
-        return Sampler(fitted)
+        return ModelSampler(fitted)
     if fit is not None:
         raise UsageError("only n-gram models can be fitted", hint="leave out --fit, or name a model such as 3-gram")
     if model.startswith(("http://", "https://")):
@@ -191,4 +191,4 @@ def open_model(model: str, *, fit: Corpus | None = None, tokens: str = "whitespa
                 f"{model} does not name a model of the server", hint="write http://host:port/v1#model-name"
             )
         return ServerGenerator(address, name, **options)
-    return Sampler(load_plugin(ADAPTERS, "scorer.transformers")(model, **options))
+    return ModelSampler(load_plugin(ADAPTERS, "scorer.transformers")(model, **options))

@@ -21,7 +21,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Request:
+class DocumentRequest:
     """A document to write: its number, its prompt, and the seed for sampling it."""
 
     number: int
@@ -47,7 +47,7 @@ class Generated:
         Why there is no text, or None.
     """
 
-    request: Request
+    request: DocumentRequest
     text: str
     tokens: int | None
     finished: bool
@@ -61,12 +61,12 @@ class Generator(Protocol):
 
     name: str
 
-    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
+    def generate(self, requests: Sequence[DocumentRequest], decoding: Decoding) -> Iterator[Generated]:
         """Write one document per request, in order, yielding each as soon as it is finished."""
         ...
 
 
-class Sampler:
+class ModelSampler:
     """Writes documents with a model that computes the next token, in batches of the model's size."""
 
     def __init__(self, model: StepModel) -> None:
@@ -77,7 +77,7 @@ class Sampler:
         """The state of the model, as far as it knows it."""
         return str(getattr(self.model, "identity", ""))
 
-    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
+    def generate(self, requests: Sequence[DocumentRequest], decoding: Decoding) -> Iterator[Generated]:
         """Write documents, in order; each depends on its prompt and its seed, not on the other requests."""
         model = self.model
         texts = list({r.prompt.text for r in requests} - {""})
@@ -114,7 +114,7 @@ class ServerGenerator(OpenAIServer):
         """The last part of the address that is asked."""
         return "chat" if self.chat else super().endpoint
 
-    def generate(self, requests: Sequence[Request], decoding: Decoding) -> Iterator[Generated]:
+    def generate(self, requests: Sequence[DocumentRequest], decoding: Decoding) -> Iterator[Generated]:
         """Generate documents, in order; a failed one carries its problem.
 
         Raises
@@ -126,7 +126,7 @@ class ServerGenerator(OpenAIServer):
             raise UsageError("servers do not support beam sampling", hint="run the model through transformers")
         yield from self.concurrently(requests, lambda r: self._generate_one(r, decoding))
 
-    def _generate_one(self, request: Request, decoding: Decoding) -> Generated:
+    def _generate_one(self, request: DocumentRequest, decoding: Decoding) -> Generated:
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": decoding.longest,

@@ -22,7 +22,7 @@ from momus.schema import build, parse_json, read_json
 from momus.text.counting import counted
 from momus.version import __version__
 from momus_generating.decoding import Decoding, document_seeds
-from momus_generating.models import Generated, Generator, Prompt, Request
+from momus_generating.models import DocumentRequest, Generated, Generator, Prompt
 
 WORDS = {"documents": "number of documents", "each": "number per prompt", "identity": "state of the model"}
 """How messages call the keys of a run's record, where they differ from the keys."""
@@ -39,7 +39,7 @@ class _Line(TypedDict):
 
 
 @dataclass
-class Outcome:
+class WritingOutcome:
     """The result of a run: documents in the file before, documents written, and reasons of failures by document id."""
 
     before: int = 0
@@ -59,7 +59,7 @@ def write_documents(
     resume: bool = False,
     overwrite: bool = False,
     reporter: Reporter | None = None,
-) -> Outcome:
+) -> WritingOutcome:
     """Write ``per_prompt`` documents per prompt to a JSON Lines file, and their provenance to ``*.run.json`` beside it.
 
     Each line has ``id``, ``text``, ``prompt_id``, ``model``, ``decoding``, ``seed``, ``tokens``, ``finished`` and
@@ -101,11 +101,11 @@ def write_documents(
     refuse_irregular(target)
     n, seeds = len(prompts), document_seeds(seed, per_prompt * len(prompts))
     # round k writes document k · n + j for prompt j; its name is that of the prompt, and a counter from 1
-    requests = [Request(i, prompts[i % n], s) for i, s in enumerate(seeds)]
+    requests = [DocumentRequest(i, prompts[i % n], s) for i, s in enumerate(seeds)]
     names = [f"{r.prompt.id}/{r.number // n + 1}" if r.prompt.id else str(r.number + 1) for r in requests]
     with locked(target):
         done = _begin(target, record, dict(zip(names, seeds, strict=True)), resume, overwrite)
-        outcome = Outcome(before=len(done))
+        outcome = WritingOutcome(before=len(done))
         todo = [r for name, r in zip(names, requests, strict=True) if name not in done]
         with (
             (reporter or Silent()).stage("writing documents", len(names)) as advance,

@@ -7,20 +7,20 @@
 (['rater-1', 'rater-2'], {'real': 5, 'model': 5})
 """
 
-from momus_people.answers import Answers, read_answers
+from momus_people.answers import RaterAnswers, read_answers
 from momus_people.build import create, make_study
-from momus_people.models import Estimate, Judgements, estimate
+from momus_people.models import Judgements, QualityEstimate, estimate
 from momus_people.power import Need, needs
 from momus_people.protocol import Protocol, preset, read_protocol
 from momus_people.result import StudyResult, analysed
 from momus_people.store import Study, read_study
 
 __all__ = [
-    "Answers",
-    "Estimate",
     "Judgements",
     "Need",
     "Protocol",
+    "QualityEstimate",
+    "RaterAnswers",
     "Study",
     "StudyResult",
     "analysed",

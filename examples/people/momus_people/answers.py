@@ -1,27 +1,38 @@
-"""Read and validate answers: files that raters' pages saved, and exports of Label Studio."""
+"""Read and validate answers: files that raters' pages saved."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from momus.errors import ReadingError, StoreError
 from momus.report.safe import one_line
-from momus.schema import build, read_json
+from momus.schema import read_json
 from momus_people.design import Trial
-from momus_people.label_studio import SavedAnswers, answers_of_export
 from momus_people.store import Study
 
-PASS = "pass files that a rater's page saved, or a JSON export of Label Studio"
+PASS = "pass files that a rater's page saved"
 LARGEST = 50_000_000
 """Bytes of a file of answers at most."""
+ANSWERS: Literal["momus-answers-1"] = "momus-answers-1"
+"""Format of files of answers."""
+
+
+class SavedAnswers(TypedDict):
+    """What a rater's page saves; each answer is checked by itself."""
+
+    format: Literal["momus-answers-1"]
+    study: str
+    rater: str
+    answers: list[Any]
+    comment: NotRequired[str | None]
 
 
 @dataclass(frozen=True)
-class Answer:
+class RaterAnswer:
     """One valid answer: a category, or ``left``, ``equal`` or ``right``."""
 
     trial: Trial
@@ -32,7 +43,7 @@ class Answer:
 
 
 @dataclass
-class Answers:
+class RaterAnswers:
     """All answers of a study.
 
     Attributes
@@ -49,14 +60,14 @@ class Answers:
         What raters wrote at the end.
     """
 
-    by_rater: dict[int, list[Answer]] = field(default_factory=dict)
+    by_rater: dict[int, list[RaterAnswer]] = field(default_factory=dict)
     missing: dict[int, int] = field(default_factory=dict)
     invalid: dict[int, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     comments: dict[int, str] = field(default_factory=dict)
 
 
-def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
+def read_answers(study: Study, paths: Sequence[Path]) -> RaterAnswers:
     """Read files of answers.
 
     Two files of one rater are put together: an answer to a trial that both have counts once, the later one if they
@@ -67,9 +78,8 @@ def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
     ReadingError
         A file cannot be read, is of another study, or holds something else.
     """
-    files = [f for path in paths for f in _files(study, path)]
-    found = Answers(notes=[n for _, notes in files for n in notes])
-    contents = [c for content, _ in files for c in content]
+    found = RaterAnswers()
+    contents = [_saved(study, path) for path in paths]
     numbers = {name: k for k, name in enumerate(study.raters)}
     for rater, name in enumerate(study.raters):
         mine = [c for c in contents if c["rater"] == name]
@@ -95,19 +105,15 @@ def read_answers(study: Study, paths: Sequence[Path]) -> Answers:
     return found
 
 
-def _files(study: Study, path: Path) -> Iterable[tuple[list[SavedAnswers], list[str]]]:
-    """The answer files in one file, and notes."""
+def _saved(study: Study, path: Path) -> SavedAnswers:
+    """The answers in one file."""
     try:
         if path.stat().st_size > LARGEST:
             raise StoreError(f"{path}: larger than {LARGEST:,} bytes", hint=PASS)
-        content = read_json(path, Any, PASS)
-        if isinstance(content, list) and content:
-            made, notes = answers_of_export(study, content)
-            return [(made, [f"{path.name}: {n}" for n in notes])]
-        saved = build(SavedAnswers, content, str(path), PASS)
+        saved = read_json(path, SavedAnswers, PASS)
         if saved["study"] != study.name:
             raise StoreError(f"{path}: of study {saved['study']!r}, and this is {study.name!r}", hint=PASS)
-        return [([saved], [])]
+        return saved
     except OSError as error:
         raise ReadingError(f"{path}: cannot be read ({error.strerror})", hint=PASS) from error
     except (StoreError, ValueError) as error:
@@ -115,10 +121,10 @@ def _files(study: Study, path: Path) -> Iterable[tuple[list[SavedAnswers], list[
         raise ReadingError(f"{path}: not a readable file of answers ({reason})", hint=PASS) from error
 
 
-def _joined(study: Study, rater: int, files: Sequence[SavedAnswers]) -> tuple[list[Answer], int, int]:
+def _joined(study: Study, rater: int, files: Sequence[SavedAnswers]) -> tuple[list[RaterAnswer], int, int]:
     """Valid answers in the order of the trials, the number of invalid ones, and of changed ones."""
     trials = {t.code: t for t in study.design.trials if t.rater == rater}
-    latest: dict[str, Answer] = {}
+    latest: dict[str, RaterAnswer] = {}
     faults = changed = 0
     for raw in (a for f in files for a in f["answers"]):
         made = _answer(study, trials, raw)
@@ -132,7 +138,7 @@ def _joined(study: Study, rater: int, files: Sequence[SavedAnswers]) -> tuple[li
     return [latest[c] for c in trials if c in latest], faults, changed
 
 
-def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> Answer | None:
+def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> RaterAnswer | None:
     """One valid answer; None if it is not among the choices."""
     if not isinstance(raw, dict) or not isinstance(raw.get("trial"), str) or raw["trial"] not in trials:
         return None
@@ -145,7 +151,7 @@ def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> Answer | None:
         return None
     seconds = raw.get("seconds")
     labels = raw.get("labels")
-    return Answer(
+    return RaterAnswer(
         trials[raw["trial"]],
         value,
         float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e7 else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -12,12 +11,11 @@ from scipy import stats
 from momus.inference import holm
 from momus.numeric.types import Bools, Floats, Ints
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import Scores
+from momus_people.judged import ReaderScores
 
-Strings = np.ndarray[Any, np.dtype[np.str_]]
 RESAMPLES = 999
 FEWEST = 8
-"""Fewest passages of a correlation; and fewest corpora whose means are correlated: half of that."""
+"""Fewest passages of a correlation."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +34,6 @@ class AxisRow:
         Of the partial correlation; adjusted over critics by Holm's method (yardsticks: NaN).
     passages, strata
         Passages with a value, and strata with two or more of them; one stratum means that all are compared.
-    of_corpora
-        Rank correlation of the means over corpora; NaN with fewer than four.
     """
 
     critic: str
@@ -52,16 +48,14 @@ class AxisRow:
     p_adjusted: float
     passages: int
     strata: int
-    of_corpora: float
     is_yardstick: bool = False
 
 
 def axis_rows(
-    scores: Scores,
+    scores: ReaderScores,
     values: Mapping[str, Sequence[float | None]],
     axes: Mapping[str, str],
     yardsticks: Sequence[Mapping[str, float]],
-    corpora: Sequence[str],
     seed: int = 0,
 ) -> list[AxisRow]:
     """Correlate scores with each critic's values, and with each yardstick.
@@ -73,11 +67,10 @@ def axis_rows(
     ----------
     values
         By critic, in the order of the study's passages.
-    yardsticks, corpora
-        Yardsticks and corpus of all passages.
+    yardsticks
+        Of all passages.
     """
     plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in scores.passage])
-    names = np.array([corpora[k] for k in scores.passage])
     judged = np.isfinite(plain).all(axis=1) & np.isfinite(scores.table).any(axis=0)
     columns = {
         c: np.array([np.nan if column[k] is None else column[k] for k in scores.passage], dtype=np.float64)
@@ -95,7 +88,7 @@ def axis_rows(
         table = np.column_stack([*(columns[c][kept] for c in members), plain[kept]])
         data = _data(table, len(members), scores, kept)
         listed = [(c, axes.get(c, c), False) for c in members] + [(y, y, True) for y in YARDSTICKS]
-        for row in _rows(data, listed, names[kept], seed):
+        for row in _rows(data, listed, seed):
             if not row.is_yardstick or kept.sum() == judged.sum():
                 found[row.critic, row.is_yardstick] = row
     order = [*((c, False) for c in columns), *((y, True) for y in YARDSTICKS)]
@@ -129,7 +122,7 @@ class _Data:
         return np.asarray(centred.T @ (centred * times[kept][:, None]))
 
 
-def _data(table: Floats, critics: int, scores: Scores, kept: Bools) -> _Data:
+def _data(table: Floats, critics: int, scores: ReaderScores, kept: Bools) -> _Data:
     strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
     return _Data(stats.rankdata(table, axis=0), critics, scores.table[:, kept], np.asarray(strata))
 
@@ -163,7 +156,7 @@ def _ratio(left: Floats, products: Floats) -> Floats:
     return np.where(varies, left[:, :-1, -1] / np.where(varies, scale, 1.0), np.nan)
 
 
-def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], names: Strings, seed: int) -> list[AxisRow]:
+def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], seed: int) -> list[AxisRow]:
     """One row per critic and yardstick, in the order of the columns."""
     raters = len(data.table)
     units = len(data.ranks) if data.is_one else int(data.strata.max()) + 1
@@ -182,26 +175,13 @@ def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], names: Strings, 
     reach = stats.norm.isf(0.025) * errors
     low, high = np.tanh(z - reach), np.tanh(z + reach)
     several = int((np.bincount(data.strata) > 1).sum())
-    given = np.isfinite(data.table)
-    means = np.where(given, data.table, 0.0).sum(axis=0) / given.sum(axis=0)
     rows = []
     for k, (critic, axis, is_yardstick) in enumerate(listed):
         p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
         one, partial = ((float(full[k, j]), float(low[k, j]), float(high[k, j])) for j in (0, 1))
-        of_corpora = _of_corpora(data.ranks[:, k], means, names)
         sizes = (len(data.ranks), several)
-        rows.append(AxisRow(critic, axis, *one, *partial, p, float("nan"), *sizes, of_corpora, is_yardstick))
+        rows.append(AxisRow(critic, axis, *one, *partial, p, float("nan"), *sizes, is_yardstick))
     return rows
-
-
-def _of_corpora(x: Floats, y: Floats, names: Strings) -> float:
-    """Rank correlation of means over corpora; NaN with fewer than four."""
-    known = np.unique(names)
-    if len(known) < FEWEST // 2:
-        return float("nan")
-    means = np.array([(x[names == n].mean(), y[names == n].mean()) for n in known])
-    varies = (np.ptp(means, axis=0) > 0).all()
-    return float(stats.spearmanr(means).statistic) if varies else float("nan")
 
 
 def within(values: Floats, strata: Ints, weights: Floats) -> Floats:

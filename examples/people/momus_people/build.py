@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.outliers.rows import outlier_rows
-from momus.outputs import write_text
-from momus.report.html import render_page
 from momus.runs.folder import RunFolder
 from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.text.corpus import Corpus
@@ -22,10 +18,10 @@ from momus.text.counting import counted
 from momus.version import __version__
 from momus_people.design import drawn
 from momus_people.excerpts import Excerpt, Stripped, excerpts_of
-from momus_people.label_studio import frequent_titles, screens, write_label_studio
+from momus_people.pages import frequent_titles, write_pages
 from momus_people.power import Need, needs
 from momus_people.protocol import Protocol
-from momus_people.store import RATERS, Study, check_free, name_of, study_folder
+from momus_people.store import Study, check_free, name_of, study_folder
 
 TITLES = "titles"
 """The labels that stand for the most frequent titles of the real text."""
@@ -129,7 +125,7 @@ def create(
     difference: float | None = None,
     pilot: Mapping[str, float] | None = None,
 ) -> Made:
-    """Draw a study and write its folder: `make_study`, then pages and tasks for raters.
+    """Draw a study and write its folder: `make_study`, then pages for raters.
 
     Parameters
     ----------
@@ -161,53 +157,4 @@ def create(
     }
     with study_folder(study, out, record) as folder:
         pages = write_pages(study, folder)
-        write_label_studio(study, folder)
     return Made(study, counts, found, [out / page.relative_to(folder) for page in pages])
-
-
-def write_pages(study: Study, folder: Path) -> list[Path]:
-    """Write ``raters/rater-1.html`` and so on, and return their paths."""
-    return [write_text(folder / RATERS / f"{name}.html", rater_page(study, k)) for k, name in enumerate(study.raters)]
-
-
-def rater_page(study: Study, rater: int) -> str:
-    """Render the page of a rater. Texts are JSON data that the script writes as text, never as HTML."""
-    from markupsafe import Markup
-
-    return render_page(
-        "study.html.j2",
-        script="study.js",
-        name=study.name,
-        rater=study.raters[rater],
-        data=Markup(inert_json(page_data(study, rater))),
-    )
-
-
-def page_data(study: Study, rater: int) -> dict[str, Any]:
-    """What the page knows: the protocol's words, and the screens of this rater."""
-    p = study.protocol
-    return {
-        "study": study.name,
-        "rater": study.raters[rater],
-        "kind": p.kind,
-        "question": p.asked,
-        "instructions": p.instructions,
-        "consent": p.consent,
-        "scale": list(p.scale),
-        "ties": p.ties,
-        "labels": list(study.labels),
-        "trials": [
-            {"id": s.code, "passages": [list(parts) for parts in s.passages]}
-            | ({} if s.truth is None else {"truth": list(s.truth)})
-            for s in screens(study, rater)
-        ],
-    }
-
-
-def inert_json(content: Any) -> str:
-    r"""JSON that cannot end the script element that holds it, nor begin a comment in it.
-
-    >>> inert_json(["</script><!--"])
-    '["\\u003c/script>\\u003c!--"]'
-    """
-    return json.dumps(content).replace("<", "\\u003c")

@@ -66,7 +66,7 @@ def new(
     reading: Annotated[Reading, Without(*UNREAD)] = Reading(),
     seed: Annotated[int | None, typer.Option(help="Random seed; the same seed draws the same study.")] = None,
 ) -> None:
-    """Draw a blinded study from a run: pages for raters, tasks for Label Studio, and the key.
+    """Draw a blinded study from a run: pages for raters, and the key.
 
     A run keeps no texts, so give those that it compared. The folder holds one
     HTML page per rater, which works offline; `key.json` says which passage is
@@ -117,7 +117,7 @@ def _protocol(preset: str | None, config: Path | None) -> Protocol:
     return Protocol() if config is None else read_protocol(config)
 
 
-class Pilot(TypedDict):
+class PilotRecord(TypedDict):
     """What is needed of the result of an earlier study: standard deviations of its random effects, in logits."""
 
     sds: dict[str, Annotated[float, Range(0, 1000)]]
@@ -132,7 +132,7 @@ def _pilot(path: Path | None) -> dict[str, float] | None:
         return None
     hint = "write it with `momus study read --out FILE`"
     try:
-        return read_json(path, Pilot, hint)["sds"]
+        return read_json(path, PilotRecord, hint)["sds"]
     except (FileNotFoundError, StoreError) as error:
         raise UsageError(
             f"--pilot {path}: not the result of a study ({str(error).splitlines()[0]})", hint=hint
@@ -145,7 +145,7 @@ RESULT = "a result of a study"
 @study.command(name="read")
 def read(
     folder: Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study, with its key.")],
-    answers: Annotated[list[Path], typer.Argument(help="Files that raters saved, or exports of Label Studio.")],
+    answers: Annotated[list[Path], typer.Argument(help="Files that raters saved.")],
     max_failed: Annotated[
         float, typer.Option(help="Leave raters out who fail more than this share of their attention checks.")
     ] = 0.5,

@@ -74,7 +74,7 @@ class Balance:
 
 
 @dataclass(frozen=True)
-class Design:
+class StudyDesign:
     """A study: all passages, the items (tuples of passage numbers), and the trials of all raters in their order."""
 
     passages: Sequence[Excerpt]
@@ -83,7 +83,7 @@ class Design:
     balance: Balance | None = None
 
 
-def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol, labels: Sequence[str] = ()) -> Design:
+def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol, labels: Sequence[str] = ()) -> StudyDesign:
     """Draw a study from the passages of each corpus; training passages have titles among the labels only.
 
     Raises
@@ -114,7 +114,7 @@ def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol, labels: Seq
         trials += _trials(rater, mine, items, passages, spare, protocol, rng)
     codes = rng.choice(16**6, len(trials), replace=False)
     trials = [replace(t, code=f"t{c:06x}") for t, c in zip(trials, codes, strict=True)]
-    return Design(passages, items, trials, _balance(passages, items, blocks, protocol, list(pool)))
+    return StudyDesign(passages, items, trials, _balance(passages, items, blocks, protocol, list(pool)))
 
 
 def corpora_of_items(names: list[str], protocol: Protocol, rng: np.random.Generator) -> list[tuple[str, ...]]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from momus.numeric.types import Floats, Ints
-from momus_people.answers import Answer, Answers
+from momus_people.answers import RaterAnswer, RaterAnswers
 from momus_people.models import Judgements
 from momus_people.store import Study
 
@@ -121,12 +121,12 @@ def with_others(unit: Ints, value: Ints, rater: Ints, one: int, seed: int = 0, t
     return WithOthers(float(x @ y) / scale, (beyond + 1) / (times + 1), len(x))
 
 
-def counted_answers(answers: Answers, raters: Collection[int]) -> list[Answer]:
+def counted_answers(answers: RaterAnswers, raters: Collection[int]) -> list[RaterAnswer]:
     """Answers to items, without checks, repeats and training, of these raters."""
     return [a for r in sorted(raters) for a in answers.by_rater.get(r, ()) if a.trial.role == "item"]
 
 
-def choice(study: Study, answer: Answer) -> int:
+def choice(study: Study, answer: RaterAnswer) -> int:
     """What was chosen, as a category from 0; of pairs, whatever side they were on: 0 second, 1 alike, 2 first."""
     if study.protocol.kind == "rating":
         return int(answer.value)
@@ -135,7 +135,7 @@ def choice(study: Study, answer: Answer) -> int:
     return 1 if preferred is None else 2 * (preferred == study.design.items[answer.trial.unit][0])
 
 
-def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
+def judgements_of(study: Study, answers: Sequence[RaterAnswer]) -> Judgements:
     """Answers to items, for `momus_people.models.estimate`; corpora without any are left out."""
     passages, items = study.design.passages, study.design.items
     names = [n for n in study.corpora if any(passages[k].corpus == n for a in answers for k in items[a.trial.unit])]
@@ -164,7 +164,7 @@ def judgements_of(study: Study, answers: Sequence[Answer]) -> Judgements:
 
 
 @dataclass(frozen=True)
-class Values:
+class UnitValues:
     """One row per answer and passage.
 
     Attributes
@@ -181,17 +181,17 @@ class Values:
     level: Level
 
 
-def values_of_units(study: Study, answers: Sequence[Answer]) -> Values:
+def values_of_units(study: Study, answers: Sequence[RaterAnswer]) -> UnitValues:
     """What raters agree about: ratings, or preferences."""
     rater = np.array([a.trial.rater for a in answers], dtype=np.int64)
     chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
     unit = np.array([a.trial.unit for a in answers], dtype=np.int64)
     level: Level = "nominal" if study.protocol.kind == "pair" and not study.protocol.ties else "ordinal"
-    return Values(unit, chosen, rater, level)
+    return UnitValues(unit, chosen, rater, level)
 
 
 @dataclass(frozen=True)
-class Scores:
+class ReaderScores:
     """How raters judged each passage.
 
     Attributes
@@ -210,7 +210,7 @@ class Scores:
     table: Floats
 
 
-def scores_of(study: Study, answers: Sequence[Answer]) -> Scores:
+def scores_of(study: Study, answers: Sequence[RaterAnswer]) -> ReaderScores:
     """Scores of all judged passages."""
     items, passages = study.design.items, study.design.passages
     used = sorted({k for a in answers for k in items[a.trial.unit]})
@@ -233,4 +233,4 @@ def scores_of(study: Study, answers: Sequence[Answer]) -> Scores:
         keys = [unit[k] for k in used]
     numbers: dict[object, int] = {}
     stratum = [numbers.setdefault(k, len(numbers)) for k in keys]
-    return Scores(np.array(used), np.array(stratum), table)
+    return ReaderScores(np.array(used), np.array(stratum), table)

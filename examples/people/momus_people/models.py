@@ -61,7 +61,7 @@ class Judgements:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class QualityEstimate:
     """Latent quality of the corpora.
 
     Attributes
@@ -136,7 +136,7 @@ def preference(difference: float, sds: Mapping[str, float], width: int) -> float
     return float(expit(difference + spread * nodes) @ weights / weights.sum())
 
 
-def estimate(judgements: Judgements) -> Estimate:
+def estimate(judgements: Judgements) -> QualityEstimate:
     """Fit the model that the answers ask for.
 
     Raises
@@ -150,7 +150,7 @@ def estimate(judgements: Judgements) -> Estimate:
     fit = _ordered(judgements, basis)
     k = len(fit.fixed) - basis.shape[1]
     thresholds, effects, covariance = fit.fixed[:k], fit.fixed[k:], fit.covariance[k:, k:]
-    return Estimate(
+    return QualityEstimate(
         judgements.corpora,
         basis @ effects,
         basis @ covariance @ basis.T,

@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from momus_people.answers import Answer, Answers
+from momus_people.answers import RaterAnswer, RaterAnswers
 from momus_people.judged import choice, counted_answers, values_of_units, with_others
-from momus_people.models import Estimate
+from momus_people.models import QualityEstimate
 from momus_people.store import Study, rater_name
 
 CHANCE, SURE = 0.05, 0.05
@@ -67,7 +67,12 @@ class RaterRow:
 
 
 def rater_rows(
-    study: Study, answers: Answers, out: Collection[int], fitted: Estimate | None, kept: Sequence[int], seed: int
+    study: Study,
+    answers: RaterAnswers,
+    out: Collection[int],
+    fitted: QualityEstimate | None,
+    kept: Sequence[int],
+    seed: int,
 ) -> list[RaterRow]:
     """One row per rater; ``out`` are left out, and ``kept`` take part."""
     values = values_of_units(study, counted_answers(answers, answers.by_rater))
@@ -121,7 +126,7 @@ def rater_rows(
     return rows
 
 
-def failed_checks(answers: Sequence[Answer]) -> tuple[int, int]:
+def failed_checks(answers: Sequence[RaterAnswer]) -> tuple[int, int]:
     """Failed attention checks, and those answered."""
     checks = [a for a in answers if a.trial.role == "check"]
     return sum(a.value != a.trial.expected for a in checks), len(checks)

@@ -13,10 +13,10 @@ from momus.errors import FittingError, UsageError
 from momus.files import plain
 from momus.limits import MOST_SEED
 from momus.numeric.types import Floats
-from momus_people.answers import Answer, Answers
+from momus_people.answers import RaterAnswer, RaterAnswers
 from momus_people.axis import AxisRow, axis_rows
 from momus_people.judged import Agreement, agreement, counted_answers, judgements_of, scores_of, values_of_units
-from momus_people.models import Estimate, estimate
+from momus_people.models import QualityEstimate, estimate
 from momus_people.raters import RaterRow, failed_checks, rater_rows
 from momus_people.store import Study
 
@@ -104,7 +104,7 @@ class StudyResult:
 
 def analysed(
     study: Study,
-    answers: Answers,
+    answers: RaterAnswers,
     *,
     max_failed: float = MOST_FAILED,
     exclude: Sequence[str] = (),
@@ -141,7 +141,7 @@ def analysed(
     if not counted:
         raise UsageError("no rater is left", hint=f"pass a larger {arg('max_failed')}, or exclude fewer raters")
     values = values_of_units(study, counted)
-    fitted: Estimate | None = None
+    fitted: QualityEstimate | None = None
     why = ""
     try:
         fitted = estimate(judgements_of(study, counted))
@@ -153,7 +153,6 @@ def analysed(
         study.values,
         study.axes,
         [e.yardsticks for e in passages],
-        [e.corpus for e in passages],
         seed,
     )
     in_items = sum(t.role == "item" for t in study.design.trials)
@@ -176,7 +175,7 @@ def analysed(
     )
 
 
-def _corpus_rows(study: Study, fitted: Estimate | None, answers: Sequence[Answer]) -> list[CorpusRow]:
+def _corpus_rows(study: Study, fitted: QualityEstimate | None, answers: Sequence[RaterAnswer]) -> list[CorpusRow]:
     items, passages = study.design.items, study.design.passages
     judged = [k for a in answers for k in items[a.trial.unit]]
     rows = []
@@ -195,14 +194,14 @@ def _corpus_rows(study: Study, fitted: Estimate | None, answers: Sequence[Answer
     return rows
 
 
-def _shown(fitted: Estimate, effect: float, study: Study) -> float:
+def _shown(fitted: QualityEstimate, effect: float, study: Study) -> float:
     if study.protocol.kind == "rating":
         mean = fitted.mean_rating(effect)
         return mean - 1 if len(study.protocol.scale) == 2 else mean
     return fitted.preference(effect)
 
 
-def _contrast_rows(fitted: Estimate | None) -> list[ContrastRow]:
+def _contrast_rows(fitted: QualityEstimate | None) -> list[ContrastRow]:
     """All pairs of corpora; with real text, only those with it."""
     if fitted is None:
         return []

@@ -3,7 +3,6 @@
 STUDY/study.json       protocol, question, raters, numbers of documents; nothing about single passages
 STUDY/key.json         which passage is from which document, what checks expect, values of critics: keep it back
 STUDY/raters/          one page per rater
-STUDY/label-studio/    tasks per rater, and the labelling configuration
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from momus.outputs import new_folder, writing
 from momus.ownership import check_place
 from momus.parameters import Range
 from momus.schema import read_json, seal
-from momus_people.design import Design, Trial
+from momus_people.design import StudyDesign, Trial
 from momus_people.excerpts import LONGEST, Excerpt
 from momus_people.protocol import Protocol, protocol_of
 
-STUDY, KEY, RATERS, LABEL_STUDIO = "study.json", "key.json", "raters", "label-studio"
+STUDY, KEY, RATERS = "study.json", "key.json", "raters"
 FORMAT: Literal["momus-study-1"] = "momus-study-1"
 BACKUP = "take the files of the study from a backup, or make it again"
 UNITLESS = ("check", "training")
@@ -54,7 +53,7 @@ class Study:
     name: str
     protocol: Protocol
     corpora: Sequence[str]
-    design: Design
+    design: StudyDesign
     labels: Sequence[str] = ()
     values: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     axes: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +73,7 @@ def rater_name(number: int) -> str:
     return f"rater-{number + 1}"
 
 
-def name_of(protocol: Protocol, design: Design) -> str:
+def name_of(protocol: Protocol, design: StudyDesign) -> str:
     """Name of a study: a digest of all that it depends on."""
     content: list[Any] = [protocol.to_json(), [(e.corpus, e.id, e.parts) for e in design.passages]]
     content.append([(t.rater, t.role, t.passages) for t in design.trials])
@@ -220,7 +219,7 @@ def read_study(folder: Path) -> Study:
     fault = _fault(public, key, protocol)
     if fault:
         raise StoreError(f"{folder / KEY}: {fault}", hint=BACKUP)
-    design = Design(passages, key["items"], key["trials"], None)
+    design = StudyDesign(passages, key["items"], key["trials"], None)
     return Study(public["study"], protocol, public["corpora"], design, public["labels"], key["values"], key["axes"])
 
 

@@ -223,7 +223,7 @@ def made_view(made: Made, out: str, difference: float | None) -> RenderableType:
                 parts.append(Text(f"{title}, documents of {one_line(name, 40)}: {one_line(listed, 400)}."))
     parts.append(Text(need_sentence(made.needs, p.items, DIFFERENCE if difference is None else difference)))
     parts.append(needs_table(made.needs, p.items))
-    parts.append(Text(f"Pages for raters: {out}/raters. Label Studio: {out}/label-studio. Keep {out}/key.json back."))
+    parts.append(Text(f"Pages for raters: {out}/raters. Keep {out}/key.json back."))
     return Group(*parts)
 
 

@@ -5,6 +5,6 @@ sections, long sections and rare titles.
 """
 
 from momus_preparing.filters import Filters, Titled
-from momus_preparing.pipeline import Prepared, prepare, titled_documents
+from momus_preparing.pipeline import PreparedTexts, prepare, titled_documents
 
-__all__ = ["Filters", "Prepared", "Titled", "prepare", "titled_documents"]
+__all__ = ["Filters", "PreparedTexts", "Titled", "prepare", "titled_documents"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from momus.text.documents import LeftOut
-    from momus_preparing import Prepared
+    from momus_preparing import PreparedTexts
 
 SHOWN_FILES = 5
 """Files that are named of those set aside."""
@@ -124,7 +124,7 @@ def _format(source: str) -> str | None:
     return "jsonl" if Path(place.path).suffix == ".txt" else None  # the files of Cohan et al. are JSON Lines named .txt
 
 
-def prepared_view(prepared: Prepared, out: Path, left_out: LeftOut | None = None) -> RenderableType:
+def prepared_view(prepared: PreparedTexts, out: Path, left_out: LeftOut | None = None) -> RenderableType:
     """Show how many documents were kept, why the others were dropped and left out, and how titles were changed."""
     from rich.console import Group
     from rich.markup import escape
@@ -170,6 +170,6 @@ def _left_out_lines(left_out: LeftOut | None) -> list[str]:
     return lines
 
 
-def _regained_lines(prepared: Prepared) -> list[str]:
+def _regained_lines(prepared: PreparedTexts) -> list[str]:
     """Say which options would have kept more documents."""
     return [f"{option} would keep {counted(n, 'more document')}" for option, n in prepared.regained.most_common()]

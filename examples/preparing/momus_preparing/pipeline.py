@@ -34,7 +34,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
 @dataclass
-class Prepared:
+class PreparedTexts:
     """Counts of documents, sections and titles, kept and dropped.
 
     Attributes
@@ -83,7 +83,7 @@ def titled_documents(corpus: Corpus) -> Iterator[Titled]:
 
 def prepare(
     documents: Iterable[Titled], out: Path, filters: Filters | None = None, overwrite: bool = False
-) -> Prepared:
+) -> PreparedTexts:
     """Write the documents that pass the filters as JSON Lines: ``id``, ``section_names``, ``sections``.
 
     Documents with short sections that are kept have the field ``short_sections`` too: their numbers, from 0.
@@ -108,7 +108,7 @@ def prepare(
     check_output(out, PREPARED)
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} is not a folder", hint="create it first")
-    tally = Prepared()
+    tally = PreparedTexts()
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as spool:
         title_counts = _first_pass(documents, chosen, tally, spool)
         spool.seek(0)
@@ -119,7 +119,7 @@ def prepare(
     return tally
 
 
-def _first_pass(documents: Iterable[Titled], filters: Filters, tally: Prepared, spool: IO[str]) -> Counter[str]:
+def _first_pass(documents: Iterable[Titled], filters: Filters, tally: PreparedTexts, spool: IO[str]) -> Counter[str]:
     """Spool the documents that pass all filters but that of rare titles; return how many of them hold each title."""
     lemma = lemmatizer(filters.language)
     title_counts: Counter[str] = Counter()
@@ -140,7 +140,7 @@ def _first_pass(documents: Iterable[Titled], filters: Filters, tally: Prepared, 
     return title_counts
 
 
-def nothing_kept(prepared: Prepared) -> UsageError:
+def nothing_kept(prepared: PreparedTexts) -> UsageError:
     """The error for a source of which no document is kept: why, and which option would keep most."""
     reasons = ", ".join(f"{n:,} × {reason}" for reason, n in prepared.dropped.most_common())
     if not prepared.regained:
@@ -157,7 +157,7 @@ def _second_pass(
     compression: str | None,
     filters: Filters,
     title_counts: Counter[str],
-    tally: Prepared,
+    tally: PreparedTexts,
 ) -> None:
     """Write the spooled documents that hold no rare title, spelling variants replaced."""
     import pyarrow as pa

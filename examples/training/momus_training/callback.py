@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,9 @@ from transformers import TrainerCallback
 from momus.critic import Critic
 from momus.critic.hooks import check_fitted, overlap
 from momus.critic.scores import Scores
-from momus.errors import MomusError, UsageError
+from momus.errors import UsageError
 from momus.inference.sequential import Look
 from momus.outputs import write_own
-from momus.plugins import TRACKERS, load_plugin, registered
-from momus.report.tracking import Tracker
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.verdicts.judge import judge
@@ -26,60 +24,6 @@ from momus_training.rollouts import Mode, Reward, Rollouts
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class TrainingLog:
-    """Where a callback writes numbers.
-
-    A callback of ``transformers`` does not know its trainer, nor the other callbacks that report to trackers. Trackers
-    that keep an active run per process get the numbers there.
-
-    Attributes
-    ----------
-    trainer
-        A trainer to log through instead, if it is known.
-    """
-
-    def __init__(self) -> None:
-        self.trainer: Any = None
-        self.trackers: dict[str, Tracker] = {}
-        self.folder = "."
-
-    def begin(self, args: Any) -> None:
-        """Find the trackers that the arguments of a training name; those that Momus lacks are warned of."""
-        if self.trainer is not None:
-            return
-        self.folder = str(getattr(args, "output_dir", None) or ".")
-        names = getattr(args, "report_to", None) or []
-        known = registered(TRACKERS)
-        for name in [names] if isinstance(names, str) else names:
-            if name in ("none", ""):
-                continue
-            try:
-                self.trackers[name] = load_plugin(TRACKERS, name)()
-            except MomusError as error:
-                why = error.message if name in known else "Momus has no such tracker"
-                warnings.warn(
-                    f"numbers of critics do not reach {name!r} ({why}): attach(trainer) logs them there", stacklevel=3
-                )
-
-    def write(self, numbers: Mapping[str, float], state: Any) -> None:
-        """Write numbers of the current step."""
-        if self.trainer is not None:
-            self.trainer.log(dict(numbers))
-            return
-        state.log_history.append({**numbers, "epoch": state.epoch, "step": state.global_step})
-        if not getattr(state, "is_world_process_zero", True):
-            return
-        for name, tracker in list(self.trackers.items()):
-            try:
-                if tracker.add(numbers, int(state.global_step), self.folder):
-                    continue
-                why = "it has no active run"
-            except Exception as error:  # a tracker must not end a training
-                why = f"{type(error).__name__}: {error}"
-            del self.trackers[name]
-            warnings.warn(f"numbers of critics no longer go to {name!r}: {why}", stacklevel=3)
 
 
 Generate = Callable[[Any, int], Sequence[str]]
@@ -99,9 +43,8 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
 
     For each critic, the headline statistic and Latent NLL (Latent PPL of sequences) of the texts, generated − real and
     its bootstrap interval over documents are logged as ``momus/CRITIC/STATISTIC`` with ``…/difference``, ``…/low`` and
-    ``…/high``: in the trainer's ``state.log_history``, in the trackers that ``report_to`` names and Momus knows
-    (``momus.trackers``; W&B, MLflow, TensorBoard, Trackio), and in `history`. For other trackers, `attach` logs through
-    the trainer itself.
+    ``…/high``: in the trainer's ``state.log_history`` and in `history`. `attach` logs them through the trainer, and
+    so in the trackers that ``report_to`` names.
 
     A training run is looked at many times, so a ``p`` below 0.05 at some look means little. Headline statistics also
     have ``p_always`` and ``alarm``: with `always_valid`, the probability of *any* false alarm, of any critic at any
@@ -178,7 +121,7 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
         self.repeated = RepeatedTests(self.settings, alpha, looks)
         self._scores: list[Scores] = []
         self._rollouts = Rollouts(rollouts)
-        self._log = TrainingLog()
+        self._trainer: Any = None
         if every < 0:
             raise UsageError(f"every is {every}", hint="give a number of steps, or 0 to look at each evaluation")
         if start and generate is None:
@@ -200,9 +143,9 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
     def attach(self, trainer: Any) -> Any:
         """Add the callback to a trainer, log through it, and return it.
 
-        This is needed only for trackers that Momus does not know, see `momus.report.tracking.Tracker`.
+        A callback of ``transformers`` does not know its trainer: without this, numbers reach no tracker.
         """
-        self._log.trainer = trainer
+        self._trainer = trainer
         trainer.add_callback(self)
         return trainer
 
@@ -230,7 +173,6 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
                 hint="give it generate=…, or wrap a reward function: watch(reward)",
             )
         self._rollouts.model = kwargs.get("model")
-        self._log.begin(args)
         self._look_at_real()
         if self.repeated.planned is None and self.every and state.max_steps > 0:
             self.repeated.planned = state.max_steps // self.every + self.start or None
@@ -287,7 +229,10 @@ class CriticCallback(TrainerCallback):  # type: ignore[misc]
             columns |= {k: row[k] for k in COUNTS}
             self.history.append({"step": int(state.global_step), "epoch": epoch, **columns})
             numbers |= _logged(verdict, look)
-        self._log.write(numbers, state)
+        if self._trainer is not None:
+            self._trainer.log(dict(numbers))
+        else:
+            state.log_history.append({**numbers, "epoch": state.epoch, "step": state.global_step})
 
     def _look_at_real(self) -> None:
         if self._scores:

@@ -15,7 +15,7 @@ def export(
         typer.Option(
             "--to",
             metavar="TRACKER:PLACE",
-            help="wandb:ENTITY/PROJECT, mlflow:EXPERIMENT, tensorboard:FOLDER or trackio:PROJECT; can be repeated.",
+            help="wandb:ENTITY/PROJECT, mlflow:EXPERIMENT or tensorboard:FOLDER; can be repeated.",
         ),
     ],
     run: Run = None,
@@ -29,7 +29,7 @@ def export(
         bool, typer.Option("--no-report", help="Send no HTML report: it holds passages of your documents.")
     ] = False,
 ) -> None:
-    """Send a finished run to experiment trackers: W&B, MLflow, TensorBoard, Trackio.
+    """Send a finished run to experiment trackers: W&B, MLflow, TensorBoard.
 
     Sends, for each text and axis, the size of the gap in human bands with its
     interval, the effect, the adjusted p-value and n; a table of verdicts; and the

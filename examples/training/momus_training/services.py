@@ -1,11 +1,8 @@
-"""Experiment trackers that results are sent to: Weights & Biases, MLflow, TensorBoard, Trackio."""
+"""Experiment trackers that results are sent to: Weights & Biases, MLflow, TensorBoard."""
 
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import Mapping
-from contextlib import redirect_stdout
 from pathlib import Path
 from time import time
 from typing import Any
@@ -66,15 +63,6 @@ class WandbTracker(ComparisonTracker):
                 target.finish()
         return f"run {target.name!r}: {target.dir.removesuffix('/files') if target.offline else target.url}"
 
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to ``wandb.run``, on the axis ``train/global_step`` that the Trainer of transformers uses."""
-        import wandb
-
-        if wandb.run is None:
-            return False
-        wandb.run.log({**numbers, "train/global_step": step, STEP: step})
-        return True
-
 
 BATCH = 500
 """Metrics per request; MLflow takes 1,000."""
@@ -118,17 +106,6 @@ class MlflowTracker(ComparisonTracker):
                 client.set_terminated(identifier, status)
         return f"{home}, run {identifier}"
 
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the active run."""
-        import mlflow
-        from mlflow.tracking import MlflowClient
-
-        active = mlflow.active_run()
-        if active is None:
-            return False
-        self._metrics(MlflowClient(), active.info.run_id, numbers, step)
-        return True
-
     def _metrics(self, client: Any, identifier: str, numbers: Mapping[str, float], step: int) -> None:
         from time import time
 
@@ -160,12 +137,6 @@ class TensorboardTracker(ComparisonTracker):
             write_own(folder / name, tracked.report.read_bytes(), REPORT_KIND)
         return f"folder {folder}"
 
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the run ``momus`` in ``TENSORBOARD_LOGGING_DIR``, else in the training's ``runs``."""
-        place = os.environ.get("TENSORBOARD_LOGGING_DIR") or os.path.join(folder, "runs")
-        _write(Path(place).expanduser() / "momus", _scalars(numbers), step)
-        return True
-
 
 def _scalars(numbers: Mapping[str, float]) -> list[Any]:
     from tensorboard.plugins.scalar.summary_v2 import scalar_pb
@@ -184,49 +155,3 @@ def _write(folder: Path, summaries: list[Any], step: int, **options: Any) -> Non
             writer.add_event(Event(wall_time=time(), step=step, summary=summary))
     finally:
         writer.close()
-
-
-class TrackioTracker(ComparisonTracker):
-    """Send results to Trackio.
-
-    The place is the name of a project; without one, the active run, else the project ``momus``. Runs are kept on this
-    machine (``TRACKIO_DIR``) unless the environment names a space or a server, as everywhere in Trackio.
-    """
-
-    def send(self, tracked: Tracked, place: str, *, run: str, step: int | None, options: Mapping[str, Any]) -> str:
-        """Send a comparison; returns the project and the run."""
-        import trackio
-
-        active = trackio.context_vars.current_run.get() if not place and not options else None
-        with redirect_stdout(io.StringIO()):  # Trackio prints how to open its dashboard
-            target = active or trackio.init(
-                **{
-                    "project": place or "momus",
-                    "name": run,
-                    "config": {"momus": tracked.settings},
-                    "resume": "allow",
-                    "embed": False,
-                    "auto_log_gpu": False,
-                    "auto_log_cpu": False,
-                    **options,
-                }
-            )
-            content: dict[str, Any] = dict(tracked.numbers)
-            content["momus/verdicts"] = trackio.Table(columns=list(COLUMNS), data=tracked.table())
-            content["momus/answer"] = trackio.Markdown(tracked.markdown)
-            if tracked.report is not None:
-                content["momus/report"] = trackio.Html(str(tracked.report))
-            target.log(content, step=step)
-            if active is None:
-                trackio.finish()
-        return f"project {target.project!r}, run {target.name!r}"
-
-    def add(self, numbers: Mapping[str, float], step: int, folder: str) -> bool:
-        """Add numbers to the active run."""
-        import trackio
-
-        active = trackio.context_vars.current_run.get()
-        if active is None:
-            return False
-        active.log(dict(numbers), step=step)
-        return True

@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse, stats
 
 from momus import Corpus, MomusError
-from momus.calibration import Plan, calibrate, cells, worker
-from momus.calibration.cells import Cell
+from momus.calibration import CalibrationPlan, calibrate, cells, worker
+from momus.calibration.cells import SplitCell
 from momus.calibration.rates import Rate, detectable, family_wise
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, perplexity, total_variation
@@ -240,7 +240,7 @@ def test_a_folder_of_the_released_version_is_taken(tmp_path):
 
 def cell(strength, alarms, n=100, difference=0.0):
     p = [0.01] * alarms + [0.5] * (n - alarms)
-    return Cell(
+    return SplitCell(
         "c", "s", "none" if strength == 0 else "d", strength, 9, 9, tuple(p), ("s",) * n, (difference,) * n, 0, 0, 18
     )
 
@@ -293,4 +293,4 @@ def test_a_critic_that_cannot_score_is_named_not_hidden():
 
 
 def test_plan_defaults_to_halves():
-    assert Plan().pairs(101) == [(50, 50)]
+    assert CalibrationPlan().pairs(101) == [(50, 50)]

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from momus import Corpus, MomusError
-from momus.calibration import Plan, calibrate
-from momus.calibration.cells import Cell, Draws, measure
-from momus.calibration.plan import Units
+from momus.calibration import CalibrationPlan, calibrate
+from momus.calibration.cells import RandomSplits, SplitCell, measure
+from momus.calibration.plan import SplitUnits
 
 WORDS = [f"w{i}" for i in range(60)]
 
@@ -44,7 +44,7 @@ def test_by_group_keeps_the_level_that_splits_of_documents_cannot_check():
 
 def test_no_group_is_on_both_sides_and_none_is_split():
     names = ["b", "a", None, "a", "b", "c", "d"]
-    units = Units.of(names, [f"x {i}" for i in range(7)])
+    units = SplitUnits.of(names, [f"x {i}" for i in range(7)])
     seen = []
 
     class Judge:
@@ -55,7 +55,7 @@ def test_no_group_is_on_both_sides_and_none_is_split():
             seen.append((real.tolist(), generated.tolist(), [g.tolist() for g in groups]))
             return 0.5, "x", 0.0
 
-    cell = measure(Cell("c", "x", "none", 0.0, 2, 2), Draws(Judge(), (2, 2), 0, units=units), 50)
+    cell = measure(SplitCell("c", "x", "none", 0.0, 2, 2), RandomSplits(Judge(), (2, 2), 0, units=units), 50)
     assert (cell.usable, cell.tested) == (4, 50), "group d has no usable document"
     for real, generated, groups in seen:
         for rows, numbers in zip((real, generated), groups, strict=True):
@@ -109,4 +109,4 @@ def test_a_text_without_groups_cannot_be_split_by_them():
 
 
 def test_plan_counts_documents_unless_asked():
-    assert (Plan().units, Plan(by="prompt").units) == ("documents", "prompts")
+    assert (CalibrationPlan().units, CalibrationPlan(by="prompt").units) == ("documents", "prompts")

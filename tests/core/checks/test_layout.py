@@ -5,7 +5,7 @@ import pytest
 
 import momus
 from momus import Corpus
-from momus.checks.layout import Layout, layout_of, layout_sentence
+from momus.checks.layout import TextLayout, layout_of, layout_sentence
 from momus.reading import ReadingOptions
 from momus.report.words.sentences import first_sentences
 from momus.runs.answer import answer_of
@@ -26,13 +26,13 @@ STORY = 'The rain had stopped by the time they reached the house. "It is late", 
 )
 def test_the_layout_of_a_text(text, breaks, spacing):
     found = layout_of(TextSketch.of(Corpus.from_texts([f"{text} {i}" for i in range(4)], name="x")))
-    assert found == Layout("x", 4, breaks, spacing)
+    assert found == TextLayout("x", 4, breaks, spacing)
 
 
 def test_only_large_differences_are_said():
-    real, near, far = Layout("real", 50, 0.0, 0.1), Layout("a", 50, 0.4, 0.0), Layout("b", 50, 0.9, 0.0)
+    real, near, far = TextLayout("real", 50, 0.0, 0.1), TextLayout("a", 50, 0.4, 0.0), TextLayout("b", 50, 0.9, 0.0)
     assert layout_sentence([real, near], {}) == ""
-    assert layout_sentence([real, Layout("b", 5, 0.9, 0.0)], {}) == "", "too few documents"
+    assert layout_sentence([real, TextLayout("b", 5, 0.9, 0.0)], {}) == "", "too few documents"
     said = layout_sentence([real, near, far], {"breaks": ["rhythm", "repetition"]})
     shares = "90 % of b against 0 % of human documents have line breaks"
     assert said.startswith(f"Layout differs: {shares}, which touches rhythm and repetition. normalise=['whitespace']")

@@ -235,7 +235,7 @@ CIRCLES = {
     "text-number": ([{"text": 3, "output": "To be.", "note": ""}], None, ["output"]),
     "wrong-name": ([{"text": None, "output": "To be."}], "txt", ["output"]),
     "tried": ([{"output": None, "text": None, "story": "To be."}], "output", ["story"]),
-    "inner": ([{"output": {"answer": "To be.", "score": 1}}], "output", ["output.answer"]),
+    "inner": ([{"output": {"remark": "To be.", "score": 1}}], "output", ["output.remark"]),
     "sections": ([{"sections": None, "body": "To be.", "title": "T"}], None, ["body", "title"]),
     "most": ([{"a": "x", "b": "y"}, {"b": "y"}], None, ["b", "a"]),
     "list": ([{"id": "7", "prompt": "p", "replies": ["To be.", "Or not."]}], None, ["replies"]),
@@ -326,7 +326,7 @@ TABLES = {
     "open": ("a.csv", 'text,label\n"To be,b\n', {}, ["ends within a quoted cell", "line 2", "quotation mark"]),
     "inside": ("a.csv", 'text,label\n"To "be"",b\n', {}, ["not a row of cells", "line 2", "twice"]),
     "names": ("a.csv", "text,text\na,b\n", {}, ["names the column 'text' 2 times"]),
-    "columns": ("a.csv", "body,label\na,b\n", {}, ["'body' (string)", "field='body' or field='label'"]),
+    "columns": ("a.csv", "body,label\na,b\n", {}, ["'body' (string)", "field='body' (“a”) or field='label'"]),
     "head": ("a.csv", "text,label\n", {}, ["no documents found"]),
     "encoding": ("a.csv", b"text\ncaf\xe9 noir\n", {}, ["encoding='latin-1'"]),
 }

@@ -409,10 +409,14 @@ def test_different_errors_are_reported_apart():
     assert "stopped" not in report.counts, "checks that fail by themselves are no victims of an error"
 
 
+OF_KINDS = {"needed_fields_are_read", "critics_without_latents_have_statistics"}
+"""Checks of paired critics and of critics of statistics alone."""
+
+
 def test_a_right_critic_passes():
     report = conformance.check_critic(Right())
     assert report.ok, str(report)
-    assert len(report.records) == len(conformance.check_names(slow=False))
+    assert {*conformance.check_names(slow=False)} - {r.name for r in report.records} == OF_KINDS
 
 
 def test_an_expected_failure_is_announced_and_must_happen():
@@ -483,7 +487,7 @@ def test_the_command(capsys, monkeypatch):
 
     code, output = run("length")
     assert code == 0, output
-    assert f"{len(conformance.check_names(slow=False))} checks" in output
+    assert f"{len(conformance.check_names(slow=False)) - len(OF_KINDS)} checks" in output
     code, output = run("momus.text.corpus:Corpus")
     assert (code, "not a subclass" in output) == (2, True)
     code, output = run("nowhere.at_all:X")

@@ -116,6 +116,7 @@ def test_overlap_with_the_fitted_text_is_counted():
         ("log_prior", lambda self, z: LogPrior(np.array(["a"] * 4), np.ones(4, int)), "texts, expected real numbers"),
         ("log_prior", lambda self, z: LogPrior(np.zeros(4) + 1j, np.ones(4, int)), "complex numbers"),
         ("log_prior", lambda self, z: LogPrior(np.zeros(4), np.full(4, 0.5)), "numbers that are not whole"),
+        ("log_prior", lambda self, z: LogPrior(np.zeros(4), np.full(4, -1)), "or are negative"),
         ("log_prior", lambda self, z: LogPrior(np.zeros(4), np.ones(4, int), np.zeros(3)), "3 rows for 4 documents"),
         ("log_prior", lambda self, z: LogPrior.of_vectors(np.full(len(z), -1e308)), "at most 1e"),
         ("sufficient_statistics", lambda self, z: None, "expected a mapping"),

@@ -101,7 +101,8 @@ def in_another_process(*critics, python=None):
         "print(json.dumps([source_digest(critic_class(named(c))()) for c in sys.argv[1:]]))"
     )
     *critics, place = critics
-    path = os.pathsep.join([str(place), *map(str, python or ()), os.environ["PYTHONPATH"]])
+    places = (place, *(python or ()), os.environ.get("PYTHONPATH"))
+    path = os.pathsep.join(str(p) for p in places if p)
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", code, *critics], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

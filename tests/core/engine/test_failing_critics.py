@@ -1,5 +1,6 @@
 """A critic that fails: an error with its line where it was asked for, left out with a reason where it was not."""
 
+import ctypes
 import errno
 import io
 import json
@@ -10,12 +11,17 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import momus
 from momus.calibration.calibrate import calibrate
+from momus.cli.app import app
 from momus.critic import registry
 from momus.critic.registry import make_critics
-from momus.errors import CriticError, FittingError, UsageError
+from momus.engine.scoring import score_parts
+from momus.errors import CriticError, FittingError, PluginError, UsageError
+from momus.foreign import contained
+from momus.outliers.filtering import filter_text
 from momus.progress import Silent
 
 SOURCE = '''
@@ -135,7 +141,7 @@ def test_a_critic_cannot_end_the_program(mine, written, where, how):
         momus.compare(**given, critics=[mine])
 
 
-@pytest.mark.parametrize("how", ["raise", "exit", "_exit"])
+@pytest.mark.parametrize("how", ["raise", pytest.param("exit", marks=pytest.mark.slow), "_exit"])
 def test_so_in_several_processes(mine, written, how):
     words = "there are no letters" if how == "raise" else "tries to end the program (exit code 0)"
     assert_left_out(momus.compare(**arguments(written, "project", how), jobs=2), words)
@@ -172,6 +178,58 @@ def test_so_in_a_calibration(mine, written, where):
         calibrate(texts["real"], config=config, critics=[mine], **options)
 
 
+@pytest.fixture
+def fitted(mine, tmp_path):
+    """A folder of both critics, one of which fails when it scores, and a text."""
+    texts = [f"{'ab ' * (i % 7 + 1)}x{i}" for i in range(60)]
+    for critic in make_critics(["failing", "length"], {"failing": {"where": "log_prior"}}):
+        critic.fit(texts).save(tmp_path / "run" / "critics" / critic.name)
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps({"text": t + "."}) + "\n" for t in texts))
+    return tmp_path
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_so_where_the_critics_of_a_run_score(fitted, workers):
+    text, out = [fitted / "x.jsonl"], fitted / "rows"
+    again = {"resume": True}
+    for options in ({}, again, {"overwrite": True}, again):
+        run = score_parts([fitted / "run"], text, out, workers=workers, part_size=20, **options)
+        assert list(run.failed) == ["failing"]
+        assert "there are no letters" in run.failed["failing"]
+        assert {tuple(done.nats) for done in run.done} == {("length",)}
+        assert run.kept == (len(run.parts) if options == again else 0)
+    named = [fitted / "run" / "critics" / name for name in ("failing", "length")]
+    with pytest.raises(CriticError, match="there are no letters"):
+        score_parts(named, text, fitted / "named")
+    with pytest.raises(CriticError, match="there are no letters"):
+        score_parts([fitted / "run"], text, fitted / "ranks", rank=0, world=2)
+
+
+def test_so_where_a_text_is_scored_without_a_folder(fitted):
+    done = CliRunner().invoke(app, ["score", str(fitted / "run"), str(fitted / "x.jsonl")])
+    assert done.exit_code == 0
+    assert "length: Latent NLL" in done.output
+    assert f"Left out: 'failing' (log_prior failed at mine.py:{LINE}" in " ".join(done.output.split())
+    critic = fitted / "run" / "critics" / "failing"
+    assert CliRunner().invoke(app, ["score", str(critic), str(fitted / "x.jsonl")]).exit_code != 0
+
+
+def test_so_in_a_filter(fitted):
+    text, out = [fitted / "x.jsonl"], [fitted / name for name in ("kept.jsonl", "dropped.jsonl", "scores")]
+    for options in ({}, {"overwrite": True}):
+        done = filter_text(text, [fitted / "run"], text, *out, fdr=0.2, **options)
+        assert list(done.failed) == ["failing"]
+        assert list(done.by_critic) == ["length"]
+
+
+def test_a_critic_of_a_run_that_is_gone_is_left_out(fitted, monkeypatch):
+    monkeypatch.setattr(registry, "_LOCATED", {})
+    run = score_parts([fitted / "run"], [fitted / "x.jsonl"], fitted / "rows")
+    assert "failing" in run.failed["failing"]
+    with pytest.raises(PluginError):
+        score_parts([fitted / "run" / "critics" / "failing"], [fitted / "x.jsonl"], fitted / "other")
+
+
 def test_what_is_not_the_fault_of_a_critic_passes(mine, written, monkeypatch):
     given = arguments(written, "")
     (critic,) = make_critics(["failing"], {})
@@ -203,6 +261,26 @@ def test_what_a_critic_prints_goes_to_standard_error(mine, written, capsys):
     with redirect_stdout(outer):
         print("after")
     assert outer.getvalue() == "after\n", "output is as before, also after an error"
+
+
+def test_what_native_code_and_programs_write_goes_to_standard_error(capfd):
+    libc = ctypes.CDLL(None) if os.name == "posix" else None
+    print("before", flush=True)
+    with contained, contained:  # of a critic that calls another
+        os.write(1, b"descriptor\n")
+        subprocess.run(["echo", "program"], check=True)
+        if libc is not None:
+            libc.puts(b"library")  # kept back by C until its buffer is full or flushed
+    print("after", flush=True)
+    captured = capfd.readouterr()
+    assert captured.out == "before\nafter\n"
+    assert set(captured.err.split()) == {"descriptor", "program", *(["library"] if libc is not None else [])}
+
+
+def test_foreign_code_runs_where_standard_output_is_closed():
+    code = "import os\nos.close(1)\nfrom momus.foreign import contained\nwith contained: os.write(2, b'ran')\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
+    assert done.stderr == b"ran"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")

@@ -41,9 +41,9 @@ def test_all_rows_and_what_is_shown_are_the_same(both, written, tmp_path):
     assert (tmp_path / "parts/report.html").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("documents", [7, 64])
-def test_two_processes_and_other_parts_change_nothing(both, written, documents):
-    assert_same(*both(FEW, **written(), documents=documents, jobs=2))
+@pytest.mark.parametrize(("documents", "jobs"), [(7, 2), pytest.param(64, 1, marks=pytest.mark.slow)])
+def test_two_processes_and_other_parts_change_nothing(both, written, documents, jobs):
+    assert_same(*both(FEW, **written(), documents=documents, jobs=jobs))
 
 
 def test_pairs_of_prompts(both, written):
@@ -59,12 +59,17 @@ def test_prompts_with_several_answers(both, written):
     assert_same(memory, parts)
 
 
-def test_groups(both, written):
+def test_groups_with_their_checks_and_warnings(both, written):
     memory, parts = both(FEW, **written(groups=20))
     assert 1 < parts.signature["corpora"][1]["groups"] <= 20
     assert_same(memory, parts)
+    assert memory.warnings
+    assert sorted(memory.warnings) == sorted(parts.warnings)
+    for what in ("checks", "languages"):
+        same(memory.signature[what], parts.signature[what], what)
 
 
+@pytest.mark.slow
 def test_several_texts_and_their_pairs(both, written):
     memory, parts = both(("length", "type-token"), **written((80, 60, 50, 45, 55), prompts=25), pairwise=True)
     assert len(parts.pairs) == 6
@@ -72,7 +77,10 @@ def test_several_texts_and_their_pairs(both, written):
     assert_same(memory, parts)
 
 
-@pytest.mark.parametrize("labels", [{}, {"groups": 20}, {"prompts": 15}, {"ids": False}])
+@pytest.mark.parametrize(
+    "labels",
+    [{}, *(pytest.param(x, marks=pytest.mark.slow) for x in ({"groups": 20}, {"prompts": 15}, {"ids": False}))],
+)
 def test_half_of_the_real_text_is_set_apart(both, written, labels):
     memory, parts = both(FEW, **{**written((80, 90, 50), **labels), "fit": None}, seed=3)
     assert parts.signature["split"]
@@ -81,9 +89,12 @@ def test_half_of_the_real_text_is_set_apart(both, written, labels):
 
 
 def test_ids_that_are_missing(both, written):
-    assert_same(*both(("length",), **written(ids=False)))
+    memory, parts = both(("length",), **written(ids=False))
+    assert_same(memory, parts)
+    assert plain(parts.results[0].to_json()), "numbers that JSON knows"
 
 
+@pytest.mark.slow
 def test_unpaired_and_within_bounds(both, written):
     memory, parts = both(("length", "type-token"), **written(prompts=1000), paired=False, equivalence=0.5)
     assert_same(memory, parts)
@@ -94,14 +105,6 @@ def test_refits(both, written):
     memory, parts = both(("length",), **written(), refits=3)
     assert any(v.refit_spread for v in parts.verdicts)
     assert_same(memory, parts)
-
-
-def test_checks_and_warnings_are_the_same(both, written):
-    memory, parts = both(FEW, **written(groups=20))
-    assert memory.warnings
-    assert sorted(memory.warnings) == sorted(parts.warnings)
-    for what in ("checks", "languages"):
-        same(memory.signature[what], parts.signature[what], what)
 
 
 def test_the_sample_for_analyses_of_all_axes_is_the_same(both, written, monkeypatch):
@@ -286,8 +289,3 @@ def test_only_files_of_a_size_are_scored_in_parts(written, monkeypatch):
     assert found.size == sum(sizes)
     assert large_texts(["in memory"], texts["generated"], options) is None
     assert large_texts(texts["real"], {"a": momus.read_corpus(texts["generated"]["a"])}, options) is None
-
-
-def test_results_hold_numbers_that_json_knows(both, written):
-    _, parts = both(("length",), **written())
-    assert plain(parts.results[0].to_json())

@@ -84,9 +84,10 @@ def assert_same(one, other, *, evidence=True):
             same(a.row(), b.row(), f"{which}/{a.critic}/{a.statistic}/{a.generated}")
     same(plain(asdict(one.joint)), plain(asdict(other.joint)), "joint")
     for a, b in zip(one.results, other.results, strict=True):
+        others = b.to_json()
         for key, value in a.to_json().items():
             if key not in ("signature", "verdicts", "pairs") and (evidence or key != "evidence"):
-                same(value, b.to_json()[key], f"{a.name}/{key}")
+                same(value, others[key], f"{a.name}/{key}")
     documents = one.documents, other.documents
     assert list(documents[0].columns) == list(documents[1].columns)
     assert documents[0].drop(columns=NUMBERS).equals(documents[1].drop(columns=NUMBERS))

@@ -251,19 +251,21 @@ def test_multiplicity():
     assert len(holm([])) == 0
 
 
-def test_ordering_ties_gives_a_distance_of_few_values_its_level():
-    """KS of 20 and 20 moves in steps of 1/20: 2,000 null samples at the 5 % level, without and with an order."""
+@pytest.mark.parametrize("runs", [300, pytest.param(2000, marks=pytest.mark.slow)])
+def test_ordering_ties_gives_a_distance_of_few_values_its_level(runs):
+    """KS of 20 and 20 moves in steps of 1/20: null samples at the 5 % level, without and with an order."""
     rng = np.random.default_rng(0)
     plain = Statistic("ks", "x", "distance", kolmogorov_smirnov)
     ordered = Statistic("ks", "x", "distance", kolmogorov_smirnov, ties=mean_gap)
     alarms = np.zeros(2)
-    for _ in range(2000):
+    for _ in range(runs):
         rank = rng.permutation(40)
         rows = sparse.csr_array((np.ones(40), (np.arange(40), rank)), shape=(40, 40))
         sides = {"x": rows[:20]}, {"x": rows[20:]}
         alarms += [axis_test([s], *sides, permutations=199, seed=1)[0] <= 0.05 for s in (plain, ordered)]
-    assert alarms[0] / 2000 < 0.042
-    assert stats.binomtest(int(alarms[1]), 2000, 0.05).pvalue > 0.01
+    assert alarms[0] < alarms[1], "an order of ties only adds alarms"
+    assert alarms[0] / runs < 0.042
+    assert stats.binomtest(int(alarms[1]), runs, 0.05).pvalue > 0.01
 
 
 def test_relabelling_within_prompts_is_exact():
@@ -312,12 +314,13 @@ class Plain(Critic[Values]):
         return LogPrior.of_vectors(latents.values)
 
 
+@pytest.mark.parametrize("runs", [120, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shared", [True, False])
-def test_several_documents_of_a_prompt_keep_the_level(shared):
-    """400 null samples of 20 prompts, 1 real and 3 generated documents each, whose prompts differ: level 5 %."""
+def test_several_documents_of_a_prompt_keep_the_level(shared, runs):
+    """Null samples of 20 prompts, 1 real and 3 generated documents each, whose prompts differ: level 5 %."""
     rng = np.random.default_rng(4)
     alarms = loose = 0
-    for k in range(400):
+    for k in range(runs):
         prompt = rng.normal(size=40)
         owners = np.repeat(np.arange(20), 3)
         real = prompt[:20] if shared else prompt[20:]
@@ -332,15 +335,16 @@ def test_several_documents_of_a_prompt_keep_the_level(shared):
         found = judge(Plain(), *sides, permutations=199, seed=k)
         alarms += found[0].p <= 0.05
         loose += one(MEAN, ones(nll[0]), ones(nll[1]), permutations=199, seed=k).p <= 0.05
-    assert stats.binomtest(int(alarms), 400, 0.05).pvalue > 0.001
-    assert loose > 32 or shared, "what the level is without regard to prompts"
+    assert stats.binomtest(int(alarms), runs, 0.05).pvalue > 0.001
+    assert shared or loose > 0.08 * runs, "what the level is without regard to prompts"
 
 
+@pytest.mark.parametrize("runs", [120, pytest.param(400, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("design", ["unequal", "skewed", "paired", "within prompts"])
-def test_intervals_cover_in_every_design(design):
-    """400 samples each; benchmarks/validity/coverage.py has 1,000 of the protocol's own statistics."""
+def test_intervals_cover_in_every_design(design, runs):
+    """Of 95 % intervals; benchmarks/validity/coverage.py has 1,000 samples of the protocol's own statistics."""
     rng, inside = np.random.default_rng(5), 0
-    for k in range(400):
+    for k in range(runs):
         options = {}
         if design == "unequal":
             a, b, true = rng.normal(size=25), rng.normal(1, 3, size=80), 1.0
@@ -356,4 +360,4 @@ def test_intervals_cover_in_every_design(design):
                 options["design"] = Design.prompts(np.arange(40), owners)
         found = one(MEAN, ones(a), ones(b), permutations=199, seed=k, threads=1, **options)
         inside += found.low <= true <= found.high
-    assert 0.92 < inside / 400 < 0.98
+    assert stats.binomtest(inside, runs, 0.95).pvalue > 0.005

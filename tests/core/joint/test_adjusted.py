@@ -13,7 +13,7 @@ from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference.adjustment import bin_codes, binned, quantile_codes
 from momus.joint.adjusted import adjusted, adjusted_verdicts
-from momus.joint.axes import Axis, Covariate, covariate, units_of
+from momus.joint.axes import AxisRows, Covariate, covariate, units_of
 from momus.text.documents import Document
 from momus.verdicts.settings import Settings
 
@@ -30,7 +30,7 @@ def axis(name, real, generated, scored=None):
     sides = {"real": np.asarray(real, float), "g": np.asarray(generated, float)}
     scored = scored or {k: np.ones(len(v), dtype=bool) for k, v in sides.items()}
     rows = {k: ones(np.where(scored[k], v, 0)) * scored[k][:, None] for k, v in sides.items()}
-    return Axis(name, name, MEAN, rows, scored, {k: np.where(scored[k], v, np.nan) for k, v in sides.items()})
+    return AxisRows(name, name, MEAN, rows, scored, {k: np.where(scored[k], v, np.nan) for k, v in sides.items()})
 
 
 def ks_axis(name, real, generated):
@@ -41,7 +41,7 @@ def ks_axis(name, real, generated):
         k: sparse.csr_array((np.ones(len(v)), (np.arange(len(v)), np.searchsorted(labels, v))), (len(v), len(labels)))
         for k, v in sides.items()
     }
-    return Axis(name, name, KS, rows, {k: np.ones(len(v), dtype=bool) for k, v in sides.items()}, sides)
+    return AxisRows(name, name, KS, rows, {k: np.ones(len(v), dtype=bool) for k, v in sides.items()}, sides)
 
 
 # Bins
@@ -226,7 +226,7 @@ def test_axes_with_equal_counts_share_their_tables():
         name: sparse.csr_array(table) for name, table in {"real": [[1.0, 0], [0, 2]], "g": [[0, 3.0], [1, 1]]}.items()
     }
     scored, values = dict.fromkeys(rows, np.ones(2, dtype=bool)), dict.fromkeys(rows, np.ones(2))
-    one = Axis("a", "axis", Statistic("tvd", "x", "distance", total_variation), rows, scored, values)
+    one = AxisRows("a", "axis", Statistic("tvd", "x", "distance", total_variation), rows, scored, values)
     other = replace(one, critic="b", rows={name: table.copy() for name, table in rows.items()})
     assert other.sharing([one]).rows is one.rows
     changed = replace(other, rows={**other.rows, "g": rows["real"]})

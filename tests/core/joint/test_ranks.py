@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, perplexity, total_variation
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.ranks import ALL_AXES, ranks
 
 G = Statistic("mean", "x", "value", mean, effect="hedges_g")
@@ -25,7 +25,7 @@ def axis(name, statistic, values):
             rows[k] = np.column_stack([x, scored[k]])
         else:
             rows[k] = np.eye(17)[np.clip(np.round(x * 3).astype(int) + 8, 0, 16)] * scored[k][:, None]
-    return Axis(name, name, statistic, rows, scored, values)
+    return AxisRows(name, name, statistic, rows, scored, values)
 
 
 def values(n=150, seed=0, shared=False):
@@ -105,7 +105,7 @@ def test_excess_over_chance_does_not_favour_larger_texts():
     wins = []
     for _ in range(20):
         rows = {k: sparse.csr_array(rng.multinomial(20, p, size=n).astype(float)) for k, n in sizes.items()}
-        one = Axis("w", "w", TVD, rows, {k: np.ones(n, bool) for k, n in sizes.items()}, {})
+        one = AxisRows("w", "w", TVD, rows, {k: np.ones(n, bool) for k, n in sizes.items()}, {})
         found = ranks([one], "real", ("small", "large"), {k: [None] * n for k, n in sizes.items()}, resamples=99)
         assert [r.rank_high for r in found.rows] == [2, 2]
         assert all(r.distance < 0.15 for r in found.rows)  # as sampled, the small text lies .25 away
@@ -133,7 +133,9 @@ def test_intervals_of_distances_hold_those_of_the_populations(function):
         rng = np.random.default_rng(seed)
         drawn = {k: rng.multinomial(60, shares[k != "real"], 80).astype(float) for k in ("real", "a", "b")}
         scored, keys = {k: np.ones(80, dtype=bool) for k in drawn}, {k: [f"{k} {i}" for i in range(80)] for k in drawn}
-        one = Axis("x", "x", Statistic("d", "x", "distance", function), drawn, scored, {k: np.zeros(80) for k in drawn})
+        one = AxisRows(
+            "x", "x", Statistic("d", "x", "distance", function), drawn, scored, {k: np.zeros(80) for k in drawn}
+        )
         ranking = ranks([one], "real", ["a", "b"], keys, bands={"x": 0.1}, resamples=99, seed=seed)
         held += [r.low <= truth <= r.high for r in ranking.of("x")]
         held += [r.low <= truth / 0.1 <= r.high for r in ranking.of(ALL_AXES)]

@@ -7,7 +7,7 @@ from scipy import sparse
 from momus import Corpus, MomusError
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
-from momus.joint.axes import Axis
+from momus.joint.axes import AxisRows
 from momus.joint.heterogeneity import heterogeneity
 from momus.joint.subgroups import subgroup_effects
 from momus.text.documents import Document
@@ -24,7 +24,7 @@ def ones(values):
 def axis(name, real, generated, statistic=MEAN):
     values = {"real": np.asarray(real, float), "g": np.asarray(generated, float)}
     scored = {k: np.ones(len(v), dtype=bool) for k, v in values.items()}
-    return Axis(name, name, statistic, {k: ones(v) for k, v in values.items()}, scored, values)
+    return AxisRows(name, name, statistic, {k: ones(v) for k, v in values.items()}, scored, values)
 
 
 def corpora(kinds, groups=(None, None), prompts=(None, None)):
@@ -138,10 +138,10 @@ def test_distances_of_one_value_per_document_are_tested_by_its_mean():
     values = {"real": rng.integers(0, 90, 80), "g": rng.integers(0, 90, 80)}
     scored = {k: np.ones(80, dtype=bool) for k in values}
     ks = Statistic("ks", "x", "distance", kolmogorov_smirnov)
-    single = Axis("A", "A", ks, {k: one_hot(v, 90) for k, v in values.items()}, scored, values)
+    single = AxisRows("A", "A", ks, {k: one_hot(v, 90) for k, v in values.items()}, scored, values)
     tvd = Statistic("tvd", "x", "distance", total_variation)
     counts = {k: sparse.csr_array(rng.poisson(0.5, (80, 90)).astype(float)) for k in values}
-    words = Axis("W", "W", tvd, counts, scored, values)
+    words = AxisRows("W", "W", tvd, counts, scored, values)
     found = subgroup_effects([single, words], "kind", *corpora([["a", "b"] * 40] * 2), QUICK)
     assert found[0].tested == "mean of values"
     assert 0 < found[0].test.p <= 1

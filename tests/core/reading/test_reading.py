@@ -256,7 +256,9 @@ def test_documents_to_json_lines_and_back(drawn, ascii_only):
     documents, lines = [], []
     for i, d in enumerate(drawn):
         sections = tuple(Section(*s) for s in d["sections"])
-        documents.append(Document(str(i), sections, d["sectioned"], d["prompt"]))
+        # the prompt is its text in one spelling
+        prompt = None if d["prompt"] is None else " ".join(d["prompt"].split())
+        documents.append(Document(str(i), sections, d["sectioned"], prompt))
         record = {"id": i, "prompt": d["prompt"]}
         if d["sectioned"]:
             record |= {"sections": [s.text for s in sections], "section_names": [s.title for s in sections]}

@@ -112,7 +112,7 @@ ERRORS = {
         "a.jsonl",
         b'{"output": "x", "story": "y"}\n',
         {},
-        ["'output'", "'story'", "field='output' or field='story'"],
+        ["'output'", "'story'", "field='output' (“x”) or field='story'"],
     ),
     "wrong-field": (
         "a.jsonl",

@@ -306,8 +306,8 @@ def test_fields_of_one_text():
     with pytest.raises(UsageError, match="two fields are given for 'a'"):
         chosen_fields(["a=x", "a=y"], ["a"])
     options = ReadingOptions(field={"a": "resps"}, prompt="question")
-    assert options.for_text("a") == {"field": "resps", "prompt": "question"}
-    assert options.for_text("b") == {"field": None, "prompt": "question"}
+    assert options.for_text("a") == {"field": "resps", "prompt": "question", "where": None}
+    assert options.for_text("b") == {"field": None, "prompt": "question", "where": None}
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])

@@ -6,7 +6,7 @@ from momus.errors import UsageError
 from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
-from momus_generating import Decoding, Prompt, Request, Sampler
+from momus_generating import Decoding, DocumentRequest, ModelSampler, Prompt
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_decodings_out_of_range_are_refused(options, message):
 def test_generated_documents_count_their_tokens_and_the_end():
     pytest.importorskip("torch")
     model = NGramText(2, get_tokenizer("words")).fit_corpus(Corpus.from_texts(["a b", "a b c", "b"]))
-    requests = [Request(i, Prompt("p"), seed) for i, seed in enumerate(range(40))]
-    documents = list(Sampler(model).generate(requests, Decoding(longest=3)))
+    requests = [DocumentRequest(i, Prompt("p"), seed) for i, seed in enumerate(range(40))]
+    documents = list(ModelSampler(model).generate(requests, Decoding(longest=3)))
     assert len(documents) == 40
     assert {d.finished for d in documents} == {True, False}
     for document in documents:

@@ -17,7 +17,7 @@ from scipy import stats
 from momus.errors import MomusError
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
-from momus_generating import Decoding, Prompt, Request, Sampler, sample
+from momus_generating import Decoding, DocumentRequest, ModelSampler, Prompt, sample
 
 pytest.importorskip("torch", reason="pip install -e .[torch]")
 DATA = Sequences.of([[0, 1, 0, 2], [1, 0], [2, 0, 1, 0, 1], [0], [], [2, 2, 1]])
@@ -164,10 +164,10 @@ def test_documents_do_not_depend_on_the_batch(batch, order):
     model = NGramModel(2).fit(DATA, symbols=3)
     for decoding in (Decoding("nucleus", top_p=0.9, longest=9), Decoding("beam-sampling", beams=2, longest=9)):
         model.batch = 12
-        requests = [Request(i, Prompt("p"), 1000 + i) for i in range(12)]
-        whole = {g.request.number: g.text for g in Sampler(model).generate(requests, decoding)}
+        requests = [DocumentRequest(i, Prompt("p"), 1000 + i) for i in range(12)]
+        whole = {g.request.number: g.text for g in ModelSampler(model).generate(requests, decoding)}
         model.batch = batch
-        again = {g.request.number: g.text for g in Sampler(model).generate([requests[i] for i in order], decoding)}
+        again = {g.request.number: g.text for g in ModelSampler(model).generate([requests[i] for i in order], decoding)}
         assert whole == again
 
 

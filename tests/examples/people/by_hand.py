@@ -1,7 +1,7 @@
 """Studies written down by hand: passages, items and answers, so that what follows from them is known."""
 
-from momus_people.answers import Answer, Answers
-from momus_people.design import Design, Trial
+from momus_people.answers import RaterAnswer, RaterAnswers
+from momus_people.design import StudyDesign, Trial
 from momus_people.excerpts import YARDSTICKS, Excerpt
 from momus_people.protocol import Protocol
 from momus_people.store import Study
@@ -16,19 +16,19 @@ def hand_study(passages, items, kind="rating", **settings):
     protocol = Protocol(**{"kind": kind, "items": max(len(items), 2), "raters": 3, **settings})
     names = list(dict.fromkeys(c for c, _ in passages))
     trials = [Trial(f"t{r}-{u}", r, "item", item, u) for r in range(protocol.raters) for u, item in enumerate(items)]
-    return Study("00000000", protocol, names, Design(made, items, trials))
+    return Study("00000000", protocol, names, StudyDesign(made, items, trials))
 
 
 def said(study, rater, unit, value, shown=None, role="item", expected=None, seconds=None):
     """An answer of a rater to an item, whose passages were shown in an order."""
     passages = study.design.items[unit] if shown is None else shown
-    return Answer(Trial(f"t{rater}-{unit}", rater, role, passages, unit, expected), value, seconds, "")
+    return RaterAnswer(Trial(f"t{rater}-{unit}", rater, role, passages, unit, expected), value, seconds, "")
 
 
 def answers_of(study, listed):
     """Answers by rater, nothing missing."""
     raters = sorted({a.trial.rater for a in listed})
-    return Answers(
+    return RaterAnswers(
         {r: [a for a in listed if a.trial.rater == r] for r in raters},
         dict.fromkeys(raters, 0),
         dict.fromkeys(raters, 0),

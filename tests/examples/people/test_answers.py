@@ -1,4 +1,4 @@
-"""Answers are read back as they were given: files of pages, exports of Label Studio; damaged ones are refused."""
+"""Answers are read back as they were given: files of pages; damaged ones are refused."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,6 @@ from simulated_raters import Truth, simulated_answers
 from momus.errors import MomusError, ReadingError, StoreError, UsageError
 from momus_people.answers import read_answers
 from momus_people.judged import agreement, choice, counted_answers
-from momus_people.label_studio import screens, task
 from momus_people.raters import same_answers
 from momus_people.result import analysed
 from momus_people.store import read_study, study_folder
@@ -107,58 +106,6 @@ def test_a_study_on_disk_and_its_answers_come_back(tmp_path, kind):
     json.dumps(result.to_json(), allow_nan=False)
 
 
-@pytest.mark.parametrize("kind", ["rating", "pair"])
-def test_an_export_of_label_studio_says_the_same(tmp_path, kind):
-    made = study(80, kind=kind, ties=kind == "pair")
-    files = simulated_answers(made, TRUTH)
-    tasks = []
-    for rater, content in enumerate(files):
-        given = {a["trial"]: a["answer"] for a in content["answers"]}
-        for number, shown in enumerate(screens(made, rater)):
-            tasks.append({"id": number, **task(made, made.raters[rater], shown), **annotated(made, given[shown.code])})
-    export = tmp_path / "export.json"
-    export.write_text(json.dumps(tasks), encoding="utf-8")
-    one, other = read_answers(made, [export]), read_answers(made, written(tmp_path, files))
-    for rater in range(made.protocol.raters):
-        assert {a.trial.code: a.value for a in one.by_rater[rater]} == {
-            a.trial.code: a.value for a in other.by_rater[rater]
-        }
-    tasks[0]["annotations"][0]["was_cancelled"] = True
-    tasks[1]["annotations"][0]["completed_by"] = 99
-    export.write_text(json.dumps(tasks), encoding="utf-8")
-    read = read_answers(made, [export])
-    assert read.missing[0] == 1
-    assert read.notes == [
-        "export.json: 1 skipped annotations of Label Studio took no part",
-        "export.json: the tasks of rater-1 were done by 2 people; they count as one rater",
-    ]
-    tasks[2]["annotations"][0]["result"][0]["value"]["choices"] = ["something else"]
-    export.write_text(json.dumps(tasks), encoding="utf-8")
-    with pytest.raises(ReadingError, match=r"export\.json.*task 3 has no answer"):
-        read_answers(made, [export])
-
-
-def annotated(made, value):
-    """An annotation, as the documentation of Label Studio shows it."""
-    p = made.protocol
-    if p.kind == "rating":
-        chosen = {"answer": p.scale[value]}
-    else:
-        chosen = {"answer": {"left": "Passage A", "right": "Passage B", "equal": "Both alike"}[value]}
-    result = [
-        {
-            "id": "x",
-            "from_name": k,
-            "to_name": "passage_A",
-            "type": "choices",
-            "value": {"choices": [v]},
-            "origin": "manual",
-        }
-        for k, v in chosen.items()
-    ]
-    return {"annotations": [{"id": 1, "completed_by": 7, "result": result, "was_cancelled": False, "lead_time": 4.2}]}
-
-
 def test_several_files_of_one_rater_are_put_together(tmp_path):
     made = study()
     files = simulated_answers(made, TRUTH)[:1]
@@ -184,7 +131,7 @@ def test_wrong_files_are_refused_with_a_reason(tmp_path):
         ({**good, "study": "00000000"}, "of study '00000000'"),
         ({**good, "rater": "rater-9"}, "no rater of this study"),
         ({"answers": []}, "format is missing"),
-        ([{"annotations": [], "data": {}}], "data.rater is missing"),
+        ([good], "expected a table"),
         ("text", "expected a table"),
         ([], "expected a table"),
     ):

@@ -7,7 +7,7 @@ from scipy import stats
 from momus_people import axis
 from momus_people.axis import axis_rows
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import Scores
+from momus_people.judged import ReaderScores
 
 
 def literal(scores, column, plain, strata, rng, draws):
@@ -50,11 +50,10 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(48, 5)).tolist()]
     table = np.array([list(p.values()) for p in plain])
     rows = axis_rows(
-        Scores(np.arange(48), np.array(strata), scores),
+        ReaderScores(np.arange(48), np.array(strata), scores),
         {"c": column.tolist()},
         {"c": "its axis"},
         plain,
-        ["m"] * 48,
         seed=5,
     )
     row = rows[0]
@@ -76,11 +75,11 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
         assert (rows[1 + k].rho, rows[1 + k].partial) == pytest.approx((rho, partial))
 
 
-def rows_of(n, columns, corpora=None, seed=0):
+def rows_of(n, columns, seed=0):
     rng = np.random.default_rng(seed)
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(n, 5)).tolist()]
-    scores = Scores(np.arange(n), np.zeros(n, dtype=int), rng.normal(size=(2, n)))
-    return axis_rows(scores, columns, {}, plain, corpora or ["m"] * n), scores
+    scores = ReaderScores(np.arange(n), np.zeros(n, dtype=int), rng.normal(size=(2, n)))
+    return axis_rows(scores, columns, {}, plain), scores
 
 
 def test_fewer_than_eight_passages_have_no_row(monkeypatch):
@@ -101,19 +100,3 @@ def test_holm_adjusts_over_critics_only(monkeypatch):
     assert [r.p_adjusted for r in rows[:2]] == pytest.approx([first if v == min(p) else max(first, v) for v in p])
     assert np.isnan([rows[2].p, rows[2].p_adjusted, rows[2].rho]).all(), "a constant has no correlation"
     assert np.isnan([r.p_adjusted for r in rows[3:]]).all()
-
-
-def test_means_of_four_corpora_are_correlated_and_of_three_are_not(monkeypatch):
-    monkeypatch.setattr(axis, "RESAMPLES", 9)
-    for names in ("abcd", "abc"):
-        corpora = [names[k % len(names)] for k in range(24)]
-        values = np.random.default_rng(4).normal(size=24)
-        rows, scores = rows_of(24, {"c": values.tolist()}, corpora)
-        ranks, y = stats.rankdata(values), scores.table.mean(axis=0)
-        means = [[v[[c == n for c in corpora]].mean() for n in names] for v in (ranks, y)]
-        if len(names) == 4:
-            assert rows[0].of_corpora == pytest.approx(stats.spearmanr(*means).statistic)
-        else:
-            assert np.isnan(rows[0].of_corpora)
-    rows, _ = rows_of(24, {"c": [1.0] * 24}, [*"abcd"] * 6)
-    assert np.isnan(rows[0].of_corpora)

@@ -14,7 +14,7 @@ from momus.errors import UsageError
 from momus.text.corpus import Corpus, Document
 from momus_people.design import _balance, corpora_of_items, drawn
 from momus_people.excerpts import LONGEST, Excerpt, cut, excerpt_of, stripped, yardsticks
-from momus_people.label_studio import configuration, frequent_titles, screens, task, with_instruction
+from momus_people.pages import frequent_titles, screens, with_instruction
 from momus_people.protocol import Protocol
 
 from .studies import study
@@ -154,23 +154,6 @@ def test_frequent_titles_are_sorted_by_name():
     sections = [("b", "x"), ("a", "x"), ("c", "x")], [("a", "x"), ("c", "x"), (None, "x")], [("c", "x"), ("a", "x")]
     real = Corpus.from_sections(list(sections))
     assert [frequent_titles(real, most) for most in (2, 3, 9)] == [["a", "c"], ["a", "b", "c"], ["a", "b", "c"]]
-
-
-def test_tasks_and_configuration_name_every_passage():
-    for kind, width in (("rating", 1), ("pair", 2)):
-        made = study(80, kind=kind, items=6, checks=0, ties=False)
-        shown = screens(made, 0)[0]
-        data = task(made, "rater-1", shown)["data"]
-        names = [f"passage_{letter}" for letter in "ABCD"[:width]]
-        assert list(data) == ["study", "rater", "trial", *names]
-        assert [data[n] for n in names] == [parts[0] for parts in shown.passages]
-        config = configuration(made)
-        assert re.findall(r'<Text name="(\w+)"', config) == names
-        assert re.findall(r'value="Passage (\w)"/>', config)[:width] == (list("ABCD")[:width] if width > 1 else [])
-        choices = re.findall(r'<Choices name="(\w+)" toName="passage_A" choice="single" required="true">', config)
-        assert choices == ["answer"]
-    assert "Both alike" in configuration(study(60, kind="pair", items=6, ties=True))
-    assert "Both alike" not in config
 
 
 def test_yardsticks_of_known_texts():

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from momus.errors import MomusError, UsageError
 from momus.text.corpus import Corpus
-from momus_people.build import page_data, rater_page
 from momus_people.design import assigned, corpora_of_items
 from momus_people.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
-from momus_people.label_studio import configuration, screens, task
+from momus_people.pages import page_data, rater_page, screens
 from momus_people.power import logits_of, needs, variance
 from momus_people.protocol import Protocol, preset, protocol_of, read_protocol
 
@@ -67,10 +66,8 @@ def test_raters_see_nothing_of_the_blinding(kind):
     made = study(80, kind=kind, items=12)
     for rater in range(made.protocol.raters):
         seen = json.dumps(page_data(made, rater))
-        tasks = json.dumps([task(made, made.raters[rater], s) for s in screens(made, rater)])
         for hidden in ("model-a", "model-b", '"real"', "prompt", "unit", "expected", '"check"', '"repeat"'):
             assert hidden not in seen
-            assert hidden not in tasks
     orders = [[t.unit for t in made.design.trials if t.rater == r and t.role == "item"] for r in (0, 1)]
     assert orders[0] != orders[1]
 
@@ -165,13 +162,6 @@ def test_the_preset_of_the_paper_draws_with_training_and_labels():
     assert [s.truth for s in shown[:5]] == [["intro", "method", "result"]] * 5
     assert all(s.truth is None for s in shown[5:])
     assert made.labels == ["intro", "method", "result"]
-    filled = task(made, "rater-1", shown[5], 5)["data"]
-    assert [filled[f"section_{k}"] == "" for k in range(1, 6)] == [False, False, False, True, True]
-    config = configuration(made, 3)
-    assert config.count('<Choice value="method"/>') == 3
-    import xml.etree.ElementTree as ElementTree
-
-    assert ElementTree.fromstring(config).tag == "View"
 
 
 def test_power_is_that_of_the_formula_and_grows():

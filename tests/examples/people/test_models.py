@@ -9,10 +9,10 @@ from simulated_raters import Truth, simulated_answers
 
 from momus.errors import FittingError
 from momus_people import models
-from momus_people.answers import Answers, _joined
+from momus_people.answers import RaterAnswers, _joined
 from momus_people.axis import axis_rows, correlations
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import Scores, counted_answers, judgements_of, scores_of
+from momus_people.judged import ReaderScores, counted_answers, judgements_of, scores_of
 from momus_people.likelihood import Ordered
 from momus_people.mixed import Mixed, Random
 from momus_people.models import Judgements, _sum_to_zero, estimate, preference
@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 
 
 def answered(made, truth, seed=0):
-    found = Answers()
+    found = RaterAnswers()
     for rater, content in enumerate(simulated_answers(made, truth, seed)):
         found.by_rater[rater], found.invalid[rater], _ = _joined(made, rater, [content])
     return counted_answers(found, range(made.protocol.raters))
@@ -193,8 +193,7 @@ def test_the_axis_that_readers_follow_is_found_and_length_is_not_taken_for_it():
         "length alone": (length + 0.3 * rng.normal(size=count)).tolist(),
         "nothing": [None if k % 9 == 0 else v for k, v in enumerate(rng.normal(size=count).tolist())],
     }
-    corpora = [e.corpus for e in made.design.passages]
-    rows = {r.critic: r for r in axis_rows(scores_of(made, answers), values, {}, plain, corpora)}
+    rows = {r.critic: r for r in axis_rows(scores_of(made, answers), values, {}, plain)}
     assert rows["sections"].high < -0.1
     assert rows["sections"].p_adjusted < 0.001
     assert rows["length alone"].low > 0.2
@@ -208,9 +207,9 @@ def test_the_axis_that_readers_follow_is_found_and_length_is_not_taken_for_it():
 def test_differences_between_strata_do_not_count():
     strata = np.repeat(np.arange(30), 2)
     level = np.repeat(RNG.normal(size=30) * 10, 2)
-    scores = Scores(np.arange(60), strata, np.tile(level + RNG.normal(size=60), (3, 1)))
+    scores = ReaderScores(np.arange(60), strata, np.tile(level + RNG.normal(size=60), (3, 1)))
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in RNG.normal(size=(60, 5)).tolist()]
-    (row, *_) = axis_rows(scores, {"x": (level + RNG.normal(size=60)).tolist()}, {}, plain, ["a", "b"] * 30)
+    (row, *_) = axis_rows(scores, {"x": (level + RNG.normal(size=60)).tolist()}, {}, plain)
     assert abs(row.rho) < 0.6
     assert row.low < 0 < row.high
     assert row.strata == 30

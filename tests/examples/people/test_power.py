@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit, logit
 
-from momus_people.models import Estimate, preference
+from momus_people.models import QualityEstimate, preference
 from momus_people.power import logits_of, needs, variance
 from momus_people.protocol import Protocol
 
@@ -104,7 +104,7 @@ def test_a_higher_rating_by_the_normal_approximation():
 def estimated(effects, covariance, thresholds=(), sds=SDS):
     effects = np.asarray(effects, dtype=float)
     names = [f"c{i}" for i in range(len(effects))]
-    return Estimate(names, effects, np.asarray(covariance), dict(sds), np.asarray(thresholds), np.zeros(0), 1)
+    return QualityEstimate(names, effects, np.asarray(covariance), dict(sds), np.asarray(thresholds), np.zeros(0), 1)
 
 
 def test_the_mean_rating_is_the_sum_over_categories():

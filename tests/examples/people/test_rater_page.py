@@ -6,7 +6,7 @@ import time
 import pytest
 
 from momus_people.answers import read_answers
-from momus_people.build import rater_page
+from momus_people.pages import rater_page
 from momus_people.result import analysed
 
 from ...report.browser import needs_chromium, run_in_page

@@ -24,7 +24,7 @@ NAN = float("nan")
 
 
 def axis(name="order", partial=-0.4, p=0.01, is_yardstick=False):
-    return AxisRow(name, name, 0.3, 0.1, 0.5, partial, partial - 0.2, partial + 0.2, p, p, 1200, 9, NAN, is_yardstick)
+    return AxisRow(name, name, 0.3, 0.1, 0.5, partial, partial - 0.2, partial + 0.2, p, p, 1200, 9, is_yardstick)
 
 
 def rater(name="rater-1", flags=(), left_out=False, **numbers):

@@ -159,7 +159,6 @@ def trained(kind, reward, callbacks, folder, **options):
 def test_online_trainers_are_watched_without_a_second_generation(kind, critics, real, tmp_path, monkeypatch):
     pytest.importorskip("trl", reason="pip install trl")
     pytest.importorskip("tensorboard", reason="pip install -e examples/training[tensorboard]")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from transformers import GPT2LMHeadModel
 
     calls, seen = [], []
@@ -173,7 +172,7 @@ def test_online_trainers_are_watched_without_a_second_generation(kind, critics, 
         return vowels(prompts, completions)
 
     callback = CriticCallback(critics, real, every=2, permutations=99, resamples=99)
-    watched = trained(kind, callback.watch(reward), [callback], tmp_path / "a", report_to=["tensorboard"])
+    watched = trained(kind, callback.watch(reward), [callback], tmp_path / "a", report_to=[])
     generations, rollouts = len(calls), list(seen)
     alone = trained(kind, reward, [], tmp_path / "b", report_to=[])
     assert len(calls) == 2 * generations, "the callback generates nothing"
@@ -189,10 +188,6 @@ def test_online_trainers_are_watched_without_a_second_generation(kind, critics, 
     assert {looks.number for looks in callback.repeated.sequences.values()} == {3}
     steps = [row["step"] for row in watched.state.log_history if "momus/length/ks" in row]
     assert steps == [2, 4, 6]
-    events = EventAccumulator(str(tmp_path / "a" / "runs" / "momus")).Reload()
-    points = events.Tensors("momus/length/ks")
-    assert [p.step for p in points] == [2, 4, 6]
-    assert [p.tensor_proto.float_val[0] for p in points] == pytest.approx(headline["generated_value"].tolist())
 
 
 @pytest.mark.slow
@@ -215,27 +210,3 @@ def test_completions_of_an_evaluation_are_looked_at(critics, real, tmp_path):
     assert (length["n_generated"] + length["unscored_generated"]).tolist() == [16, 16], (
         "8 prompts, two completions each"
     )
-
-
-@pytest.mark.slow
-def test_the_active_run_of_wandb_gets_the_numbers(critics, real, tmp_path, monkeypatch):
-    pytest.importorskip("trl", reason="pip install trl")
-    wandb = pytest.importorskip("wandb", reason="pip install -e examples/training[wandb]")
-    monkeypatch.setenv("WANDB_MODE", "offline")
-    monkeypatch.chdir(tmp_path)
-    callback = CriticCallback(critics, real, every=3, permutations=99, resamples=99)
-    trained("GRPO", callback.watch(vowels), [callback], tmp_path / "out", report_to=["wandb"])
-    assert wandb.run is not None
-    last = callback.frame().query("critic == 'length' and statistic == 'ks'")["generated_value"].iloc[-1]
-    assert wandb.run.summary["momus/length/ks"] == pytest.approx(last)
-    wandb.finish()
-
-
-@pytest.mark.slow
-def test_trackers_that_momus_does_not_know_are_named(critics, real, tmp_path):
-    args = type("Arguments", (), {"output_dir": str(tmp_path), "report_to": ["swanlab"]})()
-    callback = CriticCallback(critics, real)
-    callback.watch(vowels)
-    state = type("State", (), {"max_steps": 4, "global_step": 0, "log_history": []})()
-    with pytest.warns(UserWarning, match=r"do not reach 'swanlab' \(Momus has no such tracker\): attach\(trainer\)"):
-        callback.on_train_begin(args, state, None)

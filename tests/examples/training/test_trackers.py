@@ -99,7 +99,7 @@ def test_without_trackers_the_package_is_named(comparison, monkeypatch):
 
 
 def test_unknown_trackers_and_missing_packages_are_named(comparison, monkeypatch):
-    assert set(registered(TRACKERS)) >= {"wandb", "mlflow", "tensorboard", "trackio"}
+    assert set(registered(TRACKERS)) >= {"wandb", "mlflow", "tensorboard"}
     with pytest.raises(PluginError, match=r"no tracker 'wanb'(.|\n)*did you mean 'wandb'"):
         comparison.log_to("wanb:p")
     with pytest.raises(UsageError, match="names no tracker"):
@@ -188,18 +188,3 @@ def test_mlflow_run_has_metrics_tags_and_artifacts(comparison, tmp_path, monkeyp
         comparison.log_to("mlflow", report=False)
         assert mlflow.active_run().info.run_id == active.info.run_id
     assert client.get_run(active.info.run_id).data.metrics[f"{KEY}/n"] == 40
-
-
-@pytest.mark.slow
-def test_trackio_run_has_numbers_table_and_report(comparison, tmp_path, monkeypatch):
-    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path))
-    pytest.importorskip("trackio", reason="pip install -e examples/training[trackio]")
-    from trackio.sqlite_storage import SQLiteStorage
-
-    assert comparison.log_to("trackio:project", run="r", step=3) == "project 'project', run 'r'"
-    (row,) = SQLiteStorage.get_logs("project", "r")
-    for name, value in tracked_of(comparison).numbers.items():
-        assert row[name] == pytest.approx(value)
-    assert row["step"] == 3
-    assert {"momus/verdicts", "momus/answer", "momus/report"} <= row.keys()
-    assert list(tmp_path.rglob("*.html"))

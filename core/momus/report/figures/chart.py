@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from momus.evidence import Axis, Chart, Series
 from momus.report.figures.canvas import LETTER, LINE, Canvas, Point, broken, colour, flow, line_through
-from momus.report.figures.palette import LABEL, MARKERS, Look, entries, look_of
+from momus.report.figures.palette import LABEL, MARKERS, CorpusLook, entries, look_of
 from momus.report.figures.scales import Scale
 from momus.report.safe import clean
 
@@ -23,7 +23,7 @@ ROW = 17.0
 """Height of a row of a legend."""
 
 
-def chart_svg(chart: Chart, corpora: Mapping[str, Look], width: float = WIDTH) -> Canvas:
+def chart_svg(chart: Chart, corpora: Mapping[str, CorpusLook], width: float = WIDTH) -> Canvas:
     """Draw a chart, with a colour, marker and dashes for each corpus and role."""
     named = legend(chart, corpora, width)
     top = 10 + max((e.y for e in named), default=0.0) + (5 if named else 0)
@@ -86,7 +86,7 @@ def _frame(canvas: Canvas, chart: Chart, below: Sequence[str], x: Scale, y: Scal
 
 
 def _draw(
-    canvas: Canvas, series: Series, points: list[Point], scales: tuple[Scale, Scale], look: Look, i: int, n: int
+    canvas: Canvas, series: Series, points: list[Point], scales: tuple[Scale, Scale], look: CorpusLook, i: int, n: int
 ) -> None:
     x, y = scales
     placed = [(x(a), y(b)) for a, b in points]
@@ -119,7 +119,7 @@ def _steps(points: list[Point]) -> list[Point]:
     return corners
 
 
-def _band(canvas: Canvas, series: Series, scales: tuple[Scale, Scale], look: Look) -> None:
+def _band(canvas: Canvas, series: Series, scales: tuple[Scale, Scale], look: CorpusLook) -> None:
     x, y = scales
     low, high = series.low or (), series.high or ()
     edges = [
@@ -140,30 +140,30 @@ def _bar_width(placed: list[Point], n: int) -> float:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LegendEntry:
     """An entry of a legend: its text, the look, style and role of its series, and its place."""
 
     text: str
-    look: Look
+    look: CorpusLook
     style: str
     role: str
     x: float
     y: float
 
 
-def legend(chart: Chart, corpora: Mapping[str, Look], width: float) -> list[Entry]:
+def legend(chart: Chart, corpora: Mapping[str, CorpusLook], width: float) -> list[LegendEntry]:
     """Place what is named of a chart in rows above it; nothing if there is a single series."""
     if len(chart.series) < 2:
         return []
     named = [(clean(text, LABEL), s) for text, s in zip(entries(chart, corpora), chart.series, strict=True) if text]
     places = flow([words for words, _ in named], 44, LEFT, width)
     return [
-        Entry(words, look_of(s.role, s.label, corpora), s.style, s.role, x, 11 + ROW * line)
+        LegendEntry(words, look_of(s.role, s.label, corpora), s.style, s.role, x, 11 + ROW * line)
         for (words, s), (x, line) in zip(named, places, strict=True)
     ]
 
 
-def _draw_entry(canvas: Canvas, entry: Entry) -> None:
+def _draw_entry(canvas: Canvas, entry: LegendEntry) -> None:
     """Line and marker, then the text."""
     x, y = entry.x, entry.y
     if entry.style in ("line", "steps"):

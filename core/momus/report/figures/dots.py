@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from momus.report.figures.canvas import LETTER, LINE, Canvas, flow
-from momus.report.figures.palette import LABEL, Look, looks
-from momus.report.figures.rows import Rows
+from momus.report.figures.palette import LABEL, CorpusLook, looks
+from momus.report.figures.rows import FigureRows
 from momus.report.figures.scales import GapScale, Scale
 from momus.report.safe import anchor, clean
 
@@ -22,7 +22,7 @@ KEY = 17.0
 """Height of a row of the legend."""
 
 
-def rows_svg(rows: Rows, narrow: bool = False) -> str:
+def rows_svg(rows: FigureRows, narrow: bool = False) -> str:
     """Draw rows in human bands for a page: names lead to the cards of their axes, titles show the numbers.
 
     Parameters
@@ -35,7 +35,7 @@ def rows_svg(rows: Rows, narrow: bool = False) -> str:
     return canvas.svg(f"Distance of each corpus from {of} on each axis; the numbers follow", "group")
 
 
-def rows_canvas(rows: Rows, width: float, left: float | None = None, links: bool = False) -> Canvas:
+def rows_canvas(rows: FigureRows, width: float, left: float | None = None, links: bool = False) -> Canvas:
     """Draw rows on a sheet.
 
     Parameters
@@ -81,7 +81,9 @@ def rows_canvas(rows: Rows, width: float, left: float | None = None, links: bool
     return canvas
 
 
-def _dots(canvas: Canvas, rows: Rows, axis: _ValueAxis, heights: Mapping[tuple[str, str], float], titles: bool) -> None:
+def _dots(
+    canvas: Canvas, rows: FigureRows, axis: _ValueAxis, heights: Mapping[tuple[str, str], float], titles: bool
+) -> None:
     """The dots with their intervals, at the heights of (row, corpus), and why some are absent."""
     corpora = looks(rows.corpora)
     for corpus, look in corpora.items():
@@ -111,7 +113,7 @@ class _ValueAxis:
     scale: GapScale | Scale
 
     @classmethod
-    def of(cls, rows: Rows, start: float, end: float) -> _ValueAxis:
+    def of(cls, rows: FigureRows, start: float, end: float) -> _ValueAxis:
         """Human bands have their own scale; other values a linear one, from 0 or the lowest interval on."""
         if rows.scale is not None:
             return cls(start, end, rows.scale)
@@ -127,7 +129,7 @@ class _ValueAxis:
         return self.scale.ticks if isinstance(self.scale, Scale) else [(t, f"{t:g}") for t in self.scale.ticks]
 
 
-def _label(rows: Rows, axis: _ValueAxis, width: float, narrow: bool) -> list[str]:
+def _label(rows: FigureRows, axis: _ValueAxis, width: float, narrow: bool) -> list[str]:
     """What the values are, in two lines where one is too long."""
     start, unit = rows.label.partition(" (")[::2]
     unit = f"({unit}" if unit else ""
@@ -141,7 +143,7 @@ def _label(rows: Rows, axis: _ValueAxis, width: float, narrow: bool) -> list[str
     return [f"{start} {unit}"] if fits else [start, unit]
 
 
-def _frame(canvas: Canvas, rows: Rows, axis: _ValueAxis, ends: tuple[float, float], below: Sequence[str]) -> None:
+def _frame(canvas: Canvas, rows: FigureRows, axis: _ValueAxis, ends: tuple[float, float], below: Sequence[str]) -> None:
     """The band of human variation, lines at the ticks, and what the values are."""
     top, bottom = ends
     if rows.scale is not None:
@@ -160,7 +162,7 @@ def _frame(canvas: Canvas, rows: Rows, axis: _ValueAxis, ends: tuple[float, floa
     canvas.paragraph((middle, bottom + 35), below, "middle")
 
 
-def key_svg(look: Look, size: float = 14.0) -> str:
+def key_svg(look: CorpusLook, size: float = 14.0) -> str:
     """The marker of a corpus, to stand beside its name."""
     canvas = Canvas(size, size)
     canvas.mark((size / 2, size / 2), look.marker, look.colour, radius=4.5)

@@ -1,4 +1,4 @@
-"""Figures as files: those of a comparison for papers, each with its numbers as CSV, and the chart of a plan."""
+"""Figures as files: those of a comparison for papers, each with its numbers as CSV."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.evidence import Axis, Chart, Graph, Heatmap, Role, Series
-from momus.joint.planning import Plan, power_at
+from momus.evidence import Chart, Graph, Heatmap
 from momus.joint.ranks import ALL_AXES
-from momus.numeric.types import Floats
 from momus.outputs import make_folder, replacing_own, write_own, writing
 from momus.ownership import check_output
 from momus.report.cards import cards_of
 from momus.report.figures.canvas import Canvas
-from momus.report.figures.chart import chart_svg
 from momus.report.figures.palette import looks
 from momus.report.figures.paper import POINTS, WIDTHS, paint, sheet
 from momus.report.figures.rows import detectable, overview_rows, power_rows, ranks_rows
@@ -27,7 +22,6 @@ from momus.report.figures.svg import figure_csv, standalone
 from momus.report.safe import anchor, clean
 from momus.runs.answer import answer_of
 from momus.runs.result import Results
-from momus.text.counting import percentage
 
 FORMATS = ("pdf", "svg", "png")
 CREATOR = "momus figures"
@@ -40,10 +34,6 @@ FIGURE = "a figure of a run"
 DOTS_PER_INCH = 300
 NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
-ROLES: tuple[Role, ...] = ("generated", "real", "fitted", "reference")
-"""Each panel holds as many axes as there are line styles."""
-CURVE = 60
-"""Points of a curve."""
 
 
 @dataclass(frozen=True)
@@ -181,48 +171,3 @@ def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> 
         with replacing_own(path, FIGURE) as temporary, mpl.rc_context({"pdf.fonttype": 42}):
             figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH, metadata=about)
     return [*paths, numbers]
-
-
-def plan_charts(plans: Sequence[Plan]) -> list[Chart]:
-    """Charts of power against real documents, four axes each; bands show the uncertainty of the pilot's error."""
-    drawn = [p for p in plans if p.pilot is not None and not p.reason]
-    several = len({p.generated for p in drawn}) > 1
-    charts = []
-    for start in range(0, len(drawn), len(ROLES)):
-        panel = drawn[start : start + len(ROLES)]
-        # from a quarter of the smallest pilot, or need, to twice the largest need
-        pilots = [p.pilot for p in panel if p.pilot is not None]
-        low = min(min(q.n[0], p.factor * q.n[0]) for p, q in zip(panel, pilots, strict=True)) / 4
-        high = max(p.high * q.n[0] for p, q in zip(panel, pilots, strict=True)) * 2
-        x = np.geomspace(max(low, 2.0), max(high, 8.0), CURVE)
-        series = [_series(p, x, role, several) for p, role in zip(panel, ROLES, strict=False)]
-        wanted = panel[0].power
-        label = f"documents of the real text (wanted: {percentage(wanted, 0)} power)"
-        charts.append(Chart(f"plan-{start}", "Power by number of documents", Axis(label, "log"), Axis("power"), series))
-    return charts
-
-
-def _series(p: Plan, x: Floats, role: Role, several: bool) -> Series:
-    assert p.pilot is not None
-    factors = x / p.pilot.n[0]
-    # an error larger by √(high/factor) needs that many more documents for the same power
-    middle, low, high = (
-        [power_at(p.pilot, float(f) * scale, p.difference, p.level) for f in factors]
-        for scale in (1.0, p.factor / p.high, p.factor / p.low)
-    )
-    name = f"{p.name} ({p.generated})" if several else p.name
-    return Series(name, x.tolist(), middle, role, "line", low, high)
-
-
-def plan_figure(plans: Sequence[Plan]) -> str:
-    """Draw the charts below each other as one SVG file with its own colours; empty if there is nothing to draw."""
-    panels = [chart_svg(chart, {}) for chart in plan_charts(plans)]
-    if not panels:
-        return ""
-    whole = Canvas(max(p.width for p in panels), sum(p.height for p in panels))
-    top = 0.0
-    for panel in panels:
-        with whole.group(transform=f"translate(0 {top:g})" if top else None):
-            whole.elements += panel.elements
-        top += panel.height
-    return standalone(whole.svg(), "Power by number of documents", f'width="{1.25 * whole.width:g}"')

@@ -81,7 +81,7 @@ CORPUS_DASHES: tuple[tuple[float, ...], ...] = ((5, 2), (1.5, 1.5), (6, 1.5, 1.5
 
 
 @dataclass(frozen=True)
-class Look:
+class CorpusLook:
     """How one series looks everywhere: key of its colour, marker (as matplotlib names it), and dashes in points."""
 
     colour: str
@@ -89,42 +89,44 @@ class Look:
     dashes: tuple[float, ...] = ()
 
 
-REAL = Look("real", "o")
+REAL = CorpusLook("real", "o")
 
 
-def looks(generated: Iterable[str]) -> dict[str, Look]:
+def looks(generated: Iterable[str]) -> dict[str, CorpusLook]:
     """Give each generated corpus its look, in the order of the run.
 
     >>> looks(["opt", "neox"])["neox"]
-    Look(colour='corpus-1', marker='s', dashes=(1.5, 1.5))
+    CorpusLook(colour='corpus-1', marker='s', dashes=(1.5, 1.5))
     """
     return {
-        name: Look(f"corpus-{i % HUES}", CORPUS_MARKERS[i % len(CORPUS_MARKERS)], CORPUS_DASHES[i % len(CORPUS_DASHES)])
+        name: CorpusLook(
+            f"corpus-{i % HUES}", CORPUS_MARKERS[i % len(CORPUS_MARKERS)], CORPUS_DASHES[i % len(CORPUS_DASHES)]
+        )
         for i, name in enumerate(dict.fromkeys(generated))
     }
 
 
-def look_of(role: str, label: str, corpora: Mapping[str, Look]) -> Look:
+def look_of(role: str, label: str, corpora: Mapping[str, CorpusLook]) -> CorpusLook:
     """The look of a series: that of its corpus if the label begins with its name, else that of its role.
 
     Laws fitted to a text have its colour and the dashes of fits.
 
     >>> corpora = looks(["opt", "opt-2"])
     >>> look_of("generated", "opt-2, n = 3", corpora).colour, look_of("fitted", "opt: exponent 1.1", corpora)
-    ('corpus-1', Look(colour='corpus-0', marker='', dashes=(1, 2)))
+    ('corpus-1', CorpusLook(colour='corpus-0', marker='', dashes=(1, 2)))
     """
     names = [n for n in (*corpora, HUMAN) if label == n or label.startswith((f"{n}:", f"{n},"))]
     look = {**corpora, HUMAN: REAL}.get(max(names, key=len)) if names else None
     if role in ("fitted", "reference"):
-        return Look(look.colour if look else role, "", LINE_STYLES[role])
-    return look or Look(role, MARKERS[role], LINE_STYLES[role])
+        return CorpusLook(look.colour if look else role, "", LINE_STYLES[role])
+    return look or CorpusLook(role, MARKERS[role], LINE_STYLES[role])
 
 
 ENTRIES = 6
 """Legends with more entries than this name only one series of each corpus."""
 
 
-def entries(chart: Chart, corpora: Mapping[str, Look]) -> list[str]:
+def entries(chart: Chart, corpora: Mapping[str, CorpusLook]) -> list[str]:
     """What a legend says of each series; empty where the series of a corpus has been named already."""
     labels = [s.label for s in chart.series]
     if len(labels) <= ENTRIES:

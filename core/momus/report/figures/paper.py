@@ -25,8 +25,8 @@ from momus.report.cards import overlay
 from momus.report.figures.canvas import FONT, LETTER, Canvas, Point
 from momus.report.figures.chart import chart_svg
 from momus.report.figures.dots import ABOVE, rows_canvas
-from momus.report.figures.palette import LABEL, Look, looks
-from momus.report.figures.rows import Rows, overview_rows, power_rows, ranks_rows
+from momus.report.figures.palette import LABEL, CorpusLook, looks
+from momus.report.figures.rows import FigureRows, overview_rows, power_rows, ranks_rows
 from momus.report.figures.svg import graph_svg, heatmap_svg, in_colours
 from momus.report.safe import clean
 from momus.runs.answer import answer_of
@@ -47,10 +47,10 @@ NARROWEST = 280.0
 Style = Mapping[str, str]
 
 
-def sheet(item: Chart | Heatmap | Graph | Rows, corpora: Mapping[str, Look], width: float) -> Canvas:
+def sheet(item: Chart | Heatmap | Graph | FigureRows, corpora: Mapping[str, CorpusLook], width: float) -> Canvas:
     """Lay a figure out on a sheet of this width, in units; one that needs more room is wider."""
     width = max(width, NARROWEST)
-    if isinstance(item, Rows):
+    if isinstance(item, FigureRows):
         names = LETTER * max((len(clean(n, LABEL)) for n in item.names.values()), default=0)
         canvas = rows_canvas(item, width, ABOVE if names > width / 2 else None)
     elif isinstance(item, Chart):
@@ -82,7 +82,7 @@ def plot(comparison: Results, kind: Plot = "overview", critic: str | None = None
     return paint(canvas, axes)
 
 
-def _item(comparison: Results, kind: Plot, critic: str | None) -> Chart | Rows:
+def _item(comparison: Results, kind: Plot, critic: str | None) -> Chart | FigureRows:
     if kind == "overview":
         return overview_rows(answer_of(comparison))
     if kind == "power":

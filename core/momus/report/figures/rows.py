@@ -48,7 +48,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Rows:
+class FigureRows:
     """A figure of rows.
 
     Attributes
@@ -93,7 +93,7 @@ class Rows:
         return csv_text(self.columns, self.numbers, as_is=as_is)
 
 
-def overview_rows(answer: Answer) -> Rows:
+def overview_rows(answer: Answer) -> FigureRows:
     """Describe the overview: the gap of each corpus on each axis, the largest at the top; filled where texts differ.
 
     95 % of pairs of human authors lie within 1.
@@ -105,7 +105,7 @@ def overview_rows(answer: Answer) -> Rows:
     model = next((cell.row.reference for _, cell in cells if cell.row.band_source == OWN), "")
     drawn = [(axis, cell) for axis, cell in cells if not _absence(cell)]
     dots = tuple(_gap_dot(cell) for _, cell in drawn)
-    return Rows(
+    return FigureRows(
         {a.critic: a.axis for a in answer.axes},
         tuple(dict.fromkeys(cell.generated for _, cell in cells)),
         dots,
@@ -150,7 +150,7 @@ def _gap_dot(cell: Cell) -> Dot:
     return Dot(v.critic, cell.generated, gap, low, high, v.differs, title)
 
 
-def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> Rows:
+def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> FigureRows:
     """Describe the ranks: the mean distance of each corpus from human text, nearest first, with bootstrap share.
 
     Parameters
@@ -171,7 +171,7 @@ def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> Rows:
         raise UsageError(f"there are no ranks over {of}: {why}", hint="the critics with ranks are in `ranking.rows`")
     columns = ("distance", "low", "high", "rank_low", "rank_high", "p_nearest", "n", "n_real")
     unit = "human bands" if of == ALL_AXES else "units of the effect"
-    return Rows(
+    return FigureRows(
         {r.model: r.model for r in rows},
         tuple(dict.fromkeys(r.model for r in ranking.rows)),
         tuple(Dot(r.model, r.model, r.distance, r.low, r.high) for r in rows),
@@ -184,7 +184,7 @@ def ranks_rows(ranking: Ranking, of: str = ALL_AXES) -> Rows:
     )
 
 
-def power_rows(verdicts: Sequence[Verdict]) -> Rows:
+def power_rows(verdicts: Sequence[Verdict]) -> FigureRows:
     """Describe the power: the smallest difference that each axis would have detected, the smallest at the top.
 
     Values above 1 mean that the texts are too few: a difference as large as that of two human texts may go unseen.
@@ -201,7 +201,7 @@ def power_rows(verdicts: Sequence[Verdict]) -> Rows:
         )
     worst = {c: max(d for v, d in rows if v.critic == c) for c in dict.fromkeys(v.critic for v, _ in rows)}
     names = {v.critic: v.axis for v, _ in rows}
-    return Rows(
+    return FigureRows(
         {c: names[c] for c in sorted(worst, key=lambda c: worst[c])},
         tuple(dict.fromkeys(v.generated for v in verdicts)),
         tuple(Dot(v.critic, v.generated, d) for v, d in rows),

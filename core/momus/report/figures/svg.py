@@ -18,7 +18,7 @@ from momus.evidence import Chart, Edge, Evidence, Graph, Heatmap, Table
 from momus.numeric.types import Floats
 from momus.report.figures.canvas import LINE, Anchor, Canvas, Point, broken, colour, fixed, steps, turned
 from momus.report.figures.chart import chart_svg
-from momus.report.figures.palette import COLOURS, LABEL, SMALL_MATRIX, Look
+from momus.report.figures.palette import COLOURS, LABEL, SMALL_MATRIX, CorpusLook
 from momus.report.safe import clean, csv_text
 
 WRITTEN = 14
@@ -235,7 +235,7 @@ FONT = "system-ui,'DejaVu Sans',sans-serif"
 NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
-def draw(item: Chart | Heatmap | Graph, corpora: Mapping[str, Look] | None = None) -> str:
+def draw(item: Chart | Heatmap | Graph, corpora: Mapping[str, CorpusLook] | None = None) -> str:
     """Draw a figure as an ``<svg>`` element, hidden from screen readers, for which its numbers follow.
 
     Colours are CSS variables (``--real``, ``--corpus-0``, …); corpora and roles also differ in marker and dashes. All

@@ -13,7 +13,7 @@ from momus.against.versions import Against, Direction, Item, Path
 from momus.arguments import arg
 from momus.joint.analyses import Joint
 from momus.report.safe import one_line
-from momus.report.words.blocks import Block
+from momus.report.words.blocks import PrintedBlock
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
 from momus.report.words.sentences import axes, says_what, size
@@ -84,7 +84,7 @@ def legend(answer: Answer, against: Against) -> list[str]:
     return lines
 
 
-def axes_block(answer: Answer, against: Against, words: bool = False) -> Block:
+def axes_block(answer: Answer, against: Against, words: bool = False) -> PrintedBlock:
     """The table of axes, with which text is nearer to real text where that was given.
 
     With ``words``, a word stands beside each arrow, and how many documents take part beside rows that differ in it.
@@ -106,7 +106,7 @@ def axes_block(answer: Answer, against: Against, words: bool = False) -> Block:
     lines = [(a.axis, f"{c.generated} {'is ' * bool(c.direction)}{says_what(c)}") for a, c in _largest(answer)]
     also = "; distances to real text" * bool(nearer)
     notes = [" · ".join(legend(answer, against)) + also, *([f"n: {taking_part(answer)}"] if words else [])]
-    return Block("Axes", lines, heads, rows, notes)
+    return PrintedBlock("Axes", lines, heads, rows, notes)
 
 
 def _largest(answer: Answer) -> list[tuple[AxisAnswer, Cell]]:
@@ -115,7 +115,7 @@ def _largest(answer: Answer) -> list[tuple[AxisAnswer, Cell]]:
     return [(axis, cell) for axis, cell in worst if cell.differs][:GAPS]
 
 
-def change_blocks(against: Against, generated: Sequence[str]) -> list[Block]:
+def change_blocks(against: Against, generated: Sequence[str]) -> list[PrintedBlock]:
     """What vanished and what came, of each new text."""
     blocks = []
     for name in generated:
@@ -124,7 +124,7 @@ def change_blocks(against: Against, generated: Sequence[str]) -> list[Block]:
             lines = [(kind, _things(items, came, against.reference)) for kind, items in kinds.items()]
             title = f"{word} from {against.reference} to {name}"
             if lines:
-                blocks.append(Block(title, lines))
+                blocks.append(PrintedBlock(title, lines))
     return [*blocks[:-1], replace(blocks[-1], notes=[f"{SHARES}."])] if blocks else []
 
 
@@ -142,7 +142,7 @@ def _things(items: Sequence[Item], came: bool, reference: str) -> str:
     return f"{named}. {'; '.join(quoted)}{prompt}"
 
 
-def changes_block(against: Against) -> Block:
+def changes_block(against: Against) -> PrintedBlock:
     """All that vanished or came, as one table."""
     old = one_line(against.reference, 40)
     heads = ("what", "kind", "text", old, "new", "change", "interval", "q", f"passage of {old}", "passage of new")
@@ -164,17 +164,17 @@ def changes_block(against: Against) -> Block:
     note = "; ".join(f"{n:,} {kind} tested" for kind, n in tested.items())
     rate = percentage(against.alpha, 0)
     note += f". {SHARES}; listed at a false discovery rate of {rate}."
-    return Block("Everything that vanished or came", (), heads, rows, [note], "lllr") if rows else Block()
+    return PrintedBlock("Everything that vanished or came", (), heads, rows, [note], "lllr") if rows else PrintedBlock()
 
 
 def _change(i: Item) -> tuple[str, str]:
     return f"{100 * i.change:+.1f}", f"{100 * i.low:+.1f} to {100 * i.high:+.1f}"
 
 
-def topics_block(against: Against) -> Block:
+def topics_block(against: Against) -> PrintedBlock:
     """Prevalence of topics, the largest change first, with a passage of each text."""
     if not against.topics:
-        return Block()
+        return PrintedBlock()
     several = len({i.generated for i in against.topics}) > 1
     new = "new" if several else one_line(against.topics[0].generated, 40)
     shares = f"{one_line(against.reference, 40)} %", f"{new} %"
@@ -190,10 +190,10 @@ def topics_block(against: Against) -> Block:
         for i in sure[:THINGS]
     ]  # fmt: skip
     note = f"Mean share of words; q: false discovery rate over {counted(against.topics[0].tested, 'topic')}."
-    return Block("Topics", lines, heads, rows, [note], "llr" if several else "lr")
+    return PrintedBlock("Topics", lines, heads, rows, [note], "llr" if several else "lr")
 
 
-def directions_block(against: Against) -> Block:
+def directions_block(against: Against) -> PrintedBlock:
     """How predictable each text is under the other, on every axis."""
     heads = ("axis", "text", "new under old", "old under new", "difference", "interval", "p (adjusted)", "in")
     rows = [
@@ -213,20 +213,20 @@ def directions_block(against: Against) -> Block:
         "Latent NLL of the answers to prompts that the critic has not seen; lower is more predictable. "
         f"Critics are fitted on {against.folds - 1} of {against.folds} folds of the prompts of the other text."
     )
-    return Block("Both directions", (), heads, rows, [note], "llr") if rows else Block()
+    return PrintedBlock("Both directions", (), heads, rows, [note], "llr") if rows else PrintedBlock()
 
 
-def paths_block(against: Against, every: bool = True) -> Block:
+def paths_block(against: Against, every: bool = True) -> PrintedBlock:
     """Every axis over the versions of a chain, one line each, with the step of the largest change."""
     if not against.paths or len(against.versions) < 3:
-        return Block()
+        return PrintedBlock()
     names = against.versions
     shown = against.paths if every else against.paths[:PATHS]
     lines = [(p.axis, path_words(p, against)) for p in shown]
     note = f"Trend: Page's test of ranks within prompts, p adjusted over {axes(len(against.paths))}; ↑ ↓ significant"
     left = len(against.paths) - len(shown)
     more = f"; {left} more with {arg('every', True)}" if left else ""
-    return Block(f"From {' to '.join(names)}", lines, notes=[f"{note}{more}."])
+    return PrintedBlock(f"From {' to '.join(names)}", lines, notes=[f"{note}{more}."])
 
 
 def path_words(p: Path, against: Against) -> str:
@@ -267,7 +267,9 @@ def step(p: Path, names: Sequence[str]) -> str:
     return f"{names[p.step - 1]} → {names[p.step]}"
 
 
-def blocks_of(answer: Answer, against: Against, joint: Joint, every: bool = True, words: bool = False) -> list[Block]:
+def blocks_of(
+    answer: Answer, against: Against, joint: Joint, every: bool = True, words: bool = False
+) -> list[PrintedBlock]:
     """The parts of the view after the first sentences; without ``every``, the longest tables are left out.
 
     For ``words``, see `axes_block`.
@@ -277,7 +279,7 @@ def blocks_of(answer: Answer, against: Against, joint: Joint, every: bool = True
     sure = topics_block(against)
     if not every and sure.rows:
         kept = [r for r, i in zip(sure.rows, against.topics, strict=True) if i.q <= against.alpha][:GAPS]
-        sure = replace(sure, lines=sure.lines[:1], rows=kept) if kept else Block()
+        sure = replace(sure, lines=sure.lines[:1], rows=kept) if kept else PrintedBlock()
     blocks += [sure, *group_blocks(joint)]
     if every:
         blocks += [changes_block(against), directions_block(against)]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Block:
+class PrintedBlock:
     """A part of a view: a title, a table with notes, and lines of text (a name, or none, and what is said of it).
 
     Attributes
@@ -34,7 +34,7 @@ class Block:
     style: str = "bold"
 
 
-def terminal_blocks(blocks: Sequence[Block], narrow: bool = False) -> list[RenderableType]:
+def terminal_blocks(blocks: Sequence[PrintedBlock], narrow: bool = False) -> list[RenderableType]:
     """The blocks on a terminal; ``narrow`` tables fit 80 columns."""
     from rich.text import Text
 
@@ -52,7 +52,7 @@ def terminal_blocks(blocks: Sequence[Block], narrow: bool = False) -> list[Rende
     return parts
 
 
-def markdown_blocks(blocks: Sequence[Block]) -> list[str]:
+def markdown_blocks(blocks: Sequence[PrintedBlock]) -> list[str]:
     """The blocks in Markdown, as paragraphs; a line without a name is one of a list, as a note is."""
     parts = []
     for block in blocks:

@@ -13,7 +13,7 @@ from momus.joint.adjusted import AdjustedRow
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
 from momus.joint.subgroups import Subgroups
-from momus.report.words.blocks import Block
+from momus.report.words.blocks import PrintedBlock
 from momus.report.words.format import number, p_value, rounded
 from momus.verdicts.verdict import Verdict
 
@@ -164,7 +164,7 @@ def covariate_names(rows: Sequence[AdjustedRow]) -> str:
     return ", ".join(dict.fromkeys(c for r in rows for c in r.covariates))
 
 
-def group_blocks(joint: Joint) -> list[Block]:
+def group_blocks(joint: Joint) -> list[PrintedBlock]:
     """Axes again by subgroup, such as task by task, and among documents that are alike."""
     blocks = []
     for by in dict.fromkeys(s.by for s in joint.subgroups):
@@ -174,11 +174,11 @@ def group_blocks(joint: Joint) -> list[Block]:
         rows = [(c[0], *((c[1],) if several else ()), *c[2:7]) for c in cells]
         same = [f"{c[0]}{f' of {c[1]}' if several else ''}: {c[7]}" for c in cells if c[7]]
         notes = [f"Test of the same difference in all: {'; '.join(same)}."]
-        blocks.append(Block(f"By {by}", (), heads, rows, notes, "lllr" if several else "llr"))
+        blocks.append(PrintedBlock(f"By {by}", (), heads, rows, notes, "lllr" if several else "llr"))
     if joint.adjusted:
         rows = [adjusted_cells(r) for r in joint.adjusted]
         blocks.append(
-            Block(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
+            PrintedBlock(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
         )
     return blocks
 

@@ -18,7 +18,7 @@ SIZES = "n"
 
 
 @dataclass(frozen=True)
-class Row:
+class OverviewRow:
     """One row: what it is about, and a text for each corpus; ``strong`` says which of them differ from human text.
 
     ``size`` are the documents of the reference and of the generated texts that take part, such as ``250 | 240–250``.
@@ -45,8 +45,8 @@ class Overview:
     """
 
     names: tuple[str, ...]
-    axes: tuple[Row, ...]
-    ranks: tuple[Row, ...]
+    axes: tuple[OverviewRow, ...]
+    ranks: tuple[OverviewRow, ...]
 
     @property
     def sizes_differ(self) -> bool:
@@ -76,16 +76,16 @@ def overview(answer: Answer, pad: bool = False, words: bool = False) -> Overview
         row = [cells.get(name) for name in names]
         texts = tuple(("n/a" + " " * 3 * pad) if c is None else cell_text(c, pad, words) for c in row)
         differs = tuple(c is not None and c.differs for c in row)
-        axes.append(Row(one_line(axis.axis), texts, differs, _sizes(axis.cells)))
+        axes.append(OverviewRow(one_line(axis.axis), texts, differs, _sizes(axis.cells)))
     rows = [c.rank for c in answer.corpora]
-    ranks: tuple[Row, ...] = ()
+    ranks: tuple[OverviewRow, ...] = ()
     if any(r is not None for r in rows):
         plain = (False,) * len(names)
         means = tuple(("n/a" if c.mean is None else f"{c.mean:.1f}") + " " * 3 * pad for c in answer.corpora)
         places = tuple("n/a" if r is None else f"{rank(r)}, {chance(r)}" for r in rows)
         tested = max(c.tested for c in answer.corpora)
         over = f"mean over {answer.mean_axes} of {tested} axes" if answer.mean_axes < tested else "mean over axes"
-        ranks = (Row(over, means, plain), Row("rank, bootstrap share", places, plain))
+        ranks = (OverviewRow(over, means, plain), OverviewRow("rank, bootstrap share", places, plain))
     return Overview(tuple(one_line(n) for n in names), tuple(axes), ranks)
 
 

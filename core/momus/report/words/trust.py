@@ -42,7 +42,7 @@ class TrustItem:
 
 
 def trust_items(comparison: Results) -> list[TrustItem]:
-    """Documents, fitted text, groups, copies, languages, logs and unscored documents of a comparison, in this order."""
+    """Documents, fitted text, groups, copies, languages, formats, logs and unscored documents, in this order."""
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
     checks: list[dict[str, Any]] = signature["checks"]
@@ -53,6 +53,7 @@ def trust_items(comparison: Results) -> list[TrustItem]:
         _groups(comparison, corpora, checks, reference),
         *_copies(checks, reference),
         *_languages(signature["languages"], reference),
+        *_read_as(corpora),
         *_logs(corpora),
         _unscored(comparison, corpora),
     ]
@@ -112,6 +113,18 @@ def _copies(checks: list[dict[str, Any]], reference: str) -> Iterator[TrustItem]
         worst = max(rows, key=lambda c: c["documents"] / max(c["total"], 1))
         share = f"{worst['documents']:,} of {worst['total']:,} in {worst['corpus']}"
         yield TrustItem(NAMES[kind].format(reference), share, False)
+
+
+def _read_as(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:
+    """The formats that texts were recognised by, with their answers and prompts."""
+    texts = [
+        f"{corpus['name']}: {title}, {counted(corpus['documents'], 'answer')}, "
+        f"{counted(corpus.get('prompts') or 0, 'prompt')}"
+        for corpus in corpora
+        if corpus["role"] != "fit" and (title := corpus.get("origin", {}).get("read_as"))
+    ]
+    if texts:
+        yield TrustItem("read as", "; ".join(texts))
 
 
 def _logs(corpora: list[dict[str, Any]]) -> Iterator[TrustItem]:

@@ -1,0 +1,99 @@
+"""The texts that a command names: paths by name, one file split by a column, or the two texts of a file of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from momus.cli.options import Reading, named_paths
+
+if TYPE_CHECKING:
+    from momus.reading import ReadingOptions, TextSource
+
+PEOPLE = ("human", "people", "real")
+"""Values of a column of writers, and names of texts, that mean people."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """The texts of a comparison, as `momus.compare` takes them, and how they are read."""
+
+    real: TextSource | None
+    generated: dict[str, TextSource]
+    against: dict[str, TextSource] | None
+    reading: ReadingOptions
+
+
+def given_texts(
+    real: str | None,
+    generated: Sequence[str],
+    against: str | None,
+    fit: str | None,
+    *,
+    pairs: str | None,
+    split_by: str | None,
+    reading: Reading,
+) -> Given:
+    """The texts of ``momus compare``.
+
+    Raises
+    ------
+    UsageError
+        Options exclude each other, or no text is named.
+    """
+    from momus.parameters import exclude
+
+    exclude(pairs=pairs, generated=generated or None)
+    exclude(pairs=pairs, against=against)
+    exclude(pairs=pairs, split_by=split_by)
+    if pairs is not None:
+        return _of_pairs(pairs, real, reading)
+    if split_by is not None:
+        return _split(real, generated, against, split_by, reading)
+    paths = named_paths(list(generated))
+    reference = named_paths([against], "--against") if against else None
+    options = reading.options(["real", "fit", *(reference or {}), *paths])
+    return Given(real, dict(paths), None if reference is None else dict(reference), options)
+
+
+def _of_pairs(path: str, real: str | None, reading: Reading) -> Given:
+    """The two texts of a file; people are the real text, and otherwise the first is the reference."""
+    from momus.reading import sides_of
+
+    options = reading.options([])
+    first, second = sides_of(path, options)
+    named = options.field if isinstance(options.field, dict) else {}
+    options = replace(options, field={**named, "real" if first in PEOPLE else first: first, second: second})
+    if first in PEOPLE and real is None:
+        return Given(path, {second: path}, None, options)
+    return Given(real, {second: path}, {first: path}, options)
+
+
+def _split(real: str | None, generated: Sequence[str], against: str | None, column: str, reading: Reading) -> Given:
+    """One text per value of a column of each file; people among them are the real text where none is named."""
+    from momus.errors import UsageError
+    from momus.reading import split_by
+
+    options = reading.options(["real", "fit"])
+    texts: dict[str, TextSource] = {}
+    for path in generated:
+        parts = split_by(path, column, reading=options)
+        taken = next((name for name in parts if name in texts), None)
+        if taken is not None:
+            raise UsageError(f"two files have texts of {taken!r}", hint="name one of the files")
+        texts.update(parts)
+    reference: Mapping[str, TextSource] | None = None
+    if against is not None:
+        name = next((n for n in (against, against.partition("=")[2], against.partition("=")[0]) if n in texts), None)
+        if name is None and "=" in against:
+            reference = dict(named_paths([against], "--against"))
+        elif name is None:
+            values = ", ".join(list(texts)[:9])
+            raise UsageError(f"no text is called {against!r}", hint=f"the values of {column} are {values}")
+        else:
+            reference = {name: texts.pop(name)}
+    people = next((name for name in texts if name.lower() in PEOPLE), None)
+    if real is None and reference is None and people is not None:
+        return Given(texts.pop(people), texts, None, options)
+    return Given(real, texts, None if reference is None else dict(reference), options)

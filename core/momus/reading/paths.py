@@ -1,0 +1,173 @@
+"""Paths to values of records, and conditions on records: names, dotted names, and expressions of JMESPath."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+
+from momus.arguments import arg
+from momus.errors import UsageError
+
+MISSING = object()
+SPECIAL = re.compile(r"[\[\]|*@&!'`\"(){}<>=]")
+"""Characters by which a path is an expression, and no name or dotted name."""
+EQUALS = re.compile(r"\s*([\w./-]+)\s*(!?=)\s*([^=\s](?:.*\S)?)\s*", re.DOTALL)
+"""A column, and the value that it must or must not have."""
+MOST_CHARACTERS = 2000
+"""Characters of an expression; the parser works its way down into nested ones."""
+
+
+@lru_cache(maxsize=256)
+def _compiled(path: str) -> Any:
+    """The expression of a path; None if it is none."""
+    if len(path) > MOST_CHARACTERS:
+        return None
+    try:
+        return jmespath.compile(path)
+    except (JMESPathError, RecursionError, ValueError):
+        return None
+
+
+def check_path(path: str, what: str) -> None:
+    """Check that an expression can be parsed; names and dotted names always can.
+
+    Raises
+    ------
+    UsageError
+        It cannot.
+
+    >>> check_path("choices[0].message.content", "field")
+    """
+    if SPECIAL.search(path) and _compiled(path) is None:
+        raise UsageError(
+            f"{what} {path[:80]!r} is no path", hint="write it as a.b, a[0].b or a[?role=='assistant'].b (JMESPath)"
+        )
+
+
+def look_up(record: Mapping[str, object], path: str) -> object:
+    """Return the value at a path; `MISSING` if there is none.
+
+    A field that is called like the path comes first, then dotted names, then what the path means as an expression.
+
+    >>> look_up({"result": {"0": "text"}}, "result.0")
+    'text'
+    >>> look_up({"choices": [{"message": {"content": "Yes."}}]}, "choices[0].message.content")
+    'Yes.'
+    >>> look_up({"a[0]": 1}, "a[0]"), look_up({"a": 1}, "a[") is MISSING
+    (1, True)
+    """
+    if path in record:
+        return record[path]
+    if SPECIAL.search(path):
+        value = search(path, record)
+        return MISSING if value is None else value
+    head, dot, rest = path.partition(".")
+    inner = record.get(head, MISSING)
+    if not dot or inner is MISSING:
+        return MISSING
+    if isinstance(inner, list):
+        place, dot, rest = rest.partition(".")
+        if not place.isdecimal() or len(place) > 9 or int(place) >= len(inner):
+            return MISSING
+        inner = inner[int(place)]
+        if not dot:
+            return inner
+    return look_up(inner, rest) if isinstance(inner, Mapping) else MISSING
+
+
+def search(path: str, value: object) -> Any:
+    """The value of an expression; None where it has none, or does not apply.
+
+    >>> search("a[?x=='1'].y | [0]", {"a": [{"x": "1", "y": 2}]}), search("length(a)", {"a": None})
+    (2, None)
+    """
+    expression = _compiled(path)
+    if expression is None:
+        return None
+    try:
+        return expression.search(value)
+    except (JMESPathError, RecursionError, ArithmeticError, TypeError, ValueError, AttributeError, LookupError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def names_in(path: str) -> frozenset[str]:
+    """All names in a path, among which are the columns that it needs.
+
+    >>> sorted(names_in("a.b[0] || c")), sorted(names_in("x.y"))
+    (['a', 'a.b[0] || c', 'b', 'c'], ['x', 'x.y', 'y'])
+    """
+    if not SPECIAL.search(path):
+        return frozenset((path, *path.split(".")))
+    expression = _compiled(path)
+    return frozenset([path, *(_names(expression.parsed) if expression is not None else ())])
+
+
+def _names(node: Mapping[str, Any]) -> list[str]:
+    if node["type"] == "field":
+        return [node["value"]]
+    return [name for child in node["children"] if isinstance(child, Mapping) for name in _names(child)]
+
+
+@dataclass(frozen=True)
+class Where:
+    """A condition that the records must meet which are read: ``model=gpt-4``, ``lang!=en``, or an expression.
+
+    Raises
+    ------
+    UsageError
+        It cannot be parsed.
+
+    >>> Where("model=gpt-4")({"model": "gpt-4"}), Where("n=3")({"n": 3}), Where("a.b!=x")({"a": {"b": "x"}})
+    (True, True, False)
+    >>> Where("score > `3` && lang == 'en'")({"score": 5, "lang": "en"})
+    True
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        """Check that it can be parsed."""
+        if self._equality is None and _compiled(self.text) is None:
+            raise UsageError(
+                f"{arg('where', self.text[:80])} is no condition",
+                hint="write it as model=gpt-4, or as an expression of JMESPath such as model=='gpt-4' && score>`3`",
+            )
+
+    @cached_property
+    def _equality(self) -> re.Match[str] | None:
+        return EQUALS.fullmatch(self.text)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names in it, among which are the columns that it needs."""
+        match = self._equality
+        return names_in(self.text if match is None else match[1])
+
+    def __call__(self, record: object) -> bool:
+        """Whether a record meets it."""
+        if not isinstance(record, Mapping):
+            return True  # what is no record is counted as such
+        match = self._equality
+        if match is None:
+            return bool(search(self.text, record))
+        value = look_up(record, match[1])
+        return (value is not MISSING and as_string(value) == match[3]) == (match[2] == "=")
+
+
+def as_string(value: object) -> str:
+    """Return a string as it is; other values (numbers, chat messages) as compact JSON with sorted keys.
+
+    >>> as_string("a"), as_string(3), as_string([{"role": "user", "at": None}])
+    ('a', '3', '[{"at":null,"role":"user"}]')
+    """
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)

@@ -1,0 +1,68 @@
+"""What would be read of a file, texts of one file by a column, and the two texts of a file of pairs."""
+
+import json
+
+import pytest
+
+from momus.cli.options import Reading
+from momus.cli.read import read
+from momus.cli.sources import given_texts
+from momus.errors import UsageError
+
+ROWS = [
+    {"model": model, "prompt": f"Question {i}?", "output": f"Answer {i} of {model}."}
+    for model in ("a", "b", "human")
+    for i in range(3)
+]
+
+
+@pytest.fixture
+def answers(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return str(path)
+
+
+def texts(generated, **options):
+    given = {"pairs": None, "split_by": None, "reading": Reading()} | options
+    return given_texts(None, generated, given.pop("against", None), None, **given)
+
+
+def test_what_would_be_read_is_shown(answers, capsys):
+    read(path=answers, where=["model=b"])
+    shown = capsys.readouterr().out
+    assert "read as: prompts and answers\n3 documents, 3 prompts" in shown
+    assert "6 records took no part: they do not meet" in shown
+    assert "answers:4: Question 0?\n  Answer 0 of b." in shown
+    read(path=answers, where=["model=b"], as_json=True)
+    assert json.loads(capsys.readouterr().out)["documents"] == 3
+
+
+def test_people_in_a_column_of_models_are_the_real_text(answers):
+    split = texts([answers], split_by="model")
+    assert list(split.generated) == ["a", "b"]
+    assert [d.text for d in split.real] == [f"Answer {i} of human." for i in range(3)]
+
+
+@pytest.mark.parametrize("name", ["a", "model=a"])
+def test_one_value_of_a_column_is_the_reference(answers, name):
+    split = texts([answers], split_by="model", against=name)
+    assert list(split.against) == ["a"]
+    assert list(split.generated) == ["b", "human"]
+    with pytest.raises(UsageError, match=r"no text is called 'c'(.|\n)*values of model are a, b, human"):
+        texts([answers], split_by="model", against="c")
+
+
+def test_a_file_of_pairs_is_a_reference_and_a_text(tmp_path, answers):
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"prompt": "Who?", "chosen": "I.", "rejected": "Nobody."}\n' * 2)
+    pairs = texts([], pairs=str(path))
+    assert (pairs.against, pairs.generated) == ({"rejected": str(path)}, {"chosen": str(path)})
+    assert pairs.reading.for_text("chosen")["field"] == "chosen"
+    path.write_text('{"question": "Who?", "human_answers": ["I."], "chatgpt_answers": ["Nobody."]}\n')
+    people = texts([], pairs=str(path))
+    assert (people.real, people.reading.for_text("real")["field"]) == (str(path), "human")
+    with pytest.raises(UsageError, match="one text"):
+        texts([], pairs=answers, reading=Reading(where=["model=a"]))
+    with pytest.raises(UsageError, match=r"pairs"):
+        texts([answers], pairs=str(path))
