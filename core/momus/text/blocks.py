@@ -35,7 +35,7 @@ _LINE = re.compile(r"\S(?:[^\r\n]*\S)?")
 # markers that Markdown does not know, each with one that it knows and that has as many characters
 _BULLET = re.compile(r"(?m)^([^\S\n]*)[•‣◦▪▫●○■□➤►▶✓✔·∙](?=[^\S\n]+\S)")
 _LETTER = re.compile(r"(?m)^([^\S\n]{0,3})(\()?([a-z]|[ivx]{1,4}|\d{1,3})\)(?=[^\S\n]+\S)")
-_MARKER = re.compile(r"\s*(?:[-*+•‣◦▪▫●○■□➤►▶✓✔·∙]|\(?(?:[a-z]|[ivx]{1,4}|\d{1,9})[.)])[^\S\n]+")
+MARKER = re.compile(r"\s*(?:[-*+•‣◦▪▫●○■□➤►▶✓✔·∙]|\(?(?:[a-z]|[ivx]{1,4}|\d{1,9})[.)])[^\S\n]+")
 
 
 class Block(NamedTuple):
@@ -181,7 +181,7 @@ def _item(tokens: Sequence[Token], place: int, depth: int, lines: _Lines) -> Ite
         return
     assert own[-1].map is not None
     _, stop = lines.span(own[0].map[0] if own[0].map else 0, own[-1].map[1])
-    sign = _MARKER.match(lines.text, start)
+    sign = MARKER.match(lines.text, start)
     content = "\n".join(line.strip() for t in own for line in t.content.split("\n"))
     yield Block("item", depth, start, stop, content, sign[0].strip() if sign else "")
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable, Sequence
 from typing import Literal
 
-from momus.text.blocks import PROSE, read_blocks
+from momus.text.blocks import MARKER, PROSE, Kind, read_blocks
 
-_INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
+INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _SPACE = re.compile("[^\\S\n]{2,}|[^\\S\n ]")
 _SINGLE, _DOUBLE = re.compile("[‘’‚‛ʼ`´]"), re.compile("[“”„‟«»″]|``|''")
 _DASH = re.compile(
@@ -32,27 +33,45 @@ _TAG = re.compile(r"</?(?:b|i|u|em|strong|br|p|sub|sup|span|small|mark|del|s)(?:
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
+_ENTITY = re.compile(r"&(?:\w{2,31}|#\d{1,7}|#[xX][0-9a-fA-F]{1,6});")
+_INLINE: tuple[tuple[Sequence[str], re.Pattern[str]], ...] = (
+    ("`", _CODE),
+    (("](",), _LINK),
+    (("**", "~~"), _STRONG),
+    ("_", _STRONG_LINE),
+    ("*_", _ITALICS),
+    ("<", _TAG),
+    ("&", _ENTITY),
+    ("\\", _ESCAPED),
+)
+"""Inline signs: what a text must hold to have any, and a pattern whose last group is what remains of a match."""
+
+
 def inline(text: str) -> str:
     r"""Leave out inline signs: emphasis, code, links, tags, escapes; and resolve entities.
 
     >>> inline(r"**So** _it_ was `x`, [he](http://a.b) said &amp; 2\*2")
     'So it was x, he said & 2*2'
     """
-    if "`" in text:
-        text = _CODE.sub(r"\2", text)
-    if "](" in text:
-        text = _LINK.sub(r"\1", text)
-    if "*" in text or "~~" in text:
-        text = _STRONG.sub(r"\2", text)
-    if "_" in text:
-        text = _STRONG_LINE.sub(r"\2", text)
-    if "*" in text or "_" in text:
-        text = _ITALICS.sub(lambda m: m[1] or m[2], text)
-    if "<" in text:
-        text = _TAG.sub(" ", text)
-    if "&" in text:
-        text = html.unescape(text)
-    return _ESCAPED.sub(r"\1", text) if "\\" in text else text
+    return _without_inline(text, _remains)
+
+
+def _without_inline(text: str, take: Callable[[re.Match[str]], str]) -> str:
+    for signs, pattern in _INLINE:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(take, text)
+    return text
+
+
+def _remains(match: re.Match[str]) -> str:
+    return match[match.lastindex] if match.lastindex else html.unescape(match[0]) if match[0][0] == "&" else " "
+
+
+def _kept(match: re.Match[str]) -> str:
+    """What remains of a match, between as many spaces as there were other characters."""
+    start, stop = match.span(match.lastindex) if match.lastindex else match.span()
+    text = _remains(match).ljust(stop - start)
+    return " " * (start - match.start()) + text[: stop - start] + " " * (match.end() - stop)
 
 
 def folded(text: str) -> str:
@@ -62,7 +81,7 @@ def folded(text: str) -> str:
     True
     """
     if not text.isascii():
-        text = _INVISIBLE.sub("", text).translate(_LIGATURES)
+        text = INVISIBLE.sub("", text).translate(_LIGATURES)
         text = _SINGLE.sub("'", _DOUBLE.sub('"', text))
     if "--" in text or " - " in text or not text.isascii():
         text = _HYPHEN.sub("-", _DASH.sub(" — ", text))
@@ -97,3 +116,37 @@ def prose(text: str) -> list[str]:
     """
     blocks = (folded(inline(b.content)).strip() for b in read_blocks(text) if b.kind in PROSE)
     return [block for block in blocks if block]
+
+
+_LINE_SIGNS = re.compile(rf"(?m)^[^\S\n]*(?:>[^\S\n]*)+(?:#{{1,6}}[^\S\n]|{MARKER.pattern})?")
+_HEADING_SIGNS = re.compile(r"\A\s*#{1,6}(?=\s)|\s#+\s*\Z|\n[^\S\n]*(?:=+|-+)\s*\Z")
+_VISIBLE = re.compile(r"\S")
+
+
+def in_place(text: str, kinds: Sequence[Kind] = PROSE) -> str:
+    r"""Blocks of some kinds in their own spelling and place, with spaces for signs of layout and for other blocks.
+
+    >>> in_place("# So\n\n- It’s *one*.\n\n`x` it is")
+    '    \n\n  It’s  one .\n\n x  it is'
+    """
+    pieces, at = [], 0
+    for block in read_blocks(text):
+        pieces.append(_blank(text[at : block.start]))
+        source, at = text[block.start : block.stop], block.stop
+        pieces.append(
+            _without_inline(_without_signs(block.kind, source), _kept) if block.kind in kinds else _blank(source)
+        )
+    return "".join([*pieces, _blank(text[at:])])
+
+
+def _blank(text: str) -> str:
+    return _VISIBLE.sub(" ", text)
+
+
+def _without_signs(kind: Kind, source: str) -> str:
+    """The source of a block with spaces for the signs of its kind."""
+    if kind == "item":
+        marker = MARKER.match(source)
+        return _blank(marker[0]) + source[marker.end() :] if marker else source
+    signs = {"quotation": _LINE_SIGNS, "heading": _HEADING_SIGNS, "title": _HEADING_SIGNS}.get(kind)
+    return signs.sub(lambda m: _blank(m[0]), source) if signs else source
