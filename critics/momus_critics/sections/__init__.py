@@ -117,7 +117,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer of the linear posterior; others need none."""
-        return get_tokenizer(self.tokens, self.lower) if self.posterior == "linear" else None
+        return get_tokenizer(self.tokens, self.lower, "says") if self.posterior == "linear" else None
 
     def new_posterior(self) -> Any:
         """The unfitted posterior of bodies."""
