@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from momus.evidence import Axis, Chart, MarkedDocument, Series, Step, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus.text.plain import Reads, in_place
+from momus.text.plain import QUOTES, Reads, in_place
 from momus.text.tokens import Tokenizer
 
 DIGITS = 5
@@ -170,7 +170,7 @@ def _densest(hits: Bools, shown: int) -> int:
     return int((total[shown:] - total[:-shown]).argmax())
 
 
-_ONE_SPELLING = str.maketrans("‘’‚‛ʼ`´“”„‟«»″―—–‒‐‑…", "'" * 7 + '"' * 7 + "-" * 6 + ".")
+_ONE_SPELLING = {**QUOTES, **str.maketrans("―—–‒‐‑…", "------.")}
 _SEEN = re.compile(r"\S")
 APART = 12
 """Most characters between a token and the next one, beside those of tokens that were not found; a word may be behind

@@ -14,7 +14,9 @@ from momus.text.blocks import MARKER, PROSE, Kind, read_blocks
 
 INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _SPACE = re.compile("[^\\S\n]{2,}|[^\\S\n ]")
-_SINGLE, _DOUBLE = re.compile("[‘’‚‛ʼ`´]"), re.compile("[“”„‟«»″]|``|''")
+_DOUBLE = re.compile("``|''")
+QUOTES = str.maketrans("‘’‚‛ʼ`´“”„‟«»″", "'" * 7 + '"' * 7)
+"""One spelling for each apostrophe and quotation mark, character for character."""
 _DASH = re.compile(
     "[^\\S\n]*(?:[—―]|(?<![-\\d])[–‒](?!\\d)|(?<!-)-{2,3}(?!-))[^\\S\n]*|(?<=\\S)[^\\S\n]+-[^\\S\n]+(?=\\S)"
 )
@@ -80,10 +82,12 @@ def folded(text: str) -> str:
     >>> folded("“It’s ﬁne” — he  said…") == folded("\"It's fine\"--he said...")
     True
     """
-    if not text.isascii():
+    ascii_only = text.isascii()
+    if not ascii_only:
         text = INVISIBLE.sub("", text).translate(_LIGATURES)
-        text = _SINGLE.sub("'", _DOUBLE.sub('"', text))
-    if "--" in text or " - " in text or not text.isascii():
+    if not ascii_only or "`" in text or "''" in text:
+        text = _DOUBLE.sub('"', text).translate(QUOTES)
+    if "--" in text or " - " in text or not ascii_only:
         text = _HYPHEN.sub("-", _DASH.sub(" — ", text))
     if ".." in text or ". ." in text:
         text = _ELLIPSIS.sub("...", text)

@@ -33,6 +33,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
 from momus.text.mentions import Resolver, resolve_kept
+from momus.text.plain import in_place
 from momus_critics.coreference.evidence import WindowEvidence
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.reader import GivenChains, chains_of_symbols, spelled_chains, wrong_symbol
@@ -135,9 +136,12 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
         """Symbols of a corpus, and the character span of each, (N, 2)."""
         if self.resolver == "symbols":
             return chains_of_symbols(corpus.ids, [d.text for d in corpus])
+        # prose in its places: mentions stand where they stand in the text
+        texts = [in_place(d.text) for d in corpus]
+        prose = Corpus.from_texts(texts, corpus.ids, name=corpus.name)
         with stage(f"coreference in {corpus.name}", len(corpus)) as advance:
-            resolved = resolve_kept(self._resolver(), corpus, advance)
-        return chains_of([d.text for d in corpus], resolved)
+            resolved = resolve_kept(self._resolver(), prose, advance)
+        return chains_of(texts, resolved)
 
     def symbols(self, corpus: Corpus) -> list[list[str]]:
         """The symbols of each document, such as ``["Male:0", ".", "he:0"]``, which the resolver ``symbols`` reads."""

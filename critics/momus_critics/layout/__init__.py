@@ -30,6 +30,8 @@ WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in FEATURES}
 """What a document has or lacks, by the key of its rows."""
 ITEMS = tuple(CODE[kind] for kind in ("bullet", "numbered item", "nested item"))
 IN_LISTS = "{} of words stand inside lists"
+NO_PROSE = tuple(CODE[kind] for kind in ("code", "table"))
+NO_PROSE_SHARE = "{} of words stand in code and tables, which no axis of words reads"
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
 
 
@@ -123,13 +125,14 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         assert isinstance(latents, LayoutLatents)
         ones = np.ones(len(latents))
         inside = np.isin(latents.states, PARAGRAPHS)
-        # per document, (n,): words and number of paragraphs, words of list items, and all words
-        words, paragraphs, listed, every = (
+        # per document, (n,): words and number of paragraphs, words of list items, of code and tables, and all words
+        words, paragraphs, listed, boxed, every = (
             float_sums(x, latents.offsets)
             for x in (
                 np.where(inside, latents.words, 0),
                 inside,
                 np.where(np.isin(latents.states, ITEMS), latents.words, 0),
+                np.where(np.isin(latents.states, NO_PROSE), latents.words, 0),
                 latents.words,
             )
         )
@@ -142,6 +145,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             "paragraph_lengths": np.column_stack([*moments, paragraphs]),
             "items": np.column_stack([1000 * count, every]),
             "listed": np.column_stack([listed, every]),
+            "no_prose": np.column_stack([boxed, every]),
             "numbered": np.column_stack([numbered, count]),
             "nested": np.column_stack([nested, count]),
             "leads": np.column_stack([lead, count]),
@@ -174,6 +178,11 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             ),
             Statistic.share(
                 "listed_share", "listed", "words inside lists", ("less in lists", "more in lists"), clause=IN_LISTS
+            ),
+            Statistic.share(
+                *("no_prose_share", "no_prose", "words in code and tables"),
+                ("poorer in code and tables", "richer in code and tables"),
+                clause=NO_PROSE_SHARE,
             ),
             Statistic.share(
                 *("numbered_share", "numbered", "list items with a number"),
