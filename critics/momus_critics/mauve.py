@@ -118,6 +118,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
 
     name = "mauve"
     axis = "MAUVE"
+    reads = "prose"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     reporting = Reporting(
         together="once",

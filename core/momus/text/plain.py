@@ -95,6 +95,14 @@ def folded(text: str) -> str:
 
 
 Reads = Literal["prose", "says", "everything"]
+READINGS = {
+    "prose": "prose: paragraphs, list items, quotations and verse, without signs of layout and in one spelling",
+    "says": "all that the text says, headings, code and tables too, without signs of layout",
+    "spelled": "prose and headings as they are spelled, without signs of layout",
+    "blocks": "the blocks of the text and their signs",
+    "everything": "the text as it is written",
+}
+"""What critics read of a text, by the name that `momus.critic.Critic.reads` has."""
 
 
 def read_as(text: str, reads: Reads) -> str:

@@ -64,7 +64,7 @@ class Tokenizer:
     @property
     def signature(self) -> str:
         """The name and settings; within a process, tokenizers with equal signatures give equal tokens."""
-        reads = "" if self.reads == "everything" else f" of {self.reads}"
+        reads = "" if self.reads == "everything" else f" ({self.reads})"
         return f"{self.name}{'' if self.lower else ':cased'}{reads}"
 
     @property

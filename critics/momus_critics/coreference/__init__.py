@@ -70,6 +70,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
 
     name = "coreference"
     axis = "references to persons"
+    reads = "prose"
     question = (
         "Does text refer back to persons as real text does: does “she” still refer to someone who is there? z is the "
         "sequence of mentions of persons, P_c an n-gram process over it."

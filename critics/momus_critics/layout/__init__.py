@@ -68,6 +68,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     name = "layout"
     axis = "layout"
+    reads = "blocks"
     question = (
         "Do headings, paragraphs, lists and breaks follow each other as in real text? z is the kind of each block in "
         "turn."

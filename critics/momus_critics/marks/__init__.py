@@ -86,14 +86,14 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
     name = "marks"
     axis = "marks and case"
     question = (
-        "Do dashes, quotation marks, capitals and digits stand as often as in real text? z counts characters by class, "
-        "those of prose and headings and not those of layout, code and tables."
+        "Do dashes, quotation marks, capitals and digits stand as often as in real text? z counts characters by class."
     )
     reporting = Reporting(
         headline="marks",
         directions={"latent_nll": ("more usual in its marks", "less usual in its marks")},
         limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
     )
+    reads = "spelled"
     scripts: ClassVar[Scripts] = ANY
 
     def fit_counts(self, real: Corpus) -> Counts:

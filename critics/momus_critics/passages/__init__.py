@@ -108,6 +108,7 @@ class Passages(ChainCritic, DeviceMixin):
 
     name = "passages"
     axis = "passage order"
+    reads = "prose"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."

@@ -276,6 +276,8 @@ class ProseCritic(Critic[Z], ReadingMixin, StatisticsMixin, EvidenceMixin, ABC):
         Name of the tokenizer, see `momus.critic.TokenCritic`. Letter case is folded after sentences have been found.
     """
 
+    reads = "prose"
+
     tokens: str = "words"
 
     @property

@@ -86,6 +86,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
 
     name = "sections"
     axis = "section order"
+    reads = "says"
     question = (
         "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
         "and end; types are inferred from each section's text."
