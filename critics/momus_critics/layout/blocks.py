@@ -55,6 +55,9 @@ _ITALICS = re.compile(
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
 _SPEECH = re.compile(r"[\"“„«'‘—–]\s?\w")
 _NUMBERED = re.compile(r"\(?\w")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n[^\S\n]*$")
+NEAR = 200
+"""Characters before a block in which a blank line is looked for."""
 
 
 @dataclass(frozen=True)
@@ -157,5 +160,4 @@ def _items(text: str, blocks: Sequence[Block]) -> list[float]:
 
 def _after_blank_line(text: str, block: Block) -> bool:
     """Whether a blank line stands before a block."""
-    before = text[: block.start].rstrip(" \t")
-    return bool(re.search(r"\n[^\S\n]*\n$", text[max(0, len(before) - 200) : len(before)]))
+    return bool(_BLANK_LINE.search(text[max(0, block.start - NEAR) : block.start]))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from momus.text import blocks as module
 from momus.text.blocks import PROSE, read_blocks
-from momus.text.plain import folded, inline, prose
+from momus.text.plain import folded, in_place, inline, prose
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks" / "validity"))
 from signs import CHANGES
@@ -122,6 +122,26 @@ def test_prose_is_what_is_said_without_signs():
         LONG,
         "Patience is everything.",
     ]
+
+
+@given(st.text(alphabet="ab’“ \n\r\t#*->|`1.)(_~=•[]\\\\", max_size=120))
+def test_prose_in_place_keeps_the_place_of_every_character(text):
+    shown = in_place(text)
+    assert len(shown) == len(text)
+    assert all(a == b or a == " " for a, b in zip(shown, text, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (ANSWER, " ".join(prose(ANSWER))),
+        ("> - *one*\n> - two\n\nSo\n==\n\n1) a [link](http://a.b) &amp; more", "one two a link & more"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |\n\nIt’s “so”…", "It’s “so”…"),
+    ],
+)
+def test_prose_in_place_is_the_prose_as_it_is_spelled(text, words):
+    # spaces stand where signs were
+    assert folded("".join(in_place(text).split())) == folded("".join(words.split()))
 
 
 SYMBOLS = ["2*3*4 is 24", "snake_case_name", "a < b > c", "C:\\dir", "f(x)[0](y)", "**", "_", "&x"]
