@@ -5,7 +5,7 @@ after a change. Told is the largest gap over the statistics of an axis, in human
 of it and not only what is beyond chance. Critics that such answers cannot be scored by are told too.
 
 Run:  python benchmarks/validity/sign_invariance.py [--answers 200] [--critics length,unigram] [--changes CRLF,…]
-      [--rows] [--write benchmarks/results/signs.md]
+      [--rows]
 Data: ``answers`` under MOMUS_DATA, else ../shared/data.
 """
 
@@ -15,7 +15,6 @@ import argparse
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,13 +119,12 @@ def largest(found: Sequence[Move]) -> dict[str, Move]:
 
 
 def main() -> None:
-    """Measure, print, and write the page."""
+    """Measure and print, a line per critic; then the changes that change none of the answers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=200)
     parser.add_argument("--critics", default="")
     parser.add_argument("--changes", default="")
     parser.add_argument("--rows", action="store_true", help="print every row that moves by more than the limit")
-    parser.add_argument("--write", type=Path)
     args = parser.parse_args()
     fit, before = answers(FITTED, args.answers)
     names = args.changes.split(",") if args.changes else list(CHANGES)
