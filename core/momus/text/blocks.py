@@ -24,12 +24,15 @@ BOLD_LEVEL = 7
 """The level of a heading that is a bold line; Markdown has six."""
 LINE = 12
 """Most words of a short line, which has no mark at its end."""
+HEADING = 20
+"""Most words of a heading; a longer one is a paragraph with the signs of a heading."""
 VERSE, WRAPPED = 60, 100
 """Longest line of verse, and of a paragraph that is wrapped at some width, in characters."""
 
-WORD = re.compile(r"\w+(?:['’]\w+)*")
+WORD = re.compile("\\w+(?:['’\u00ad\u2060]\\w+)*")
 ENDED = re.compile(r"[.!?…:;,。！？][\"'”’)\]*_]*\s*$")
 BOLD_LINE = re.compile(r"(?:\d+[.)]\s*)?(\*\*|__)(?=\S)[^\n]{1,200}?\1:?\s*")
+_BREAK = re.compile(r"[\s*_~=#+•·–—-]+")
 _LINE_END = re.compile(r"\r\n?|\n")
 _LINE = re.compile(r"\S(?:[^\r\n]*\S)?")
 # markers that Markdown does not know, each with one that it knows and that has as many characters
@@ -161,7 +164,11 @@ def _block(tokens: Sequence[Token], place: int, depth: int, lines: _Lines) -> It
     elif depth:
         return
     elif token.type == "heading_open":
-        yield Block("heading", int(token.tag[1]), *_span(token, lines), tokens[place + 1].content)
+        content = tokens[place + 1].content
+        if len(WORD.findall(content)) > HEADING:
+            yield Block("paragraph", 0, *_span(token, lines), content)
+        else:
+            yield Block("heading", int(token.tag[1]), *_span(token, lines), content)
     elif token.type == "hr":
         yield Block("break", 0, *_span(token, lines), token.markup)
     elif token.type == "paragraph_open":
@@ -213,7 +220,9 @@ def _paragraphs(text: str, start: int, stop: int) -> Iterator[Block]:
     span = (held[0][0], held[-1][1])
     if len(held) > 2 and max(sizes) <= VERSE:
         yield Block("verse", 0, *span, "\n".join(text[a:b] for a, b in held))
-    elif len(held) > 1 and max(sizes) <= WRAPPED and min(sizes[:-1]) > max(sizes) / 2 and not _spoken(text, held):
+    elif (
+        len(held) > 1 and VERSE < max(sizes) <= WRAPPED and min(sizes[:-1]) > max(sizes) / 2 and not _spoken(text, held)
+    ):
         yield _paragraph(" ".join(text[a:b] for a, b in held), span)
     else:
         yield from (_paragraph(text[a:b], (a, b)) for a, b in held)
@@ -226,7 +235,7 @@ def _spoken(text: str, lines: Sequence[tuple[int, int]]) -> bool:
 
 def _paragraph(content: str, span: tuple[int, int]) -> Block:
     """A paragraph, a heading in bold type, or a break of signs alone."""
-    if not WORD.search(content):
+    if _BREAK.fullmatch(content):
         return Block("break", 0, *span, content)
     if BOLD_LINE.fullmatch(content):
         return Block("heading", BOLD_LEVEL, *span, content)

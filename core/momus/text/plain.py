@@ -121,13 +121,15 @@ def read_as(text: str, reads: Reads) -> str:
 
 
 def prose(text: str) -> list[str]:
-    r"""The blocks of prose of a text.
+    r"""The blocks of prose of a text; of one that has headings alone, these.
 
     >>> prose("# So\n\n- It’s *one*.\n- two\n\n```\nx = 1\n```\n\nIt rained.")
     ["It's one.", 'two', 'It rained.']
     """
-    blocks = (folded(inline(b.content)).strip() for b in read_blocks(text) if b.kind in PROSE)
-    return [block for block in blocks if block]
+    blocks = read_blocks(text)
+    held = [b for b in blocks if b.kind in PROSE] or [b for b in blocks if b.kind in ("title", "heading")]
+    pieces = (folded(inline(b.content)).strip() for b in held)
+    return [piece for piece in pieces if piece]
 
 
 _LINE_SIGNS = re.compile(rf"(?m)^[^\S\n]*(?:>[^\S\n]*)+(?:#{{1,6}}[^\S\n]|{MARKER.pattern})?")
@@ -160,5 +162,5 @@ def _without_signs(kind: Kind, source: str) -> str:
     if kind == "item":
         marker = MARKER.match(source)
         return _blank(marker[0]) + source[marker.end() :] if marker else source
-    signs = {"quotation": _LINE_SIGNS, "heading": _HEADING_SIGNS, "title": _HEADING_SIGNS}.get(kind)
+    signs = {"quotation": _LINE_SIGNS, "verse": None}.get(kind, _HEADING_SIGNS)
     return signs.sub(lambda m: _blank(m[0]), source) if signs else source

@@ -13,7 +13,6 @@ from momus.numeric.ragged import Ragged
 from momus.numeric.types import Floats, Ints
 from momus.text import blocks as text_blocks
 from momus.text.blocks import BOLD_LEVEL, WORD, Block, is_short_line
-from momus.text.plain import INVISIBLE
 
 KINDS = (
     "title",
@@ -95,7 +94,7 @@ def read_blocks(texts: Sequence[str]) -> Blocks:
         blocks = text_blocks.read_blocks(text)
         kinds = [kind_of(b) for b in blocks]
         states += [CODE[k] for k in kinds]
-        words += [len(WORD.findall(INVISIBLE.sub("", b.content))) for b in blocks]
+        words += [len(WORD.findall(b.content)) for b in blocks]
         offsets.append(len(states))
         features[row] = _features(text, set(kinds), blocks)
         items[row] = _items(text, blocks)
