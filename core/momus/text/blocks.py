@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -66,7 +66,11 @@ class Block(NamedTuple):
     sign: str = ""
 
 
-def read_blocks(text: str) -> list[Block]:
+KEPT, CHARACTERS = 2048, 16_384
+"""Texts whose blocks are kept, since several critics read them, and most characters of such a text."""
+
+
+def read_blocks(text: str) -> Sequence[Block]:
     r"""Read a text into blocks.
 
     Lines within a paragraph are verse if they are short, one paragraph if they seem to be wrapped at some width, and
@@ -75,10 +79,19 @@ def read_blocks(text: str) -> list[Block]:
     >>> [(b.kind, b.level, b.content) for b in read_blocks("# So\n\n• one\n  1) two\n\n**Three**\n\nIt rained.\n")][:3]
     [('title', 1, 'So'), ('item', 1, 'one'), ('item', 2, 'two')]
     """
+    return _kept(text) if len(text) <= CHARACTERS else _read(text)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(text: str) -> Sequence[Block]:
+    return _read(text)
+
+
+def _read(text: str) -> Sequence[Block]:
     blocks = list(_blocks(text))
     if len(blocks) > 1 and (blocks[0].kind == "heading" or is_short_line(blocks[0])):
         blocks[0] = blocks[0]._replace(kind="title")
-    return blocks
+    return tuple(blocks)
 
 
 def is_short_line(block: Block) -> bool:
