@@ -115,7 +115,8 @@ def raw_distances(critic: Critic[Any], one: Scores, other: Scores) -> dict[str, 
 
 def largest(found: Sequence[Move]) -> dict[str, Move]:
     """The largest move, by the name of the change."""
-    return {m.change: m for m in sorted(found, key=lambda m: m.bands) if not math.isnan(m.bands)}
+    known = [m for m in found if not math.isnan(m.bands)]
+    return {m.change: m for m in sorted(known, key=lambda m: m.bands)}
 
 
 def main() -> None:
