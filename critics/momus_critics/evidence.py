@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from momus.evidence import Axis, Chart, MarkedDocument, Series, Step, both
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.plain import QUOTES, Reads, in_place
 from momus.text.tokens import Tokenizer
 
 DIGITS = 5
@@ -95,6 +97,7 @@ def mark_passage(
     values: Floats | None = None,
     shown: int = SHOWN,
     note: str = "",
+    reads: Reads = "prose",
 ) -> MarkedDocument:
     """Cut the passage with the most marks into steps: stretches without a mark, and marked tokens.
 
@@ -112,10 +115,12 @@ def mark_passage(
         Contribution of each token to the Latent NLL in nats, (N,).
     shown
         Tokens of the passage, at most.
+    reads
+        What of the text the tokens are split from.
 
     Returns
     -------
-    The steps' texts, concatenated, are the passage as the document spells it.
+    The steps' texts, concatenated, are the passage as the document spells it, without signs of layout if prose is read.
 
     >>> corpus = Corpus.from_texts(["The cat, the hat."])
     >>> words = words_of(corpus, Tokenizer("words", str.split))
@@ -129,7 +134,9 @@ def mark_passage(
     stop = min(start + shown, len(words))
     steps: list[Step] = []
     previous: Mark | None = None
-    for i, text in zip(range(start, stop), _spelled(document[0].text, words, start, stop), strict=True):
+    source = document[0].text
+    spelled = _spelled(source if reads == "everything" else in_place(source), words, start, stop)
+    for i, text in zip(range(start, stop), spelled, strict=True):
         mark = marks.get(i)
         nats = None if values is None else float(values[i])
         if steps and mark == previous:
@@ -163,21 +170,41 @@ def _densest(hits: Bools, shown: int) -> int:
     return int((total[shown:] - total[:-shown]).argmax())
 
 
-def _spelled(text: str, words: Sequence[str], start: int, stop: int) -> list[str]:
+_ONE_SPELLING = {**QUOTES, **str.maketrans("―—–‒‐‑…", "------.")}
+_SEEN = re.compile(r"\S")
+APART = 12
+"""Most characters between a token and the next one, beside those of tokens that were not found; a word may be behind
+a sign that is none of the tokens."""
+
+
+def _spelled(source: str, words: Sequence[str], start: int, stop: int) -> list[str]:
     """Each token of a passage as the text spells it, with what follows it up to the next token.
 
-    Tokens are looked up one after another in the lower-cased text, which has as many characters as the text itself
-    except in a few scripts; there the lower-cased text is shown.
+    Tokens are looked up one after another in the text with marks in one spelling, and near to each other: one that is
+    not found (an entity, a ligature) loses no others.
+
+    Parameters
+    ----------
+    source
+        The text, with spaces where no token stands.
     """
-    lowered = text.lower()
-    source = text if len(lowered) == len(text) else lowered
-    begins, ends, at = [], [], 0
+    searched = _searchable(source)
+    begins, ends, at, missed = [], [], 0, 0
     for word in words[:stop]:
-        place = lowered.find(word.lower(), at)
-        begin = place if place >= 0 else at
-        begins.append(begin)
-        at = begin + len(word) if place >= 0 else at
+        seen = _SEEN.search(searched, at)
+        near = seen.start() if seen else at
+        place = searched.find(_searchable(word), near, near + len(word) + missed + APART)
+        begins.append(place if place >= 0 else at)
+        at = place + len(word) if place >= 0 else at
+        missed = 0 if place >= 0 else missed + len(word) + 1
         ends.append(at)
     last = ends[-1] if ends else 0
     following = [*begins[1:], len(source) if stop == len(words) else last]
     return [source[b:f] for b, f in zip(begins[start:stop], following[start:stop], strict=True)]
+
+
+def _searchable(text: str) -> str:
+    """A text in lower case, character for character, with marks in one spelling."""
+    lowered = text.lower()
+    # a few scripts have letters whose lower case is longer
+    return (lowered if len(lowered) == len(text) else text).translate(_ONE_SPELLING)

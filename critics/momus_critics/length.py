@@ -22,10 +22,9 @@ from momus.critic import (
     Values,
 )
 from momus.critic.fitted import Fitted
-from momus.critic.statistic import perplexity
+from momus.critic.statistic import perplexity, spread
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence
-from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus_critics.evidence import distributions
@@ -57,6 +56,7 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
     name = "length"
     axis = "length of documents"
     question = "Are documents as long as real ones, and as varied in length? z is the number of tokens."
+    reads = "says"
     reporting = Reporting(
         headline="ks",
         leading=True,
@@ -157,13 +157,3 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         x, tables = Axis(f"length in {self._unit}", "log"), [t.counts["length"] for t in (real, generated)]
         title = "Cumulative distribution of length"
         return [distributions("length-distribution", title, x, "share of documents", tables)]
-
-
-def spread(pooled: Floats) -> Floats:
-    """Standard deviation of numbers, of pooled rows [x, x², 1]: (B,).
-
-    >>> spread(np.array([[4.0, 10.0, 2.0]]))
-    array([1.])
-    """
-    first, second = (pooled[:, i] / pooled[:, 2] for i in (0, 1))
-    return np.sqrt(np.maximum(second - first**2, 0.0))

@@ -30,6 +30,7 @@ from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus.text.languages import WORDS, Scripts
+from momus.text.plain import read_as
 from momus_critics.passages.tfidf import make_embedder
 
 SCALE, MIXTURES = 5.0, 25
@@ -117,6 +118,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
 
     name = "mauve"
     axis = "MAUVE"
+    reads = "prose"
     question = "Does text fall into the same regions of a feature space as real text? z is the region of a document."
     reporting = Reporting(
         together="once",
@@ -281,5 +283,5 @@ def _beginning(text: str) -> str:
 
 
 def _texts(corpus: Corpus) -> list[str]:
-    """The first words of each document; an encoder would truncate long documents anyway."""
-    return [" ".join(d.text[: 12 * FIRST].split()[:FIRST]) for d in corpus]
+    """The first words of the prose of each document; an encoder would truncate long documents anyway."""
+    return [" ".join(read_as(d.text[: 20 * FIRST], "prose").split()[:FIRST]) for d in corpus]

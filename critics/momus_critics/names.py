@@ -36,6 +36,8 @@ NO_NAMES = frozenset(
 """Words, in lower case, that begin with a capital and name nobody."""
 HEADING = 3
 """Fewest capitals of a line without an end mark that is a heading, where most of its words have one."""
+LEAD, LEAD_WORDS = 2, 8
+"""Fewest capitals and most words of what leads in a sentence before a colon, as a heading does."""
 SHOWN = 15
 """Names that a table shows."""
 
@@ -85,13 +87,25 @@ def _may_be_a_name(word: str) -> bool:
 
 
 def _in_headings(prose: Prose) -> Bools:
-    """Whether each token is of a line with a mark of a heading, or with capitals and without an end mark, (N,)."""
+    """Whether each token is of a heading within prose, (N,).
+
+    That is a line with capitals and without an end mark, or with ``#``; or what leads in a sentence, with capitals,
+    before a colon: *Time Management: plan ahead.*
+    """
     if not len(prose.ids):
         return np.zeros(0, dtype=bool)
     first = prose.sentences - prose.sentences[0]  # (N,), from 0: `bincount` needs no long run of zeros
     words, capitals = np.bincount(first, prose.alphabetic), np.bincount(first, prose.capitalised)
     ended, marked = (np.bincount(first, prose.is_any(marks)) > 0 for marks in (TERMINALS, frozenset("#")))
-    return np.asarray((marked | (~ended & (2 * capitals > words) & (capitals >= HEADING)))[first])
+    lines = marked | (~ended & (2 * capitals > words) & (capitals >= HEADING))
+    # colons up to each token and before its sentence: (N,)
+    colons = np.cumsum(prose.is_any(frozenset(":")))
+    begins = np.searchsorted(first, np.arange(first[-1] + 1))
+    before = np.concatenate([[0], colons])[begins]
+    lead = (colons == before[first]) & (np.bincount(first, prose.is_any(frozenset(":"))) > 0)[first]
+    words, capitals = (np.bincount(first, lead & x) for x in (prose.alphabetic, prose.capitalised))
+    leads = (capitals >= LEAD) & (3 * capitals >= 2 * words) & (words <= LEAD_WORDS)
+    return np.asarray(lines[first] | (lead & leads[first]))
 
 
 def read_names(prose: Prose) -> NameSets:

@@ -179,7 +179,16 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Devic
         note = (
             "Marked: the tenth of the words with the highest surprisal, and how rare each is after the words before it."
         )
-        return mark_passage(document, words, marks, value=value, unit="nats per word", values=surprisal, note=note)
+        return mark_passage(
+            document,
+            words,
+            marks,
+            value=value,
+            unit="nats per word",
+            values=surprisal,
+            note=note,
+            reads=self.tokenizer.reads,
+        )
 
     def notes(self) -> list[Note]:
         """The language model."""

@@ -160,7 +160,9 @@ class RankFrequency(CountingCritic[TokenStates]):
         value = -float(prior.values[0]) / int(prior.steps[0])
         note = f"Marked: its rarest tenth of words. Of {known:,} words of the fitted text, the commonest has rank 1."
         words = words_of(document, self.tokenizer)
-        return mark_passage(document, words, marks, value=value, unit="nats per word", note=note)
+        return mark_passage(
+            document, words, marks, value=value, unit="nats per word", note=note, reads=self.tokenizer.reads
+        )
 
 
 def _rank_name(rank: int, known: int) -> str:

@@ -168,7 +168,16 @@ class TokenShare(CountingCritic[TokenCounts]):
             f"{percentage(usual, 1)}."
         )
         marks = {i: Mark(self.one) for i in hits}
-        return mark_passage(document, words, marks, value=-float(prior.values[0]), unit="nats", shown=SHOWN, note=note)
+        return mark_passage(
+            document,
+            words,
+            marks,
+            value=-float(prior.values[0]),
+            unit="nats",
+            shown=SHOWN,
+            note=note,
+            reads=self.tokenizer.reads,
+        )
 
 
 @parametrized

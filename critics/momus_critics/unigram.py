@@ -178,4 +178,13 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
         prior = self.log_prior(z)
         value = -float(prior.values[0]) / len(words)
         note = "Marked: repeated words among the tenth of its words whose frequency is most above the fitted one."
-        return mark_passage(document, words, marks, value=value, unit="nats per word", values=nats, note=note)
+        return mark_passage(
+            document,
+            words,
+            marks,
+            value=value,
+            unit="nats per word",
+            values=nats,
+            note=note,
+            reads=self.tokenizer.reads,
+        )

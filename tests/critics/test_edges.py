@@ -64,7 +64,7 @@ def test_features_of_the_first_and_the_last_sentence():
 def test_a_last_paragraph_counts_where_there_are_several():
     critic = Edges().fit(corpus(40, 0))
     _, last = edges_of("All of it in one paragraph. It rained.", "It rained.\n\nSo we left.", "", "It rained.\n\n***")
-    assert last.paragraph.tolist() == pytest.approx([np.nan, 3, np.nan, 0], nan_ok=True)
+    assert last.paragraph.tolist() == pytest.approx([np.nan, 3, np.nan, np.nan], nan_ok=True)
     texts = Corpus.from_texts(["All of it in one paragraph. It rained.", "It rained.\n\nSo we left."])
     assert measured(critic, texts)["last_paragraph_words"] == 3.0
     longer = Corpus.from_texts([f"{t} It rained again and again on all." for t in ("It was.", "They came.")])
@@ -79,7 +79,7 @@ def test_a_name_is_a_capital_within_the_sentence():
 
 def test_first_and_last_words_do_not_cross_documents():
     first, last = edges_of("# The End\n\nIt rained.", "", "So.")
-    assert first.words == ("# the", "", "so .")
+    assert first.words == ("it rained", "", "so .")
     assert last.words == ("it rained .", "", "so .")
 
 
@@ -104,7 +104,7 @@ def corpus(n, seed, opening=None, ending=None):
 
 def test_shares_and_recurrence_are_plain_counts():
     critic = Edges().fit(corpus(40, 0))
-    real, other = corpus(8, 1, opening="# The Roof {}"), corpus(8, 2, ending="You must always hope, will you?")
+    real, other = corpus(8, 1, opening="Sure! The roof"), corpus(8, 2, ending="You must always hope, will you?")
     assert measured(critic, real, other)["recurring_openings"] == pytest.approx(1)
     values = measured(critic, other)
     assert values["ends_question_share"] == values["ends_general_truth_share"] == 1
@@ -115,7 +115,7 @@ def test_shares_and_recurrence_are_plain_counts():
 @pytest.mark.parametrize(
     ("change", "row"),
     [
-        ({"opening": "# The Roof"}, "recurring_openings"),
+        ({"opening": "Sure! The roof."}, "recurring_openings"),
         ({"ending": "In the end, you must always hope for a better world."}, "ends_general_truth_share"),
     ],
 )
@@ -128,13 +128,15 @@ def test_planted_edges_are_found(change, row):
     assert rows["same", row].p > 0.01
 
 
-def test_a_title_before_every_document_is_named_with_an_example():
+def test_a_word_before_every_document_is_named_with_an_example():
     critic = Edges().fit(corpus(40, 0))
-    sides = [critic.summarize(critic.project(text)) for text in (corpus(40, 1), corpus(40, 3, opening="# The Roof"))]
+    sides = [
+        critic.summarize(critic.project(text)) for text in (corpus(40, 1), corpus(40, 3, opening="Sure! The roof"))
+    ]
     table = critic.evidence(*sides)[0]
-    assert table.rows[0][:3] == ("# the", 0.0, 100.0)
-    assert table.overuse.items[0].text == "# the"
-    assert table.overuse.items[0].example.startswith("# The Roof")
+    assert table.rows[0][:3] == ("sure !", 0.0, 100.0)
+    assert table.overuse.items[0].text == "sure !"
+    assert table.overuse.items[0].example.startswith("Sure")
 
 
 def test_a_marked_document_shows_both_edges():

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import momus
 from momus import Corpus
+from momus.text.blocks import read_blocks as text_blocks
 from momus_critics.chains.transitions import smooth
-from momus_critics.layout import Layout
-from momus_critics.layout.blocks import CODE, KINDS, blocks_of, read_blocks
+from momus_critics.layout import WHAT, Layout
+from momus_critics.layout.blocks import CODE, KINDS, kind_of, read_blocks
 
 from .measured import measured
 
@@ -42,7 +43,7 @@ def sentence(n):
     ],
 )  # fmt: skip
 def test_blocks_of_known_texts(text, kinds):
-    assert [b.kind for b in blocks_of(text)] == kinds
+    assert [kind_of(b) for b in text_blocks(text)] == kinds
 
 
 SIZES = {20: "short paragraph", 21: "paragraph", 60: "paragraph", 61: "long paragraph", 151: "very long paragraph"}
@@ -50,13 +51,13 @@ SIZES = {20: "short paragraph", 21: "paragraph", 60: "paragraph", 61: "long para
 
 @pytest.mark.parametrize(("n", "kind"), SIZES.items())
 def test_paragraphs_are_sorted_by_length(n, kind):
-    assert [b.kind for b in blocks_of(sentence(n))] == [kind]
+    assert [kind_of(b) for b in text_blocks(sentence(n))] == [kind]
 
 
 def test_wrapped_lines_are_one_paragraph_and_long_lines_are_many():
     line = sentence(15).rstrip(".")
-    assert len(blocks_of(f"{line}\n{line}\nand so on.")) == 1
-    assert len(blocks_of(f"{sentence(30)}\n{sentence(30)}")) == 2
+    assert len(text_blocks(f"{line}\n{line}\nand so on.")) == 1
+    assert len(text_blocks(f"{sentence(30)}\n{sentence(30)}")) == 2
 
 
 @given(st.lists(st.text(alphabet="ab \n#*->|`1.)_~=", max_size=60), max_size=4))
@@ -64,7 +65,7 @@ def test_blocks_do_not_depend_on_the_batch(texts):
     whole = read_blocks(texts)
     for i, text in enumerate(texts):
         mine = slice(whole.offsets[i], whole.offsets[i + 1])
-        assert whole.states[mine].tolist() == [CODE[b.kind] for b in blocks_of(text)]
+        assert whole.states[mine].tolist() == [CODE[kind_of(b)] for b in text_blocks(text)]
     assert len(whole.states) == len(whole.words)
 
 
@@ -95,7 +96,7 @@ def test_transitions_are_smoothed_counts():
     k = len(KINDS)
     counts = np.zeros((k + 1, k + 1))
     for d in text:
-        path = [k, *(CODE[b.kind] for b in blocks_of(d.text)), k]
+        path = [k, *(CODE[kind_of(b)] for b in text_blocks(d.text)), k]
         np.add.at(counts, (path[:-1], path[1:]), 1)
     assert critic.counts_ == pytest.approx(counts)
     assert critic.transitions_ == pytest.approx(smooth(counts, critic.constant_))
@@ -117,10 +118,34 @@ def test_features_of_known_texts():
     critic = Layout().fit(corpus(20, 0))
     texts = ["# So\n\nIt **rained** and *poured*.", "It rained \U0001f327.\n\n- so", "2 * 3 * 4 and snake_case_name"]
     values = measured(critic, Corpus.from_texts(texts))
-    found = {name.removesuffix("_share"): value for name, value in values.items() if name.endswith("_share")}
+    shares = {row: values[f"{row}_share"] for row in WHAT}
     third = {"title", "heading", "bold_type", "italics", "emoji", "list"}
-    shares = dict.fromkeys(third, 1 / 3) | {"several_paragraphs": 2 / 3}
-    assert {k: v for k, v in found.items() if v} == pytest.approx(shares)
+    known = dict.fromkeys(third, 1 / 3) | {"several_paragraphs": 2 / 3}
+    assert {k: v for k, v in shares.items() if v} == pytest.approx(known)
+
+
+def test_items_of_known_texts():
+    critic = Layout().fit(corpus(20, 0))
+    text = "Why?\n\n1. **So:** it rained.\n2. It\n   - did\n\n3. not"
+    values = measured(critic, Corpus.from_texts([text, "It rained here."]))
+    # ten words, of which six stand in items: three numbered ones and one inside the second
+    assert values["items"] == pytest.approx(1000 * 4 / 10)
+    assert values["numbered_items"] == pytest.approx(1000 * 3 / 10)
+    assert values["listed_share"] == pytest.approx(6 / 10)
+    assert values["numbered_share"] == pytest.approx(3 / 4)
+    assert values["nested_share"] == pytest.approx(1 / 4)
+    assert values["lead_share"] == pytest.approx(1 / 4)
+    assert values["apart_share"] == pytest.approx(1 / 3)
+    assert values["paragraph_spread"] == pytest.approx(np.std(np.log([1, 3])))
+
+
+@pytest.mark.parametrize("signs", [("1. ", "- "), ("- ", "* "), ("• ", "- ")])
+def test_signs_of_bullets_change_no_more_than_numbers(signs):
+    critic = Layout().fit(corpus(20, 0, bullets=True))
+    one, other = (measured(critic, Corpus.from_texts([f"Why?\n\n{s}so it is\n{s}and so on"])) for s in signs)
+    changed = {name for name in one if one[name] != other[name] and not np.isnan(one[name])}
+    numbered = {"latent_nll", "latent_ppl", "numbered_share", "posterior_entropy"} if "1. " in signs else set()
+    assert changed <= numbered
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 from momus import Corpus, Values
+from momus.critic.statistic import spread
 from momus.verdicts.judge import judge
-from momus_critics.length import Length, spread
+from momus_critics.length import Length
 
 from .measured import assert_checked, assert_finds, measured
 

@@ -26,6 +26,8 @@ def names_of(*texts):
         ("Rain fell. It was on Monday, I think, and GOD knew.", set()),
         ("# The Weight Of Rain\n\nIt was late.", set()),
         ("The Roof And The Rain In May\n\nIt was late.", set()),
+        ("It is so.\n\n1. **Time Management**: Plan with Ann.\n2. **Notes On Rain**\n\n## Key Resources", {"Ann"}),
+        ("I say this: then Ann left. And so did Bob Hall: he ran.", {"Ann", "Bob", "Hall"}),
         ("“Come in,” said Ann. “Ann?” he asked.", {"Ann"}),
         ("they met ann in paris.", set()),
         ("", set()),

@@ -45,6 +45,16 @@ def test_an_s_is_a_contraction_behind_a_pronoun_and_not_behind_a_noun():
     assert none["contractions"] == 0
 
 
+def test_contractions_count_as_their_words_and_negate_where_they_do():
+    (short, long), words = features_of("It's so, and I’m sure we can't.", "It is so, and I am sure we can not.")
+    told = ("negation by not", "forms of be", "possibility modals", "present tense", "first person", "pronoun it")
+    # "it's" may be "it has": it is no form of be
+    assert [round(d[n] * w / 1000) for d, w in zip((short, long), words, strict=True) for n in told] == [
+        *(1, 1, 1, 2, 2, 1),
+        *(1, 2, 1, 2, 2, 1),
+    ]
+
+
 def test_word_length_and_different_words():
     (one, two, three), words = features_of("ab abcd ab.", " ".join(["so"] * 250), " ".join(f"w{i}" for i in range(150)))
     assert one["letters per word"] == pytest.approx(8 / 3)

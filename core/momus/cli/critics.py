@@ -94,6 +94,7 @@ def critic_view(name: str) -> RenderableType:
 
     from momus.critic.hooks import claimed_scripts
     from momus.critic.registry import critic_class
+    from momus.text.plain import READINGS
 
     cls: type[Critic[Any]] = critic_class(name)
     parameters = inspect.signature(cls.__init__).parameters.values()
@@ -101,6 +102,7 @@ def critic_view(name: str) -> RenderableType:
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
         Text(cls.question or "(this critic states no question)"),
+        Text(f"Reads {READINGS.get(cls.reads, cls.reads)}."),
         Text(f"Scripts: {claimed_scripts(cls).words()}."),
         Text(_large_text(cls)),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),

@@ -40,6 +40,7 @@ from momus.laws import Law
 from momus.reading import TextSource
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, WORDS, Scripts
+from momus.text.plain import Reads
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import Tokenizer, get_tokenizer
 
@@ -61,6 +62,8 @@ class Critic(Estimator, ABC, Generic[Z]):
         Whether z is a sequence of discrete states: a Latent PPL is then defined, and outliers are ranked per step.
     min_documents
         The smallest number of usable documents that `fit` accepts.
+    reads
+        What it reads of a text, a key of `momus.text.plain.READINGS`.
     reporting
         What only readers see: what leads the sentence, directions, limits (`momus.critic.Reporting`).
     """
@@ -70,6 +73,7 @@ class Critic(Estimator, ABC, Generic[Z]):
     question: ClassVar[str] = ""
     sequence: ClassVar[bool] = False
     min_documents: ClassVar[int] = 2
+    reads: ClassVar[str] = "everything"
     reporting: ClassVar[Reporting] = Reporting()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -260,6 +264,7 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
     """
 
     scripts: ClassVar[Scripts] = WORDS
+    reads: ClassVar[Reads] = "prose"
 
     tokens: str = "words"
     lower: bool = True
@@ -267,7 +272,7 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer that the parameters name."""
-        return get_tokenizer(self.tokens, self.lower)
+        return get_tokenizer(self.tokens, self.lower, self.reads)
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens."""

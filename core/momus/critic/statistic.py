@@ -254,6 +254,16 @@ def mean(pooled: Floats) -> Floats:
     return ratio
 
 
+def spread(pooled: Floats) -> Floats:
+    """Standard deviation of numbers, of pooled rows [x, x², 1]: (B,).
+
+    >>> spread(np.array([[4.0, 10.0, 2.0]]))
+    array([1.])
+    """
+    first, second = (pooled[:, i] / pooled[:, 2] for i in (0, 1))
+    return np.sqrt(np.maximum(second - first**2, 0.0))
+
+
 def perplexity(pooled: Floats) -> Floats:
     """Exponential of the ratio of totals, if rows are [nats, steps]."""
     return np.exp(mean(pooled))

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Ints
+from momus.text.plain import Reads, read_as
 from momus.text.words import icu_version, split_by_icu, split_words
 
 T = TypeVar("T")
@@ -42,6 +43,9 @@ class Tokenizer:
         Whether text is lower-cased before it is split.
     dictionaries
         Whether words of scripts that write them together are found in ICU's dictionaries.
+    reads
+        What of a text is split: its ``prose``, what it ``says`` (headings, tables and code, too, without signs of
+        layout), or ``everything`` as it is written (`momus.text.plain`).
 
     >>> get_tokenizer("words").split("Don't panic, Arthur.")
     ["Don't", 'panic', ',', 'Arthur', '.']
@@ -51,11 +55,17 @@ class Tokenizer:
     split: Callable[[str], list[str]]
     lower: bool = True
     dictionaries: bool = False
+    reads: Reads = "everything"
+
+    def source(self, text: str) -> str:
+        """What is split of a text."""
+        return read_as(text, self.reads)
 
     @property
     def signature(self) -> str:
         """The name and settings; within a process, tokenizers with equal signatures give equal tokens."""
-        return f"{self.name}{'' if self.lower else ':cased'}"
+        reads = "" if self.reads == "everything" else f" ({self.reads})"
+        return f"{self.name}{'' if self.lower else ':cased'}{reads}"
 
     @property
     def versioned(self) -> str:
@@ -71,11 +81,11 @@ class Tokenizer:
 _SPLITTERS: dict[str, Callable[[str], list[str]]] = {"words": split_words, "whitespace": str.split, "icu": split_by_icu}
 
 
-def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
+def get_tokenizer(name: str, lower: bool = True, reads: Reads = "everything") -> Tokenizer:
     """Look up a tokenizer.
 
     ``words``: words and single symbols of any script (`momus.text.words.split_words`); ``whitespace``: for text that is
-    already split; ``icu``: by ICU's rules in every script (`momus.text.words.split_by_icu`).
+    already split, which is read as it is; ``icu``: by ICU's rules in every script (`momus.text.words.split_by_icu`).
 
     Raises
     ------
@@ -84,7 +94,8 @@ def get_tokenizer(name: str, lower: bool = True) -> Tokenizer:
     """
     if name not in _SPLITTERS:
         raise UsageError(f"no tokenizer {name!r}", hint=f"choose one of {', '.join(sorted(_SPLITTERS))}")
-    return Tokenizer(name, _SPLITTERS[name], lower, dictionaries=name != "whitespace")
+    split = name == "whitespace"
+    return Tokenizer(name, _SPLITTERS[name], lower, dictionaries=not split, reads="everything" if split else reads)
 
 
 Recoded = dict[tuple[int, int, int], tuple[Sequence[str] | dict[str, int], NDArray[np.int32]]]
@@ -243,7 +254,8 @@ def tokenize(sections: pa.ChunkedArray, counts: Ints, tokenizer: Tokenizer) -> T
     lengths: list[Ints] = [np.zeros(0, np.int64)]
     with tempfile.TemporaryFile() as file:
         for texts in _chunks(sections):
-            tokens = [tokenizer.split(text.lower() if tokenizer.lower else text) for text in texts]
+            sources = map(tokenizer.source, texts)
+            tokens = [tokenizer.split(text.lower() if tokenizer.lower else text) for text in sources]
             sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
             lengths.append(sizes)
             words = chain.from_iterable(tokens)

@@ -33,6 +33,7 @@ from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
 from momus.text.mentions import Resolver, resolve_kept
+from momus.text.plain import in_place
 from momus_critics.coreference.evidence import WindowEvidence
 from momus_critics.coreference.process import UNLIKELY, ChainProcess
 from momus_critics.coreference.reader import GivenChains
@@ -66,6 +67,7 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
 
     name = "coreference"
     axis = "references to persons"
+    reads = "prose"
     question = (
         "Does text refer back to persons as real text does: does “she” still refer to someone who is there? z is the "
         "sequence of mentions of persons, P_c an n-gram process over it."
@@ -130,9 +132,12 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""
+        # prose in its places: mentions stand where they stand in the text
+        texts = [in_place(d.text) for d in corpus]
+        prose = Corpus.from_texts(texts, corpus.ids, name=corpus.name)
         with stage(f"coreference in {corpus.name}", len(corpus)) as advance:
-            resolved = resolve_kept(self._resolver(), corpus, advance)
-        return chains_of([d.text for d in corpus], resolved)
+            resolved = resolve_kept(self._resolver(), prose, advance)
+        return chains_of(texts, resolved)
 
     def project(self, batch: Corpus) -> MentionChains:
         """Resolve coreference, and map mentions to symbols."""

@@ -69,6 +69,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
 
     name = "diversity"
     axis = "variety between answers"
+    reads = "prose"
     question = (
         "Do several answers to one prompt differ as much as several people's do? z is the similarity of the answers to "
         "a prompt."

@@ -12,26 +12,27 @@ from scipy import sparse
 from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Shifts
+from momus.critic.statistic import spread
 from momus.evidence import Evidence, MarkedDocument, Table
 from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
+from momus.text.blocks import read_blocks as text_blocks
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import FOLDS, ChainCritic
 from momus_critics.chains.posterior import ChainLatents, factorised
-from momus_critics.layout.blocks import CODE, FEATURES, KINDS, LayoutBlock, blocks_of, read_blocks
+from momus_critics.layout.blocks import CODE, FEATURES, KINDS, OF_ITEMS, read_blocks
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
 WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in FEATURES}
 """What a document has or lacks, by the key of its rows."""
+ITEMS = tuple(CODE[kind] for kind in ("bullet", "numbered item", "nested item"))
+IN_LISTS = "{} of words stand inside lists"
+NO_PROSE = tuple(CODE[kind] for kind in ("code", "table"))
+NO_PROSE_SHARE = "{} of words stand in code and tables, which no axis of words reads"
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
-RATES = {
-    "list items": tuple(code for kind, code in CODE.items() if kind in ("bullet", "numbered item", "nested item")),
-    "numbered items": (CODE["numbered item"],),
-}
-"""Kinds of blocks whose numbers per 1,000 words are told, by what sentences call them."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,13 @@ class LayoutLatents(ChainLatents):
         float64 (n, F), see `Blocks`.
     words
         int64 (N,): number of words of each block.
+    items
+        float64 (n, I), see `Blocks`.
     """
 
     features: Floats = field(default_factory=lambda: np.zeros((0, len(FEATURES))))
     words: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    items: Floats = field(default_factory=lambda: np.zeros((0, len(OF_ITEMS))))
 
 
 class Layout(MergeableMixin, ChainCritic, ItemsMixin):
@@ -64,6 +68,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     name = "layout"
     axis = "layout"
+    reads = "blocks"
     question = (
         "Do headings, paragraphs, lists and breaks follow each other as in real text? z is the kind of each block in "
         "turn."
@@ -115,35 +120,46 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         """Read the blocks of each document."""
         blocks = read_blocks([d.text for d in batch])
         z = factorised(blocks.states, blocks.offsets, None, self.shares_, self.transitions_)
-        return LayoutLatents(**vars(z), features=blocks.features, words=blocks.words)
+        return LayoutLatents(**vars(z), features=blocks.features, words=blocks.words, items=blocks.items)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
         """What each document has or lacks, its list items per 1,000 words, and the words of its paragraphs."""
         assert isinstance(latents, LayoutLatents)
         ones = np.ones(len(latents))
         inside = np.isin(latents.states, PARAGRAPHS)
-        words, paragraphs = (float_sums(x, latents.offsets) for x in (np.where(inside, latents.words, 0), inside))
-        rows = {row: np.column_stack([has, ones]) for row, has in zip(WHAT, latents.features.T, strict=True)}
-        total = float_sums(latents.words, latents.offsets)
-        for what, kinds in RATES.items():
-            number = float_sums(np.isin(latents.states, kinds), latents.offsets)
-            rows[what.replace(" ", "_")] = np.column_stack([1000 * number, total])
-        return {**rows, "paragraphs": np.column_stack([words, paragraphs])}
+        # per document, (n,): words and number of paragraphs, words of list items, of code and tables, and all words
+        words, paragraphs, listed, boxed, every = (
+            float_sums(x, latents.offsets)
+            for x in (
+                np.where(inside, latents.words, 0),
+                inside,
+                np.where(np.isin(latents.states, ITEMS), latents.words, 0),
+                np.where(np.isin(latents.states, NO_PROSE), latents.words, 0),
+                latents.words,
+            )
+        )
+        logs = np.where(inside, np.log(np.maximum(latents.words, 1)), 0.0)
+        moments = [float_sums(x, latents.offsets) for x in (logs, logs**2)]
+        count, numbered, nested, lead, apart, behind = latents.items.T
+        return {
+            **{row: np.column_stack([has, ones]) for row, has in zip(WHAT, latents.features.T, strict=True)},
+            "paragraphs": np.column_stack([words, paragraphs]),
+            "paragraph_lengths": np.column_stack([*moments, paragraphs]),
+            "items": np.column_stack([1000 * count, every]),
+            "numbered_items": np.column_stack([1000 * numbered, every]),
+            "listed": np.column_stack([listed, every]),
+            "no_prose": np.column_stack([boxed, every]),
+            "numbered": np.column_stack([numbered, count]),
+            "nested": np.column_stack([nested, count]),
+            "leads": np.column_stack([lead, count]),
+            "apart": np.column_stack([apart, behind]),
+        }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Shares of documents with a title, headings, lists, …; rates of list items; mean length of paragraphs."""
+        """Shares of documents with a title, headings, lists, …; paragraphs, how long and how alike; list items."""
+        items = {"needs": "a list item"}
         return (
             *(Statistic.having(f"{row}_share", row, what) for row, what in WHAT.items()),
-            *(
-                Statistic.ratio(
-                    what.replace(" ", "_"),
-                    what.replace(" ", "_"),
-                    what,
-                    (f"poorer in {what}", f"richer in {what}"),
-                    unit="per 1,000 words",
-                )
-                for what in RATES
-            ),
             Statistic.relative(
                 "paragraph_words",
                 "paragraphs",
@@ -151,6 +167,50 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
                 ("shorter in its paragraphs", "longer in its paragraphs"),
                 unit="words",
                 needs="a paragraph",
+            ),
+            Statistic.value(
+                "paragraph_spread",
+                "paragraph_lengths",
+                spread,
+                "standard deviation of log length of paragraphs",
+                ("more even in length of paragraphs", "more uneven in length of paragraphs"),
+                needs="a paragraph",
+            ),
+            Statistic.ratio(
+                "items", "items", "list items", ("poorer in list items", "richer in list items"), unit="per 1,000 words"
+            ),
+            Statistic.ratio(
+                *("numbered_items", "numbered_items", "numbered items"),
+                ("poorer in numbered items", "richer in numbered items"),
+                unit="per 1,000 words",
+            ),
+            Statistic.share(
+                "listed_share", "listed", "words inside lists", ("less in lists", "more in lists"), clause=IN_LISTS
+            ),
+            Statistic.share(
+                *("no_prose_share", "no_prose", "words in code and tables"),
+                ("poorer in code and tables", "richer in code and tables"),
+                clause=NO_PROSE_SHARE,
+            ),
+            Statistic.share(
+                *("numbered_share", "numbered", "list items with a number"),
+                *(("less numbered in its lists", "more numbered in its lists"),),
+                **items,
+            ),
+            Statistic.share(
+                *("nested_share", "nested", "list items inside others"),
+                *(("flatter in its lists", "deeper in its lists"),),
+                **items,
+            ),
+            Statistic.share(
+                *("lead_share", "leads", "list items that begin in bold type"),
+                *(("poorer in bold lead-ins", "richer in bold lead-ins"),),
+                **items,
+            ),
+            Statistic.share(
+                *("apart_share", "apart", "list items behind a blank line"),
+                *(("closer in its lists", "more spaced in its lists"),),
+                needs="two list items",
             ),
         )
 
@@ -168,8 +228,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the blocks, with the unlikely ones marked."""
-        blocks: list[LayoutBlock] = blocks_of(document[0].text)
-        return evidence.explain(self, document, [b.text for b in blocks])
+        return evidence.explain(self, document, [b.content for b in text_blocks(document[0].text)])
 
 
 def _kinds(real: Pooled, generated: Pooled) -> Table:

@@ -1,21 +1,18 @@
-"""Blocks of a text: what stands between its blank lines, by kind."""
+"""What kinds of blocks a text has, and what else is seen of its layout, as arrays."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import numpy as np
 
 from momus.numeric.ragged import Ragged
 from momus.numeric.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+from momus.text import blocks as text_blocks
+from momus.text.blocks import BOLD_LEVEL, WORD, Block, is_short_line
 
 KINDS = (
     "title",
@@ -43,10 +40,6 @@ mark."""
 CODE = {kind: code for code, kind in enumerate(KINDS)}
 SIZES = ((20, "short paragraph"), (60, "paragraph"), (150, "long paragraph"))
 """Paragraphs of at most so many words, by name; longer ones are very long."""
-LINE = 12
-"""Most words of a short line, which has no mark at its end."""
-VERSE, WRAPPED = 60, 100
-"""Longest line of verse, and of a paragraph that is wrapped at some width, in characters."""
 FEATURES = (
     "a title",
     "a heading",
@@ -61,23 +54,21 @@ FEATURES = (
 )
 """What a document has or lacks."""
 
-_WORD = re.compile(r"\w+(?:['’]\w+)*")
+OF_ITEMS = ("item", "numbered", "nested", "lead", "apart", "behind")
+"""What is counted of list items: all, numbered ones, nested ones, those that begin with words in bold type before a
+colon or full stop, and of those that follow another one, those behind a blank line, and all."""
+
 _BOLD = re.compile(r"\*\*(?=\S)[^\n]{1,200}?(?<=\S)\*\*|(?<!\w)__(?=\S)[^\n]{1,200}?(?<=\S)__(?!\w)")
-_BOLD_LINE = re.compile(r"(?:\d+[.)]\s*)?(\*\*|__)[^\n]{1,200}?\1:?\s*")
+_LEAD = re.compile(r"(\*\*|__)(?=\S)[^\n]{1,100}?(?:[:.]\1|\1[:.])\s*\S")
 _ITALICS = re.compile(
     r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,200}?(?<=[^\s*])\*(?![*\w])|(?<!\w)_(?=[^\s_])[^_\n]{1,200}?_(?!\w)"
 )
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf]")
-_ENDED = re.compile(r"[.!?…:;,。！？][\"'”’)\]*_]*\s*$")
 _SPEECH = re.compile(r"[\"“„«'‘—–]\s?\w")
-
-
-@dataclass(frozen=True)
-class LayoutBlock:
-    """A block: its kind, and its text."""
-
-    kind: str
-    text: str
+_NUMBERED = re.compile(r"\(?\w")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n[^\S\n]*$")
+NEAR = 200
+"""Characters before a block in which a blank line is looked for."""
 
 
 @dataclass(frozen=True)
@@ -94,32 +85,64 @@ class Blocks(Ragged):
         int64 (n + 1,): first block of each document.
     features
         float64 (n, F): whether a document has each of `FEATURES`.
+    items
+        float64 (n, I): how many of its list items are each of `OF_ITEMS`.
     """
 
     states: Ints
     words: Ints
     offsets: Ints
     features: Floats
+    items: Floats
 
 
 def read_blocks(texts: Sequence[str]) -> Blocks:
     """Cut n texts into blocks."""
     states: list[int] = []
     words: list[int] = []
-    offsets, features = [0], np.zeros((len(texts), len(FEATURES)))
+    offsets, features, items = [0], np.zeros((len(texts), len(FEATURES))), np.zeros((len(texts), len(OF_ITEMS)))
     for row, text in enumerate(texts):
-        blocks = blocks_of(text)
-        states += [CODE[b.kind] for b in blocks]
-        words += [len(_WORD.findall(b.text)) for b in blocks]
+        blocks = text_blocks.read_blocks(text)
+        kinds = [kind_of(b) for b in blocks]
+        states += [CODE[k] for k in kinds]
+        words += [len(WORD.findall(b.content)) for b in blocks]
         offsets.append(len(states))
-        features[row] = _features(text, [b.kind for b in blocks], text.lstrip().startswith("#"))
+        features[row] = _features(text, kinds, blocks)
+        items[row] = _items(text, blocks)
     return Blocks(
-        np.array(states, dtype=np.int64), np.array(words, dtype=np.int64), np.array(offsets, dtype=np.int64), features
+        np.array(states, dtype=np.int64),
+        np.array(words, dtype=np.int64),
+        np.array(offsets, dtype=np.int64),
+        features,
+        items,
     )
 
 
-def _features(text: str, blocks: Sequence[str], titled: bool) -> list[bool]:
-    kinds = set(blocks)
+def kind_of(block: Block) -> str:
+    r"""The kind of a block by `KINDS`.
+
+    >>> [kind_of(b) for b in text_blocks.read_blocks("A walk\n\n- one\n- two\n\n***\n\nIt rained.\n")]
+    ['title', 'bullet', 'bullet', 'break', 'short paragraph']
+    """
+    if block.kind == "heading":
+        if block.level == BOLD_LEVEL:
+            return "bold line"
+        return ("heading", "subheading", "minor heading")[min(block.level, 3) - 1]
+    if block.kind == "item":
+        return "nested item" if block.level > 1 else "numbered item" if _NUMBERED.match(block.sign) else "bullet"
+    if block.kind != "paragraph":
+        return block.kind
+    if is_short_line(block):
+        return "short line"
+    if _SPEECH.match(block.content):
+        return "paragraph of speech"
+    words = len(WORD.findall(block.content))
+    return next((name for most, name in SIZES if words <= most), "very long paragraph")
+
+
+def _features(text: str, names: Sequence[str], blocks: Sequence[Block]) -> list[bool]:
+    kinds = set(names)
+    titled = bool(blocks) and blocks[0].kind == "title" and 0 < blocks[0].level < BOLD_LEVEL
     return [
         "title" in kinds,
         titled or not kinds.isdisjoint({"heading", "subheading", "minor heading", "bold line"}),
@@ -134,96 +157,20 @@ def _features(text: str, blocks: Sequence[str], titled: bool) -> list[bool]:
     ]
 
 
-def blocks_of(text: str) -> list[LayoutBlock]:
-    r"""The blocks of a text, as Markdown reads it where it has such marks.
-
-    Lines within a paragraph are verse if they are short, one paragraph if they seem to be wrapped at some width, and
-    paragraphs of their own otherwise.
-
-    >>> [b.kind for b in blocks_of("A walk\n\n- one\n- two\n\n***\n\nIt rained.\n")]
-    ['title', 'bullet', 'bullet', 'break', 'short paragraph']
-    """
-    blocks = list(_blocks(text))
-    # a text that is one short line has no title: the line is all there is
-    if len(blocks) > 1 and blocks[0].kind in ("heading", "subheading", "minor heading", "bold line", "short line"):
-        blocks[0] = LayoutBlock("title", blocks[0].text)
-    return blocks
+def _items(text: str, blocks: Sequence[Block]) -> list[float]:
+    """What a document's list items are, see `OF_ITEMS`."""
+    items = [b for b in blocks if b.kind == "item"]
+    behind = [b for a, b in pairwise(blocks) if a.kind == b.kind == "item"]
+    return [
+        len(items),
+        sum(bool(_NUMBERED.match(b.sign)) for b in items),
+        sum(b.level > 1 for b in items),
+        sum(bool(_LEAD.match(b.content)) for b in items),
+        sum(_after_blank_line(text, b) for b in behind),
+        len(behind),
+    ]
 
 
-@cache
-def _parser() -> MarkdownIt:
-    """CommonMark with tables, blocks only; indented text and HTML are paragraphs, as they are in prose."""
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference"])
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
-
-
-def _blocks(text: str) -> Iterator[LayoutBlock]:
-    tokens = _parser().parse(text)
-    lists: list[str] = []
-    within = 0  # of a quotation or table, whose inner blocks are not told
-    for place, token in enumerate(tokens):
-        kind = token.type
-        # the outermost alone is a block, with all that it holds
-        if kind in ("blockquote_open", "table_open"):
-            if not within:
-                yield LayoutBlock("quotation" if kind == "blockquote_open" else "table", _inner(tokens, place))
-            within += 1
-        elif kind in ("blockquote_close", "table_close"):
-            within -= 1
-        elif kind in ("bullet_list_open", "ordered_list_open"):
-            lists.append("bullet" if kind == "bullet_list_open" else "numbered item")
-        elif kind in ("bullet_list_close", "ordered_list_close"):
-            lists.pop()
-        elif within:
-            continue
-        elif kind == "list_item_open":
-            yield LayoutBlock(lists[-1] if len(lists) == 1 else "nested item", _inner(tokens, place, item=True))
-        elif kind == "heading_open":
-            level = ("heading", "subheading", "minor heading")[min(int(token.tag[1]), 3) - 1]
-            yield LayoutBlock(level, tokens[place + 1].content)
-        elif kind == "fence":
-            yield LayoutBlock("code", token.content)
-        elif kind == "hr":
-            yield LayoutBlock("break", token.markup)
-        elif kind == "paragraph_open" and not lists:
-            yield from _paragraphs(tokens[place + 1].content)
-
-
-def _inner(tokens: Sequence[Token], place: int, item: bool = False) -> str:
-    """The text within a token that opens something, down to where it closes (or, its own, to the next item)."""
-    pieces = []
-    for token in tokens[place + 1 :]:
-        if token.level <= tokens[place].level or (item and token.type == "list_item_open"):
-            break
-        if token.type in ("inline", "fence"):
-            pieces.append(token.content)
-    return "\n".join(pieces)
-
-
-def _paragraphs(content: str) -> Iterator[LayoutBlock]:
-    """What the lines of a Markdown paragraph are."""
-    lines = [line.strip() for line in content.split("\n") if line.strip()]
-    longest = max(map(len, lines), default=0)
-    if len(lines) > 2 and longest <= VERSE:
-        yield LayoutBlock("verse", "\n".join(lines))
-    elif len(lines) > 1 and longest <= WRAPPED and min(map(len, lines[:-1])) > longest / 2:
-        yield _paragraph(" ".join(lines))
-    else:
-        yield from map(_paragraph, lines)
-
-
-def _paragraph(text: str) -> LayoutBlock:
-    """The kind of one paragraph."""
-    words = len(_WORD.findall(text))
-    if not words:
-        return LayoutBlock("break", text)
-    if _BOLD_LINE.fullmatch(text):
-        return LayoutBlock("bold line", text)
-    if words <= LINE and not _ENDED.search(text):
-        return LayoutBlock("short line", text)
-    if _SPEECH.match(text):
-        return LayoutBlock("paragraph of speech", text)
-    return LayoutBlock(next((name for most, name in SIZES if words <= most), "very long paragraph"), text)
+def _after_blank_line(text: str, block: Block) -> bool:
+    """Whether a blank line stands before a block."""
+    return bool(_BLANK_LINE.search(text[max(0, block.start - NEAR) : block.start]))

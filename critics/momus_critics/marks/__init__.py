@@ -25,8 +25,10 @@ from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats, Ints
+from momus.text.blocks import PROSE, Kind
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
+from momus.text.plain import INVISIBLE, in_place
 from momus_critics.evidence import Mark, mark_passage
 from momus_critics.marks.characters import (
     CLASSES,
@@ -47,7 +49,7 @@ LEAST = 1e-6
 """Smallest correlation and share of a class: one that is never seen keeps a probability."""
 TOLD = tuple(code for code in range(len(CLASSES)) if code not in (LOWER, UNCASED))
 """Classes whose rates are tested."""
-QUOTES = tuple(CODE[f"{kind} quotation mark"] for kind in ("straight", "curly", "single"))
+QUOTES = tuple(CODE[f"{kind} quotation mark"] for kind in ("straight", "curly", "other", "single"))
 PRESENT: dict[str, tuple[int, ...]] = {
     "quotation marks": QUOTES,
     **{
@@ -60,6 +62,8 @@ PRESENT: dict[str, tuple[int, ...]] = {
     "marks of layout": (CODE["mark of layout"],),
 }
 """Classes of which it is tested how many documents have any: many have none, so that rates are skewed."""
+SPELLED: tuple[Kind, ...] = (*PROSE, "title", "heading")
+"""Blocks whose marks are counted."""
 SHOWN = 160
 """Tokens of an explained passage."""
 
@@ -89,11 +93,12 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
         directions={"latent_nll": ("more usual in its marks", "less usual in its marks")},
         limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
     )
+    reads = "spelled"
     scripts: ClassVar[Scripts] = ANY
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Sums and sums of squares over documents."""
-        hits = count_characters([d.text for d in real]).counts
+        hits = self.project(real).counts
         left = _left(hits)
         totals = [hits, left, hits * hits, left * left]
         return Counts.of(totals=np.array([t.sum(axis=0) for t in totals]))
@@ -120,11 +125,11 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without a word."""
-        return [None if any(map(str.isalnum, d.text)) else "no word" for d in batch]
+        return [None if any(map(str.isalnum, spelled(d.text))) else "no word" for d in batch]
 
     def project(self, batch: Corpus) -> CharacterCounts:
         """Count characters by class."""
-        return count_characters([d.text for d in batch])
+        return count_characters([INVISIBLE.sub("", spelled(d.text)) for d in batch])
 
     def log_prior(self, latents: CharacterCounts) -> LogPrior:
         """log P_c(z | N), N characters."""
@@ -190,7 +195,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
         expected = self.shares_ * _left(z.counts)[0]
         more = [c for c in TOLD if z.counts[0, c] > expected[c]]
         marked = sorted(more, key=lambda c: log_p[c])[:3]
-        text = document[0].text
+        text = spelled(document[0].text)
         codes = classes_of(text)
         pieces, marks = [], {}
         start = 0
@@ -202,7 +207,18 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
             pieces.append(text[place])
             start = place + 1
         pieces += [text[start:]] if start < len(text) else []
-        return mark_passage(document, pieces, marks, value=-float(log_p.sum()), unit="nats", shown=SHOWN)
+        return mark_passage(
+            document, pieces, marks, value=-float(log_p.sum()), unit="nats", shown=SHOWN, reads="everything"
+        )
+
+
+def spelled(text: str) -> str:
+    r"""Prose and headings as they are spelled and in their places, with spaces for signs of layout, code and tables.
+
+    >>> spelled("## So\n\n1. *It’s* 5 p.m.")
+    '   So\n\n    It’s  5 p.m.'
+    """
+    return in_place(text, SPELLED)
 
 
 def _left(hits: Ints) -> Ints:

@@ -25,7 +25,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.pieces import MOST, corpus_pieces, returning, split_pieces, state_names
+from momus_critics.passages.pieces import MOST, corpus_pieces, prose_pieces, returning, state_names
 from momus_critics.passages.places import PlaceFeatures
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.passages.tfidf import LsaEmbedder, WordPairs, make_embedder
@@ -108,6 +108,7 @@ class Passages(ChainCritic, DeviceMixin):
 
     name = "passages"
     axis = "passage order"
+    reads = "prose"
     question = (
         "Are the passages of a running text in the order of real documents? z is the chain of stretches that a hidden "
         "semi-Markov model infers from sentences, without titles or section breaks."
@@ -291,7 +292,7 @@ class Passages(ChainCritic, DeviceMixin):
         return list(self.segmenter_.decode(self._features(pieces, offsets), offsets))
 
     def segment(self, batch: Corpus) -> list[Ints]:
-        """The state of each piece that `split_pieces` cuts, one array per document."""
+        """The state of each piece that `prose_pieces` cuts, one array per document."""
         check_fitted(self)
         chains = self._decode(batch)
         return [np.repeat(self.kept_[states], np.diff(borders)) for states, borders in chains]
@@ -315,6 +316,6 @@ class Passages(ChainCritic, DeviceMixin):
     def explain(self, document: Corpus) -> MarkedDocument | None:
         """Show the stretches, with transitions below 1 % marked."""
         ((_, borders),) = self._decode(document)
-        pieces = split_pieces(document[0].text, self.piece_length)[:MOST]
+        pieces = prose_pieces([s.text for s in document[0].sections], self.piece_length)[:MOST]
         texts = [" ".join(pieces[a:b]) for a, b in pairwise(borders)]
         return evidence.explain(self, document, texts)

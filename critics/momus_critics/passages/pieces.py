@@ -14,6 +14,7 @@ import numpy as np
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.plain import read_as
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
 _SENTENCE = re.compile(r"\n+|(?<=[.!?…])[\"'”’)\]]*\s+(?=[^\sa-z])|(?<=[。！？])")
@@ -93,6 +94,15 @@ def sentences(text: str) -> list[str]:
     return [s.strip() for s in cuts if s.strip()]
 
 
+def prose_pieces(sections: Sequence[str], words: int) -> list[str]:
+    r"""Cut the prose of sections into plain pieces, see `spans`.
+
+    >>> prose_pieces(["## One\n\n* Two *three*.", "- Four, `five`."], words=3)
+    ['Two three. Four, five.']
+    """
+    return split_pieces("\n\n".join(read_as(text, "prose") for text in sections), words)
+
+
 def corpus_pieces(corpus: Corpus, words: int, most: int = MOST) -> tuple[list[str], Ints]:
     """Pieces of all documents, at most ``most`` per document, and where each document begins, int64 (n + 1,).
 
@@ -102,7 +112,7 @@ def corpus_pieces(corpus: Corpus, words: int, most: int = MOST) -> tuple[list[st
     pieces: list[str] = []
     offsets = [0]
     for start, end in pairwise(offsets_of(corpus.section_counts)):
-        pieces += split_pieces("\n\n".join(texts.slice(start, end - start).to_pylist()), words)[:most]
+        pieces += prose_pieces(texts.slice(start, end - start).to_pylist(), words)[:most]
         offsets.append(len(pieces))
     return pieces, np.array(offsets, dtype=np.int64)
 

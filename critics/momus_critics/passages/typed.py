@@ -19,6 +19,7 @@ from momus.estimator import Estimator, parametrized
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
+from momus.text.plain import read_as
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
 from momus_critics.chains import transitions as chain
 from momus_critics.chains.base import smoothed_counts
@@ -58,7 +59,7 @@ def type_names(corpus: Corpus) -> list[str]:
 
 
 def places_of_text(corpus: Corpus, words: int) -> tuple[list[str], Ints, Ints]:
-    r"""The places of a running text: groups of sentences of about ``words`` words, see `momus_critics.passages.pieces`.
+    r"""The places of running prose: groups of sentences of about ``words`` words, see `momus_critics.passages.pieces`.
 
     Section marks decide nothing: sections are joined by blank lines.
 
@@ -72,7 +73,8 @@ def places_of_text(corpus: Corpus, words: int) -> tuple[list[str], Ints, Ints]:
     >>> places, sections.tolist()
     (['One two.', 'Three. Four five.'], [0, 1])
     """
-    texts, bounds = corpus.section_texts.to_pylist(), offsets_of(corpus.section_counts)
+    texts = [read_as(text, "prose") for text in corpus.section_texts.to_pylist()]
+    bounds = offsets_of(corpus.section_counts)
     places: list[str] = []
     sections: list[int] = []
     offsets = [0]

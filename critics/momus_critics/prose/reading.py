@@ -28,27 +28,20 @@ BREAK = "\n\n"
 """The token between two paragraphs."""
 _BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _ENDED_LINE = re.compile(r"(?<=[.!?…:\"'”’)\]。！？])[^\S\n]*\n\s*")
-_ITEM = re.compile(r"\n(?=[^\S\n]*(?:[-*•+]|\d{1,3}[.)]|#{1,6})[^\S\n]+\S)")
-_HEADING = re.compile(r"#{1,6}[^\S\n]")
 CASED = 0.005
 """Least share of words with a capital in a document that is not all in lower case."""
 
 
 def paragraphs(text: str) -> list[str]:
-    r"""Cut a text into paragraphs: at blank lines, or, in a text without any, where a line ends a sentence.
+    r"""Cut prose into paragraphs: at blank lines, or, in a text without any, where a line ends a sentence.
 
-    List items and headings are paragraphs of their own. Other line ends are those of a text wrapped at some width, and
-    cut nothing.
+    Other line ends are those of a text wrapped at some width, and cut nothing.
 
-    >>> paragraphs("One\ntwo.\n\nThree."), paragraphs("One.\nTwo\nthree."), paragraphs("# So\nOne:\n- two\n- three")
-    (['One\ntwo.', 'Three.'], ['One.', 'Two\nthree.'], ['# So', 'One:', '- two', '- three'])
+    >>> paragraphs("One\ntwo.\n\nThree."), paragraphs("One.\nTwo\nthree.")
+    (['One\ntwo.', 'Three.'], ['One.', 'Two\nthree.'])
     """
     text = text.replace("\r\n", "\n").strip()
-    pieces = (_BLANK_LINES if _BLANK_LINES.search(text) else _ENDED_LINE).split(text)
-    if "#" in text or _ITEM.search(text):
-        lines = (line for piece in pieces for line in _ITEM.split(piece))
-        return [paragraph for line in lines for paragraph in (line.split("\n", 1) if _HEADING.match(line) else [line])]
-    return pieces
+    return (_BLANK_LINES if _BLANK_LINES.search(text) else _ENDED_LINE).split(text)
 
 
 @lru_cache(maxsize=8)
@@ -58,16 +51,16 @@ def paragraph_tokenizer(name: str) -> Tokenizer:
     >>> paragraph_tokenizer("words").split("Yes.\n\nNo")
     ['Yes', '.', '\n\n', 'No']
     """
-    split = get_tokenizer(name, lower=False).split
+    tokenizer = get_tokenizer(name, lower=False, reads="prose")
 
     def with_breaks(text: str) -> list[str]:
         tokens: list[str] = []
         for paragraph in paragraphs(text):
-            tokens += split(paragraph)
+            tokens += tokenizer.split(paragraph)
             tokens.append(BREAK)
         return tokens[:-1]
 
-    return Tokenizer(f"{name}+paragraphs", with_breaks, lower=False)
+    return Tokenizer(f"{name}+paragraphs", with_breaks, lower=False, reads=tokenizer.reads)
 
 
 TERMINALS = frozenset(".!?…。！？؟।")
@@ -284,6 +277,8 @@ class ProseCritic(Critic[Z], ReadingMixin, StatisticsMixin, EvidenceMixin, ABC):
     tokens
         Name of the tokenizer, see `momus.critic.TokenCritic`. Letter case is folded after sentences have been found.
     """
+
+    reads = "prose"
 
     tokens: str = "words"
 

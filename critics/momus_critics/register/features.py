@@ -8,6 +8,7 @@ generated text alike.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 
@@ -19,7 +20,7 @@ from momus_critics.prose.reading import Prose, after, before
 
 with (files("momus_critics.register") / "words.toml").open("rb") as _file:
     LISTS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in tomllib.load(_file).items()}
-"""Features that a token has if it is one of these words, in lower case."""
+"""Features that a token has if it is one of these words, in lower case, or a contraction with one of them."""
 PATTERNS = (
     "existential there",
     "contractions",
@@ -43,13 +44,11 @@ FEATURES = (*LISTS, *PATTERNS, "letters per word", "different words")
 RATES = len(FEATURES) - 2
 """The last two are no rates per 1,000 words."""
 PARTICIPLES = frozenset(("made", "said", "done", "known", "put", "set", "told", "sent"))
-CONTRACTED = ("n't", "'m", "'re", "'ve", "'ll", "'d", "n’t", "’m", "’re", "’ve", "’ll", "’d")
-SHORTENED = frozenset(
-    f"{word}{mark}s"
-    for mark in "'’"
-    for word in ("it", "he", "she", "that", "there", "here", "what", "who", "where", "when", "how", "let")
-)
-"""Words in which *'s* is no possessive."""
+CONTRACTED = ("n't", "'m", "'re", "'ve", "'ll", "'d")
+SHORTENED = frozenset(("it", "he", "she", "that", "there", "here", "what", "who", "where", "when", "how", "let"))
+"""Words behind which *'s* is no possessive."""
+STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+"""What the negated forms of some verbs begin with, and the verbs."""
 NOMINAL = ("tion", "tions", "ment", "ments", "ness", "nesses", "ity", "ities", "ance", "ence", "ship", "hood", "ism")
 ADJECTIVES = ("ful", "ous", "ive", "ible", "able", "ical", "less", "ant", "ary")
 WINDOW = 100
@@ -77,17 +76,33 @@ def count_features(prose: Prose) -> tuple[Floats, Floats]:
     return np.column_stack([*counts, letters, _different(prose, owners, n)]), words
 
 
+def parts(word: str) -> tuple[str, ...]:
+    """The words of a contraction in lower case, none of another word.
+
+    >>> parts("can’t"), parts("i'm"), parts("it's"), parts("ann's")
+    (('can', "n't"), ('i', "'m"), ('it', "'s"), ())
+    """
+    word = word.replace("’", "'")
+    for ending in CONTRACTED:
+        if word.endswith(ending) and len(word) > len(ending):
+            stem = word.removesuffix(ending)
+            return STEMS.get(stem, stem), ending
+    stem = word.removesuffix("'s")
+    return (stem, "'s") if stem != word and stem in SHORTENED else ()
+
+
 def _marked(prose: Prose) -> dict[str, Bools]:
     """Whether each token has each feature, (N,) by name."""
     any_of, ends = prose.is_any, partial(_ends, prose)
-    marks = {name: any_of(words) for name, words in LISTS.items()}
+    contracted = {i: words for i, word in enumerate(prose.words) if (words := parts(word))}
+    marks = {name: any_of(words) | _hold(prose, contracted, words) for name, words in LISTS.items()}
     be, have = marks["forms of be"], marks["forms of have"]
     participle = ends(("ed", "en", "wn", "ught"), 4) | any_of(PARTICIPLES)
     comma, stop = any_of(frozenset(",")), any_of(frozenset(".?!,;"))
     pronoun = marks["first person"] | marks["third person"] | marks["second person"] | marks["pronoun it"]
     marks |= {
         "existential there": any_of(frozenset(("there",))) & after(be),
-        "contractions": ends(CONTRACTED, 2) | any_of(SHORTENED),
+        "contractions": np.isin(prose.ids, list(contracted)),
         "words in -ed": ends(("ed",), 4),
         "words in -ing": ends(("ing",), 5),
         "adverbs in -ly": ends(("ly",), 5),
@@ -104,6 +119,11 @@ def _marked(prose: Prose) -> dict[str, Bools]:
         "-ing after comma": ends(("ing",), 5) & before(comma),
     }
     return marks
+
+
+def _hold(prose: Prose, contracted: Mapping[int, Sequence[str]], words: frozenset[str]) -> Bools:
+    """Whether each token is a contraction with one of these words, (N,)."""
+    return np.isin(prose.ids, [i for i, held in contracted.items() if not words.isdisjoint(held)])
 
 
 def _ends(prose: Prose, endings: tuple[str, ...], least: int) -> Bools:

@@ -18,6 +18,7 @@ from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.text.plain import read_as
 from momus_critics.evidence import Mark, mark_passage, percent, rounded, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, ProseCritic
@@ -110,7 +111,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         states, distances, ages = copies_of(
             prose.ids, prose.offsets, prose.sentences, prose.paragraphs, self.min_length
         )
-        texts = [d.text.encode("utf-8", "replace") for d in batch]
+        texts = [read_as(d.text, "prose").encode("utf-8", "replace") for d in batch]
         sizes = np.array([(len(t), len(zlib.compress(t))) for t in texts], dtype=np.int64).reshape(-1, 2)  # (n, 2)
         return Copies(
             states, prose.offsets, None, distances, ages, prose.ids, tuple(prose.words), sizes[:, 0], sizes[:, 1]

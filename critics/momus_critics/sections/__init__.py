@@ -86,6 +86,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
 
     name = "sections"
     axis = "section order"
+    reads = "says"
     question = (
         "Are sections in the order of real documents? z is the chain of section types, P_c a Markov chain with start "
         "and end; types are inferred from each section's text."
@@ -117,7 +118,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The tokenizer of the linear posterior; others need none."""
-        return get_tokenizer(self.tokens, self.lower) if self.posterior == "linear" else None
+        return get_tokenizer(self.tokens, self.lower, "says") if self.posterior == "linear" else None
 
     def new_posterior(self) -> Any:
         """The unfitted posterior of bodies."""

@@ -229,7 +229,7 @@ class LinearPosterior(CalibratedPosterior):
 
     def fit(self, corpus: Corpus, labels: Ints, states: int) -> Self:
         """Learn vocabulary, weights, and the temperature that calibrates held-out probabilities."""
-        tokenizer = get_tokenizer(self.tokens, self.lower)
+        tokenizer = get_tokenizer(self.tokens, self.lower, "says")
         self.features_ = self.new_features().fit(corpus, tokenizer)
         x = self.features_.matrix(corpus, tokenizer)
         offsets = offsets_of(corpus.section_counts)
@@ -270,7 +270,7 @@ class LinearPosterior(CalibratedPosterior):
 
     def predict(self, batch: Corpus) -> Floats:
         """Return calibrated probabilities, float array (N, K)."""
-        x = self.features_.matrix(batch, get_tokenizer(self.tokens, self.lower))
+        x = self.features_.matrix(batch, get_tokenizer(self.tokens, self.lower, "says"))
         scores = contrasted(np.asarray(x @ self.weights_), offsets_of(batch.section_counts))  # (N, K)
         return softmax(scores + self.bias_, self.temperature_)
 

@@ -146,14 +146,14 @@ def test_without_icu_documents_are_left_out_and_counted(without_icu):
 def test_a_critic_remembers_the_icu_that_split_its_text(tmp_path, monkeypatch):
     chinese = Corpus.from_texts([UNSPACED["Han"] * i for i in range(1, 6)])
     critic = Length().fit(chinese)
-    assert critic.fitted_on_["tokenizer"] == f"words, ICU {icu_version()}"
+    assert critic.fitted_on_["tokenizer"] == f"words (says), ICU {icu_version()}"
     assert not notes_of(critic)
     critic.save(tmp_path / "critic")
     monkeypatch.setattr("momus.text.tokens.icu_version", lambda: "1.2")
     loaded = Length.load(tmp_path / "critic")
     (note,) = [n for n in notes_of(loaded) if n.warning]
-    assert f"'words, ICU {icu_version()}'" in note.text
-    assert "'words, ICU 1.2'" in note.text
+    assert f"'words (says), ICU {icu_version()}'" in note.text
+    assert "'words (says), ICU 1.2'" in note.text
 
 
 def test_english_leaves_no_trace_of_icu():

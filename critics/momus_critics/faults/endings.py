@@ -1,0 +1,109 @@
+"""Texts that break off: how the last block of a document ends, beside its other blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from momus.text.blocks import Block, is_short_line
+from momus.text.plain import folded, inline
+
+CLOSERS = "\"')]}*_»>|"
+STOPS = tuple(".!?…。！？؟।")
+FUNCTION_WORDS = frozenset(
+    (
+        *("the", "a", "an", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "into", "about", "than"),
+        *("and", "or", "but", "nor", "because", "although", "while", "if", "when", "which", "who", "whose", "that"),
+        *("is", "are", "was", "were", "be", "been", "has", "have", "had", "will", "would", "can", "could", "should"),
+        *("may", "might", "must", "my", "your", "his", "her", "its", "our", "their", "this", "these", "very", "not"),
+    )
+)
+"""English words that end no sentence."""
+SIGNED = 5
+"""Most words of a line by which a letter is signed."""
+SENTENCE = 6
+"""Fewest words of a paragraph without a mark at its end, behind other blocks, that reads as a sentence."""
+LONG = 20
+"""Fewest words of such a paragraph that stands alone."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_INNER_END = re.compile(r"(?<![A-Z])[.!?][\"')\]]*\s+[^\W_]")
+_LONE_MARKER = re.compile(r"(?:^|\n)[^\S\n]*(?:[-*+•]|\(?\w{1,3}[.)])[^\S\n]*$")
+_ADDRESS = re.compile(r"(?:https?://|www\.|\S@)\S+$")
+_SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u20e3]$")
+
+
+def broken_off(text: str, blocks: Sequence[Block]) -> tuple[int, int] | None:
+    r"""Where a text stands that breaks off at its end, in characters; None for one that ends as texts do.
+
+    A text breaks off within code whose fence is open, within a row of a table, behind the marker of a list item, and
+    within a sentence: without a mark at its end, where other blocks of its kind have one. Titles, lists of phrases and
+    verse need none.
+
+    >>> from momus.text.blocks import read_blocks
+    >>> [broken_off(t, read_blocks(t)) for t in ("It rained. She left.", "It rained. She left the", "Yours\n\nAnn")]
+    [None, (0, 23), None]
+    """
+    if not blocks:
+        return None
+    last = blocks[-1]
+    span = last.start, last.stop
+    if _LONE_MARKER.search(text.rstrip()):
+        return span
+    if last.kind == "code":
+        fence = last.sign[:3]
+        return span if fence and not text.rstrip().endswith(fence) else None
+    if last.kind == "table":
+        rows = text[last.start : last.stop].split("\n")
+        return span if rows[-1].count("|") < rows[0].count("|") else None
+    if last.kind in ("break", "heading", "title"):
+        return span if last.kind == "heading" and len(blocks) > 1 and last.level <= 6 else None
+    return span if _is_cut(last, blocks[:-1]) else None
+
+
+def _is_cut(last: Block, before: Sequence[Block]) -> bool:
+    """Whether the last block of prose ends within a sentence."""
+    line = _line(last)
+    if _is_ended(line):
+        return False
+    words = _WORD.findall(line)
+    if line.endswith((",", ";", "(", "-", "–", "—", ":")) and not _is_signature(last, before):
+        return True
+    if words and words[-1] in FUNCTION_WORDS:
+        return True
+    if last.kind == "verse" or _is_signature(last, before):
+        return False
+    if _INNER_END.search(line):
+        return True  # within a further sentence
+    if last.kind == "item":
+        peers = list(takewhile(lambda b: b.kind == "item", reversed(before)))
+        alike = [_is_ended(_line(b)) for b in peers if b.level == last.level]
+        return bool(alike) and 3 * sum(alike) >= 2 * len(alike)
+    if before and _line(before[-1]).endswith(":"):
+        return False  # what was announced is a phrase
+    lines = [_line(b) for b in before if b.kind == last.kind and not is_short_line(b)]
+    alike = [_is_ended(x) for x in lines if not x.endswith(":")]
+    if alike:
+        return 2 * sum(alike) > len(alike)
+    return len(words) >= (SENTENCE if before else LONG)
+
+
+def _line(block: Block) -> str:
+    """The last line of what a block says."""
+    return folded(inline(block.content)).strip().rpartition("\n")[2]
+
+
+def _is_ended(line: str) -> bool:
+    """Whether a line has a mark at its end, or ends as an address or a symbol does."""
+    bare = line.rstrip(CLOSERS + " ")
+    return bare.endswith(STOPS) or bare != line.rstrip() or bool(_ADDRESS.search(bare) or _SYMBOL.search(bare))
+
+
+def _is_signature(last: Block, before: Sequence[Block]) -> bool:
+    """Whether a short line signs a letter: names with capitals, or what stands below a greeting with a comma."""
+    words = _WORD.findall(last.content)
+    if len(words) > SIGNED:
+        return False
+    greeted = bool(before) and _line(before[-1]).endswith(",") and len(_WORD.findall(before[-1].content)) <= SIGNED
+    return greeted or (bool(before) and all(w[0].isupper() or w.isdigit() for w in words))
