@@ -34,6 +34,16 @@ _ADDRESS = re.compile(r"(?:https?://|www\.|\S@)\S+$")
 _SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u20e3]$")
 
 
+def may_break_off(text: str) -> bool:
+    r"""Whether a text may break off: it does not end with a mark of a sentence, or has open code, or a table.
+
+    >>> may_break_off("It rained."), may_break_off("It rained. She"), may_break_off("```\nx.")
+    (False, True, True)
+    """
+    line = text.rstrip().rpartition("\n")[2].rstrip(CLOSERS + " ")
+    return not line.endswith(STOPS) or "|" in line or text.count("```") % 2 == 1 or "~~~" in text
+
+
 def broken_off(text: str, blocks: Sequence[Block]) -> tuple[int, int] | None:
     r"""Where a text stands that breaks off at its end, in characters; None for one that ends as texts do.
 
