@@ -70,7 +70,7 @@ def foreign_scripts(text: str, home: Sequence[str]) -> tuple[int, int, str] | No
     Han is at home where kana is.
 
     >>> foreign_scripts("It was 今天下午下了一场大雨 so.", ["Latn"]), foreign_scripts("α and β", ["Latn"])
-    ((7, 18, 'Han'), None)
+    ((7, 17, 'Han'), None)
     """
     if text.isascii():
         return None

@@ -45,7 +45,7 @@ def noise(text: str) -> Iterator[Span]:
     r"""Where a text was read in a wrong encoding, or escaped once too often; that code has entities is no fault.
 
     >>> list(noise("It isnâ€™t &amp; so")), list(noise(r"One.\n\nTwo."))
-    ([(7, 10), (12, 17)], [(4, 6), (6, 8)])
+    ([(6, 9), (11, 16)], [(4, 6), (6, 8)])
     """
     if not text.isascii():
         yield from (m.span() for m in MOJIBAKE.finditer(text))
