@@ -113,10 +113,7 @@ def foreign_sentences(prose: Prose, common: frozenset[str], home: str) -> list[t
 
 
 def _another(text: str, home: str) -> str:
-    """The code of the language of a sentence, if it is surely another one, and both of its halves are too."""
-    code = identifier().classify(text)[0]
-    if code == home:
-        return ""
+    """The code of the language of a sentence, if it is another one, and neither of its halves is of this one."""
     middle = text.find(" ", len(text) // 2)
-    halves = {identifier().classify(piece)[0] for piece in (text[:middle], text[middle:])} if middle > 0 else {code}
-    return str(code) if halves == {code} else ""
+    codes = [identifier().classify(piece)[0] for piece in (text, text[:middle], text[middle:])]
+    return "" if home in codes or middle < 0 else str(codes[0])

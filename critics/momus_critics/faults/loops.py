@@ -22,8 +22,8 @@ SAID, COUNTED = 3, 4
 """Fewest rounds of a sentence, and of one in which numbers change."""
 LAID_OUT = 6
 """Fewest rounds of lines of a list, of a table or of code: these are alike."""
-WORDS = 4
-"""Fewest words of a round that is prose."""
+WORDS, SENTENCE = 4, 8
+"""Fewest words of a round that is prose, and of one that is prose even in a list."""
 _DIGIT, _SPACE = ord("0"), ord(" ")
 _ASCII = np.arange(128, dtype=np.uint8)
 _ASCII[ord("0") : ord("9") + 1] = _DIGIT
@@ -35,6 +35,8 @@ CHUNK = 1 << 20
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LAYOUT = re.compile(r"(?m)[|{}\[\]<>=;\\\t]|^\s*(?:[-*+•#>]|\(?\w{1,3}[.)])\s|\":")
+_DATA = re.compile(r"[|{}<>=;\\]|\":")
+_DIGIT_SIGN = re.compile(r"\d")
 _RULE = re.compile(r"[\W_]+")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -139,8 +141,8 @@ def _periodic(signs: NDArray[np.integer], offsets: Ints) -> list[tuple[int, int,
 
 def _recurrences(signs: NDArray[np.integer], offsets: Ints) -> Ints:
     """How many signs after each place the same `GRAM` signs begin again in its document; 0: never. int64 (N,)."""
-    n, distance = len(signs), np.zeros(len(signs), dtype=np.int64)
-    if n < GRAM:
+    distance = np.zeros(len(signs), dtype=np.int64)
+    if len(signs) < GRAM:
         return distance
     # a number for each run of signs, by doubling: of 2, 4, 8 and 16 signs; overflow is meant
     key = signs.astype(np.uint64) * _MULTIPLIER
@@ -156,10 +158,10 @@ def _recurrences(signs: NDArray[np.integer], offsets: Ints) -> Ints:
     # the upper 40 bits say which run it is, the lower 24 where it stands: one sort orders both
     packed = (key >> _PLACES << _PLACES) | np.arange(len(key), dtype=np.uint64)
     packed = np.sort(packed[within])
-    same = (packed[1:] >> _PLACES) == (packed[:-1] >> _PLACES)
-    at = (packed & np.uint64((1 << 24) - 1)).astype(np.int64)
-    first, second = at[:-1][same], at[1:][same]
-    distance[first] = second - first
+    runs, at = packed >> _PLACES, (packed & np.uint64((1 << 24) - 1)).astype(np.int64)
+    same = runs[1:] == runs[:-1]
+    first, later = at[:-1][same], at[1:][same]
+    distance[first] = later - first
     return distance
 
 
@@ -167,14 +169,20 @@ def _judged(text: str, start: int, stop: int, period: int, times: int) -> Loop |
     """The loop, if it is one for what it consists of: signs, words, prose, or lines of a list, a table or code."""
     said, stretch = text[start : start + period], text[start:stop]
     words = _WORD.findall(said)
-    counting = bool(re.search(r"\d", said)) and not stretch.startswith(said * 2)
+    again = text[start + period : start + 2 * period]
+    counting = bool(_DIGIT_SIGN.search(said)) and said.split() != again.split()
+    # from the line in which the second round begins: signs count at the beginning of lines
+    line = text.rfind("\n", start, start + period) + 1 or start
+    laid_out = bool(_LAYOUT.search(text, line, start + period) or _LAYOUT.search(text, start, start + period))
     loop = Loop(start, stop, times, said, counting)
     if not words:
         # rules, rows of dots and columns of numbers are no loops
         bare = _RULE.sub("", said)
         ruled = not bare and not set(said) <= set("-=_*.#~|+ \n\t─━│·•:\\/")
         return loop if ruled and times >= LAID_OUT else None
-    if _LAYOUT.search(said) or _LAYOUT.search(text[max(text.rfind("\n", 0, start) + 1, 0) : start + period]):
+    if len(words) >= SENTENCE and not counting and not _DATA.search(said):
+        return loop if times >= COUNTED or (len(stretch) >= LEAST and not laid_out) else None
+    if laid_out:
         return loop if times >= LAID_OUT and not counting and len(stretch) >= LEAST else None
     if counting:
         return loop if times >= COUNTED and len(words) >= WORDS else None
