@@ -89,7 +89,7 @@ class Faults(ProseCritic[Sheet]):
 
     @property
     def _usual(self) -> Usual:
-        common = frozenset(w for w in self.words_.words_[: 2 * FUNCTION_WORDS] if w[:1].isalpha())
+        common = frozenset(w for w in self.words_.words_[:FUNCTION_WORDS] if w[:1].isalpha())
         return Usual(self.scripts_, common, self.language_, self.words_)
 
     def unscored(self, batch: Corpus) -> list[str | None]:

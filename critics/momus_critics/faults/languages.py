@@ -37,7 +37,7 @@ RUN = 6
 """Fewest letters of another script, with spaces and signs between them, that are a passage in it."""
 FUNCTION_WORDS = 150
 """Most frequent words of real text, some of which each sentence of its language has."""
-FEWEST, LONGEST, SHARE = 8, 400, 0.13
+FEWEST, LONGEST, SHARE = 8, 400, 0.2
 """Fewest words of a sentence whose language is judged, characters of it that are read, and share of its words among the
 most frequent ones below which it is."""
 SURE = 60
