@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Table
 from momus.joint.ranks import ALL_AXES, RankRow
+from momus.runs.broken import Broken, broken_of
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
@@ -168,12 +169,18 @@ class Answer:
         Number of axes over which the mean gap is taken.
     layout
         What to doubt first: in which layout texts differ, and the axes that read it; empty where they do not.
+    broken
+        What is broken, told before anything else; None if no critic looked for faults.
+    reference
+        Name of the text that all are compared with.
     """
 
     corpora: tuple[CorpusAnswer, ...]
     axes: tuple[AxisAnswer, ...]
     mean_axes: int = 0
     layout: str = ""
+    broken: tuple[Broken, ...] | None = None
+    reference: str = "real"
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -219,7 +226,9 @@ def answer_of(comparison: Results) -> Answer:
     for v in (v for of_axis in counted for v in of_axis):
         means.setdefault(v.generated, []).append(v.gap or 0.0)
     corpora = _corpora(comparison, [v for of_axis in rows for v in of_axis], {k: fmean(m) for k, m in means.items()})
-    return Answer(corpora, tuple(axes), len(counted), str(comparison.signature.get("layout", "")))
+    reference = comparison.verdicts[0].reference if comparison.verdicts else "real"
+    layout = str(comparison.signature.get("layout", ""))
+    return Answer(corpora, tuple(axes), len(counted), layout, broken_of(comparison.results), reference)
 
 
 def _corpora(comparison: Results, speaking: Sequence[Verdict], means: Mapping[str, float]) -> tuple[CorpusAnswer, ...]:

@@ -25,7 +25,7 @@ WINDOW, FEWEST = 40, 16
 """Words and symbols over which it is judged whether they follow each other as in real text, and fewest of a text."""
 SPELT, SHARE = 2, 0.008
 """Fewest different misspelt words of a document that is flagged, and least share of the words that may be misspelt."""
-LETTERS = 64
+LETTERS = 32
 """Letters that may stand in place of another."""
 LEAST, NEVER = 20, -99.0
 """Fewest real documents from which the order of words is learned, and a limit that no text is below."""
@@ -121,7 +121,7 @@ class WordModel(Estimator):
 
     def salad(self, prose: Prose) -> Bools:
         """Whether the words of each document, or of a passage of it, follow each other as in no real text, (n,)."""
-        return np.asarray((np.nan_to_num(self.order(prose)) < self.limits_).any(axis=1))
+        return np.asarray((np.nan_to_num(self.order(prose), nan=np.inf) < self.limits_).any(axis=1))
 
     def misspelt(self, prose: Prose) -> Bools:
         """Which tokens seem to be misspelt, (N,), in documents with several such words, and none of others.
@@ -132,7 +132,11 @@ class WordModel(Estimator):
         """
         size = np.fromiter((len(w) if w.isalpha() else 0 for w in prose.words), np.int64, len(prose.words))
         may_be = (size >= SHORTEST)[prose.ids] & ~prose.capitalised
-        odd = self._odd(prose.words)[prose.ids] & may_be
+        # only words that some token may misspell are looked at
+        seen = np.bincount(prose.ids[may_be], minlength=len(prose.words)) > 0
+        odd = np.zeros(len(prose.words), dtype=bool)
+        odd[seen] = self._odd([prose.words[i] for i in np.flatnonzero(seen).tolist()])
+        odd = odd[prose.ids] & may_be
         owners, n = owners_of(prose.offsets), len(prose)
         # different words count, of each document: its (document, word) pairs once
         kinds = np.unique(owners[odd] * len(prose.words) + prose.ids[odd]) // max(len(prose.words), 1)

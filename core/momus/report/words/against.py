@@ -13,6 +13,7 @@ from momus.against.versions import Against, Direction, Item, Path
 from momus.arguments import arg
 from momus.joint.analyses import Joint
 from momus.report.safe import one_line
+from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.blocks import PrintedBlock
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
@@ -32,7 +33,8 @@ SHARES = (
 
 
 def first_sentences(answer: Answer, against: Against) -> list[str]:
-    """How many axes differ, the largest change, and how well the texts predict each other."""
+    """What is unchanged and what is broken; how many axes differ, the largest change, which text predicts the other."""
+    first = [*unchanged_lines(against.unchanged), *broken_lines(answer.broken or (), against.reference)]
     if len(answer.corpora) == 1:
         sentences = [_single(answer, answer.corpora[0], against.reference)]
     else:
@@ -44,7 +46,7 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
-    return sentences
+    return [*first, *sentences]
 
 
 def _single(answer: Answer, corpus: CorpusAnswer, reference: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from momus.report.safe import one_line
+from momus.report.words.broken import broken_lines
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import HUMAN, compared, number, p_value, percent, rounded, signed_percent
 from momus.report.words.joint import count
@@ -134,8 +135,9 @@ def _also(cell: Cell) -> str:
 
 
 def first_sentences(answer: Answer) -> list[str]:
-    """The answer in two or three sentences: nearest text, number of axes beyond human variation, largest gap."""
-    sentences = [answer.layout] if answer.layout else []
+    """What is broken, then the answer: nearest text, number of axes beyond human variation, largest gap."""
+    sentences = broken_lines(answer.broken or (), answer.reference)
+    sentences += [answer.layout] if answer.layout else []
     sentences.append(_nearest(answer) if len(answer.corpora) > 1 else _single(answer.corpora[0]))
     largest = answer.largest
     if largest is not None:
