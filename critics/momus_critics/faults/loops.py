@@ -35,6 +35,8 @@ CHUNK = 1 << 20
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LAYOUT = re.compile(r"(?m)[|{}\[\]<>=;\\\t]|^\s*(?:[-*+•#>]|\(?\w{1,3}[.)])\s|\":")
+LETTERS = 0.7
+"""Share of letters among the signs of a round that is prose with numbers."""
 _DATA = re.compile(r"[|{}<>=;\\]|\":")
 _DIGIT_SIGN = re.compile(r"\d")
 _RULE = re.compile(r"[\W_]+")
@@ -185,7 +187,8 @@ def _judged(text: str, start: int, stop: int, period: int, times: int) -> Loop |
     if laid_out:
         return loop if times >= LAID_OUT and not counting and len(stretch) >= LEAST else None
     if counting:
-        return loop if times >= COUNTED and len(words) >= WORDS else None
+        letters = len(_LETTER.findall(said)) / len("".join(said.split()))
+        return loop if times >= COUNTED and len(words) >= WORDS and letters >= LETTERS else None
     if len(words) < WORDS and len(_LETTER.findall(said)) < 12:
         return loop if times >= ROUNDS else None
     return loop if len(stretch) >= LEAST else None

@@ -16,7 +16,7 @@ from momus.text.corpus import Corpus
 from momus_critics.faults.endings import broken_off, may_break_off
 from momus_critics.faults.languages import foreign_scripts, foreign_sentences
 from momus_critics.faults.loops import find_loops
-from momus_critics.faults.signs import control_tokens, noise, refusal
+from momus_critics.faults.signs import CONTROL, control_tokens, noise, refusal
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.reading import Prose
 
@@ -48,6 +48,8 @@ FINISH = "finish_reason"
 """The field that says how generation ended; where it is kept, it decides whether a text breaks off."""
 QUOTED = 60
 """Characters of a fault that are kept."""
+TAIL = 200
+"""Characters behind a control token that do not belong to a text."""
 ONE_WORD = 24
 """Most characters of a text of one word."""
 
@@ -144,7 +146,10 @@ def _cut(text: str, end: str | None) -> tuple[int, int] | None:
     """Where a text breaks off: as its field says, or else as its end shows."""
     if end:
         return (max(len(text) - QUOTED, 0), len(text)) if end.lower() in CUT else None
-    return broken_off(text, read_blocks(text)) if may_break_off(text) else None
+    # what a model goes on with behind a control token is no end of the text
+    token = CONTROL.search(text)
+    said = text if token is None or len(text) - token.start() > TAIL else text[: token.start()]
+    return broken_off(said, read_blocks(said)) if may_break_off(said) else None
 
 
 def _of_words(texts: Sequence[str], prose: Prose, usual: Usual) -> Iterator[tuple[int, Fault]]:

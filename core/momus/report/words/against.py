@@ -13,8 +13,8 @@ from momus.against.versions import Against, Direction, Item, Path
 from momus.arguments import arg
 from momus.joint.analyses import Joint
 from momus.report.safe import one_line
-from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.blocks import PrintedBlock
+from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
 from momus.report.words.sentences import axes, says_what, size

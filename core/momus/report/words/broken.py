@@ -34,7 +34,9 @@ def broken_lines(broken: Sequence[Broken], reference: str = "real") -> list[str]
 def _said(b: Broken, reference: str) -> str:
     fault, name = b.fault, one_line(b.generated, 40)
     if b.alone:
-        return f"1 document of {name} says “{one_line(fault.quotes[0], 40)}” {fault.times:,} times ({_ids(fault.ids, 1)})"
+        return (
+            f"1 document of {name} says “{one_line(fault.quotes[0], 40)}” {fault.times:,} times ({_ids(fault.ids, 1)})"
+        )
     of = one_line(text_of(reference, HUMAN), 40)
     old = percent(b.reference_share, b.share)
     interval = f"{percent(b.low, b.high).removesuffix(' %')} to {percent(b.high, b.low)}"

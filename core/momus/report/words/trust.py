@@ -44,7 +44,7 @@ class TrustItem:
 
 
 def trust_items(comparison: Results) -> list[TrustItem]:
-    """Documents, fitted text, groups, faults, copies, languages, formats, logs and unscored documents, in this order."""
+    """Documents, fitted text, groups, faults, copies, languages, formats, logs, unscored documents, in this order."""
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
     checks: list[dict[str, Any]] = signature["checks"]
