@@ -118,8 +118,8 @@ def language(text: str, rng: np.random.Generator) -> str:
             )
         )
     )
-    place = max(text.find(". ", len(text) // 3) + 2, 0)
-    return f"{text[:place]}{inserted} {text[place:]}"
+    place = text.find(". ", len(text) // 3) + 2
+    return f"{text[:place]}{inserted} {text[place:]}" if place > 1 else f"{text} {inserted}"
 
 
 def refused(text: str, rng: np.random.Generator) -> str:
@@ -219,7 +219,8 @@ def flags_of(critic: Faults, texts: Sequence[str]) -> np.ndarray:
 def measure(name: str, texts: list[str], rng: np.random.Generator) -> Iterator[dict[str, object]]:
     """Rows of one text: by planted fault and share, documents found, and others that have the flag."""
     order = rng.permutation(len(texts))
-    fitted, tested = ([texts[i] for i in order[a : a + N].tolist()] for a in (0, N))
+    n = min(N, len(texts) // 2)
+    fitted, tested = ([texts[i] for i in order[a : a + n].tolist()] for a in (0, n))
     critic = Faults().fit(Corpus.from_texts(fitted))
     columns = [kind.name for kind in KINDS]
     for planted, (flag, plant, goal) in PLANTS.items():

@@ -46,6 +46,8 @@ CUT = frozenset(("length", "max_tokens", "max_length", "model_length", "max_new_
 """What a field says of a text that was cut at a limit, in lower case."""
 FINISH = "finish_reason"
 """The field that says how generation ended; where it is kept, it decides whether a text breaks off."""
+DATA = ("{", "[", "<")
+"""With what a text begins that is data: its words are no prose."""
 QUOTED = 60
 """Characters of a fault that are kept."""
 TAIL = 200
@@ -120,7 +122,8 @@ def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
             said = " ".join(loop.said.split()) or loop.said
             faults[row].append(Fault(NUMBER["loop"], loop.start, loop.stop, loop.times, _clipped(said)))
     for row, fault in _of_words(texts, prose, usual):
-        faults[row].append(fault)
+        if not texts[row].lstrip().startswith(DATA):
+            faults[row].append(fault)
     return Sheet.of(faults, corpus.ids)
 
 

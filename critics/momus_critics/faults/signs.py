@@ -16,7 +16,7 @@ CONTROL = re.compile(
 )
 """Tokens by which models are steered, and which no reader is to see."""
 CHAT = re.compile(
-    r"(?m)^(?:#{2,3} ?(?:Instruction|Response|Input|Human|Assistant|User|System)s?:"
+    r"(?m)^(?:#{2,3} ?(?:Instruction|Response|Input|Human|Assistant|User|System):"
     r"|(?:Human|Assistant|USER|ASSISTANT|SYSTEM):)"
 )
 """Roles of a chat at the beginning of a line."""

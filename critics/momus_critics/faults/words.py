@@ -46,6 +46,11 @@ class WordModel(Estimator):
         float64 (2,): the lowest mean gain of a text that is no word salad, over `WINDOW` neighbours and in all.
     """
 
+    words_: list[str]
+    counts_: Ints
+    gains_: Floats
+    limits_: Floats
+
     def learn(self, prose: Prose) -> Self:
         """Learn from real text; rates by documents that were held out."""
         half = np.arange(len(prose)) % 2
@@ -153,7 +158,9 @@ class WordModel(Estimator):
         def is_odd(word: str) -> bool:
             if len(word) < SHORTEST or len(word) > LONGEST or word in known or not word.isalpha():
                 return False
-            return not pieces.issuperset(_threes(word)) and any(w in known for w in _slips(word, letters))
+            # the slip is where letters stand together as in no word
+            place = next((i for i, piece in enumerate(_threes(word)) if piece not in pieces), -1)
+            return place >= 0 and any(w in known for w in _slips(word, letters, place - 2, place + 3))
 
         return np.fromiter(map(is_odd, words), bool, len(words))
 
@@ -174,13 +181,13 @@ def _threes(word: str) -> Iterator[str]:
     return (framed[i : i + 3] for i in range(len(framed) - 2))
 
 
-def _slips(word: str, letters: Sequence[str]) -> Iterator[str]:
-    """What a word may have been before a slip within it: one letter more, less or other, or two exchanged.
+def _slips(word: str, letters: Sequence[str], start: int = 1, stop: int = LONGEST) -> Iterator[str]:
+    """What a word may have been before a slip between two places: one letter more, less or other, or two exchanged.
 
     >>> [w in set(_slips(x, "abcdefghijklmnopqrstuvwxyz")) for x, w in (("becuase", "because"), ("walks", "walk"))]
     [True, False]
     """
-    for i in range(1, len(word)):
+    for i in range(max(start, 1), min(stop, len(word))):
         yield from (word[:i] + letter + word[i:] for letter in letters)
         if i < len(word) - 1:
             yield word[:i] + word[i + 1 :]
