@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus import Corpus
+from momus.runs.broken import LEVEL, exceeds
 from momus_critics.faults import Faults
 from momus_critics.faults.sheet import KINDS
 
@@ -27,6 +29,7 @@ RESULTS = Path(__file__).parents[1] / "results" / "faults.json"
 N, SHARES = 200, (0.05, 0.10, 0.35)
 MAN = Path("/usr/share/man/zh_CN")
 """Chinese manual pages (Debian's ``manpages-zh``)."""
+Flags = NDArray[np.float64]
 Plant = Callable[[str, np.random.Generator], str]
 
 
@@ -211,7 +214,7 @@ def healthy(rng: np.random.Generator) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def flags_of(critic: Faults, texts: Sequence[str]) -> np.ndarray:
+def flags_of(critic: Faults, texts: Sequence[str]) -> Flags:
     """Which text has which fault, (n, kinds)."""
     return critic.project(Corpus.from_texts(list(texts))).flags
 
@@ -241,6 +244,34 @@ def measure(name: str, texts: list[str], rng: np.random.Generator) -> Iterator[d
             }
 
 
+def told(real: Flags, generated: Flags) -> list[str]:
+    """Which kinds of faults the first screen tells of two texts."""
+    counts = [(x.sum(axis=0).astype(int).tolist(), len(x)) for x in (real, generated)]
+    sides = zip(*([(k, n) for k in per] for per, n in counts), strict=True)
+    return [kind.name for kind, (a, b) in zip(KINDS, sides, strict=True) if exceeds(a, b) <= LEVEL]
+
+
+def screens(name: str, texts: list[str], rng: np.random.Generator, splits: int = 200) -> Iterator[dict[str, object]]:
+    """How often the first screen tells a fault: of halves of one text, and where one in 20 documents is broken."""
+    order = rng.permutation(len(texts))
+    fitted, tested = ([texts[i] for i in order[a:b].tolist()] for a, b in ((0, N), (N, 3 * N)))
+    critic = Faults().fit(Corpus.from_texts(fitted))
+    whole = flags_of(critic, tested)
+    halves = [rng.permutation(len(tested)) for _ in range(splits)]
+    alarms = [bool(told(whole[h[:N]], whole[h[N:]])) for h in halves]
+    yield {"text": name, "planted": "nothing", "told": round(float(np.mean(alarms)), 3)}
+    for planted, (flag, plant, _) in PLANTS.items():
+        broken = flags_of(critic, [plant(t, rng) for t in tested])
+        for share in SHARES:
+            hits = []
+            for h in halves:
+                generated = whole[h[N:]].copy()
+                some = rng.choice(len(generated), round(share * len(generated)), replace=False)
+                generated[some] = broken[h[N:]][some]
+                hits.append(flag in told(whole[h[:N]], generated))
+            yield {"text": name, "planted": planted, "share": share, "told": round(float(np.mean(hits)), 3)}
+
+
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -253,6 +284,11 @@ def main() -> None:
     for name, documents in texts.items():
         for row in measure(name, documents, rng):
             table.append(row)
+            print(*row.values(), sep="\t", flush=True)
+    first = []
+    for name in ("answers", "yelp_review", "xsum", "writing_prompt"):
+        for row in screens(name, texts[name], rng):
+            first.append(row)
             print(*row.values(), sep="\t", flush=True)
     kept = answers()
     critic = Faults().fit(Corpus.from_texts(kept[600:]))
@@ -273,7 +309,9 @@ def main() -> None:
     speed = {"MB": round(size, 2), "flags, MB/s": round(size / flagging, 2)}
     speed["flags and words, MB/s"] = round(size / (flagging + reading), 2)
     print(speed)
-    RESULTS.write_text(json.dumps({"planted": table, "healthy": health, "speed": speed}, indent=1) + "\n")
+    RESULTS.write_text(
+        json.dumps({"planted": table, "screens": first, "healthy": health, "speed": speed}, indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":
