@@ -15,7 +15,7 @@ from momus.evidence import Faulty, Table
 if TYPE_CHECKING:
     from momus.runs.result import CriticResult
 
-LEVEL = 0.005
+LEVEL = 0.02
 """Level at which each kind of fault is told: of some ten kinds, most are too rare to be told by chance."""
 MANY = 100
 """Rounds of a loop from which a single document is told."""
