@@ -132,7 +132,7 @@ def test_signs_that_should_not_stand_in_a_text(find, bad, good):
     assert not any(list(find(text)) for text in good)
 
 
-def test_each_kind_is_flagged_by_the_critic(critic):
+def test_all_kinds_are_flagged_by_the_critic(critic):
     text = stories(1, seed=7)[0]
     german = "Der Regen hatte erst am Abend aufgehört, als sie das alte Haus auf dem Hügel erreichten."
     typos = text.replace("because", "becuase").replace("remembered", "remebmered").replace("while", "whlie")
