@@ -107,22 +107,22 @@ class WordModel(Estimator):
         symbols = self._symbols(prose)
         if shuffled:  # within sentences
             symbols = symbols[np.lexsort((np.random.default_rng(0).random(len(symbols)), prose.sentences))]
-        found, sizes = np.full((len(prose), 2), np.nan), prose.lengths
+        lowest, sizes = np.full((len(prose), 2), np.nan), prose.lengths
         if len(symbols) < 2:
-            return found
+            return lowest
         # total[k]: gains of the tokens before k, each behind another one, (N + 1,)
         total = np.cumsum(np.concatenate([[0.0, 0.0], self.gains_[symbols[:-1], symbols[1:]]]))
         enough = np.flatnonzero(sizes >= FEWEST)
         starts, stops = prose.offsets[:-1][enough], prose.offsets[1:][enough]
-        found[enough] = ((total[stops] - total[starts + 1]) / (stops - starts - 1))[:, None]
+        lowest[enough] = ((total[stops] - total[starts + 1]) / (stops - starts - 1))[:, None]
         long = np.flatnonzero(sizes >= WINDOW)
         # all windows within long documents: first tokens, (windows,)
         windows = sizes[long] - WINDOW + 1
         first = ranges_of(prose.offsets[:-1][long], windows)
         if len(first):
             means = (total[first + WINDOW] - total[first + 1]) / (WINDOW - 1)
-            found[long, 0] = np.minimum.reduceat(means, offsets_of(windows)[:-1])
-        return found
+            lowest[long, 0] = np.minimum.reduceat(means, offsets_of(windows)[:-1])
+        return lowest
 
     def salad(self, prose: Prose) -> Bools:
         """Whether the words of each document, or of a passage of it, follow each other as in no real text, (n,)."""
