@@ -68,10 +68,39 @@ class Overuse:
 
 
 @dataclass(frozen=True)
+class Faulty:
+    """A kind of fault, and the documents of a generated text that have it.
+
+    Attributes
+    ----------
+    name, of
+        Its name, such as ``broken-off``, and the statistic that tells how often it occurs.
+    clause
+        What such documents do, such as ``break off``.
+    real, generated
+        Of each text, documents that have the fault, and all documents.
+    ids, quotes
+        Some of the generated documents, the worst first, and what the fault says in each.
+    times
+        How often the fault says the same in the first of them.
+    """
+
+    name: str
+    of: str
+    clause: str
+    real: tuple[int, int]
+    generated: tuple[int, int]
+    ids: Sequence[str] = ()
+    quotes: Sequence[str] = ()
+    times: int = 1
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of cells under named columns.
 
-    ``overuse`` holds the few things of the table that the first screen of a report names.
+    ``overuse`` holds the few things of the table that the first screen of a report names, ``faults`` what it says of
+    broken documents.
 
     >>> Table("t", "Two words", ("word", "count"), (("the", 3), ("a", 1))).rows[0]
     ('the', 3)
@@ -83,6 +112,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     overuse: Overuse | None = None
+    faults: Sequence[Faulty] = ()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from momus.against.unchanged import Unchanged, from_json
 from momus.inference.multiplicity import holm
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
@@ -160,6 +161,8 @@ class Against:
         One row per axis.
     versions
         Names of the versions of the paths.
+    unchanged
+        New texts with answers that are those of the reference.
     """
 
     reference: str
@@ -171,6 +174,7 @@ class Against:
     nearer: tuple[Nearer, ...] = ()
     versions: tuple[str, ...] = ()
     alpha: float = 0.05
+    unchanged: tuple[Unchanged, ...] = ()
 
     def changed(self, generated: str, came: bool) -> dict[str, list[Item]]:
         """What came, or vanished, by kind."""
@@ -220,6 +224,7 @@ def against_of(
         tuple(nearer),
         (reference, *names) if chosen else (),
         alpha,
+        from_json(signature.get("unchanged") or ()),
     )
 
 

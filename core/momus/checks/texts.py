@@ -199,10 +199,13 @@ def check_texts(
         shared = shared_texts(s, real)
         copies = shared if whole is None else _joined(shared, k)
         copied = _copied(s, text, copies)
+        opening = _opening(s, text, copies)
+        if whole is None and not len(fitting) and _same_prompts(s, text):  # versions: told as unchanged answers
+            copied, opening = replace(copied, warns=False), replace(opening, warns=False)
         if copied.share >= SAME:  # that both sides are one text says all that its copies in the fitted text could say
             known_too = ("memorised", copied.corpus)
             checks = [replace(c, warns=False) if (c.kind, c.corpus) == known_too else c for c in checks]
-        checks += [copied, _opening(s, text, copies)]
+        checks += [copied, opening]
     if fitting is not real and whole is None:
         checks.append(_opening(real, fitting, known[0]))
     if fitting is not real:
@@ -280,6 +283,12 @@ def _leaked(sketch: TextSketch, fitting: TextSketch) -> TrustCheck:
     names = sorted(leaked.unique().to_pylist())
     shared = SharedGroups(len(names), tuple(names[:3]))
     return TrustCheck("leaked", sketch.name, fitting.name, len(leaked), len(sketch), len(leaked) > 0, shared)
+
+
+def _same_prompts(sketch: TextSketch, other: TextSketch) -> bool:
+    """Whether most documents of a text answer prompts of another one."""
+    prompts = sketch.table["prompt"].drop_null()
+    return 2 * int(pc.sum(pc.is_in(prompts, other.table["prompt"].drop_null())).as_py() or 0) > len(sketch)
 
 
 def _many(copies: int, documents: int) -> bool:

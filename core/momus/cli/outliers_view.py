@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
+    from momus.outliers.faulty import FaultyDocuments
     from momus.outliers.flagging import Flagged, FlaggedCorpus
     from momus.outliers.listing import Listing, Outlier
 
@@ -154,6 +155,21 @@ def flagged_view(corpora: Sequence[FlaggedCorpus], top: int) -> RenderableType:
     )
     lines = {c.corpus: [flagged_line(d, reference=c.reference) for d in c.documents[:top]] for c in corpora}
     return _lists([(c.corpus, head(c), lines[c.corpus], len(c.documents)) for c in corpora], note)
+
+
+def faulty_view(corpora: Sequence[FaultyDocuments], top: int) -> RenderableType:
+    """Build a list of the documents of each corpus that have a fault, with what it says in some of them."""
+    from rich.text import Text
+
+    entries = []
+    for c in corpora:
+        lines = []
+        for i in c.ids[:top]:
+            quote = f"  “{one_line(c.quotes[i], 60)}”" if i in c.quotes else ""
+            lines.append(Text(f"  {one_line(i)}", style="bold").append(quote, style="not bold"))
+        head = f"{len(c.ids):,} of {counted(c.total, 'document')} {c.clause}"
+        entries.append((c.corpus, head, lines, len(c.ids)))
+    return _lists(entries, "What a fault says is kept of a few documents.")
 
 
 def _lists(corpora: Sequence[tuple[str, str, Sequence[RenderableType], int]], note: str) -> RenderableType:

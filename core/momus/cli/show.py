@@ -94,6 +94,9 @@ def outliers(
         float | None,
         typer.Option("--fdr", help="List documents odder than real ones, at this false-discovery rate, instead."),
     ] = None,
+    fault: Annotated[
+        str | None, typer.Option("--fault", help="List documents with this fault, such as broken-off, instead.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the documents that are least likely under a critic.
@@ -104,7 +107,7 @@ def outliers(
 
     With --fdr 0.05: the documents that are odder than real ones under any critic,
     or under --critic; on average, at most 5 % of those listed are as real as the
-    real text.
+    real text. With --fault broken-off: those that break off.
 
     Examples (the second lists documents that are odder than real ones):
 
@@ -115,12 +118,15 @@ def outliers(
     """
     from dataclasses import asdict
 
-    from momus.cli.outliers_view import flagged_view, outlier_view, outliers_json
-    from momus.outliers import flagged, listed
+    from momus.cli.outliers_view import faulty_view, flagged_view, outlier_view, outliers_json
+    from momus.outliers import faulty, flagged, listed
 
     folder = run_folder(run)
     content: Any
-    if fdr is not None:
+    if fault is not None:
+        documents = faulty(folder, fault, corpus)
+        content, view = [asdict(d) for d in documents], faulty_view(documents, top)
+    elif fdr is not None:
         chosen = flagged(folder, fdr, critic, corpus)
         content, view = [asdict(c) for c in chosen], flagged_view(chosen, top)
     else:

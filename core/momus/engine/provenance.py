@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from momus.against.unchanged import to_json, unchanged_answers
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
@@ -114,6 +115,14 @@ def _layout(comparison: Results, texts: Texts, critics: Sequence[Critic[Any]]) -
     return layout_sentence(layouts, axes) if len(layouts) == len(names) else ""
 
 
+def _unchanged(texts: Texts, settings: Settings) -> list[dict[str, Any]]:
+    """Which versions left answers of the reference as they were; texts that stay in their files are not looked at."""
+    if not settings.against or texts.in_parts:
+        return []
+    unchanged = (unchanged_answers(texts.real, corpus) for corpus in texts.generated)
+    return to_json([u for u in unchanged if u is not None])
+
+
 def signature_of(
     comparison: Results,
     texts: Texts,
@@ -139,6 +148,7 @@ def signature_of(
         ],
         "corpora": [fitting, *(_described(texts, c, role) for c, role in corpora)],
         "checks": [c.summary() for c in texts.checks],
+        "unchanged": _unchanged(texts, settings),
         "layout": _layout(comparison, texts, critics),
         "languages": [
             {**asdict(text), "differs": text.differs(texts.languages[texts.real.name])}

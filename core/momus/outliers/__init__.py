@@ -4,7 +4,8 @@
 >>> from momus.outliers.filtering import filter_text
 """
 
+from momus.outliers.faulty import faulty
 from momus.outliers.flagging import flagged
 from momus.outliers.listing import listed
 
-__all__ = ["flagged", "listed"]
+__all__ = ["faulty", "flagged", "listed"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Overused, Table
 from momus.joint.ranks import ALL_AXES, RankRow
+from momus.runs.broken import Broken, broken_of
 from momus.runs.findings import GENERAL, LEADING, Finding, findings_of_axis, in_order, significant
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
@@ -197,6 +198,10 @@ class Answer:
         Number of axes over which the mean distance of the ranks is taken.
     layout
         What to doubt first: in which layout texts differ, and the axes that read it; empty where they do not.
+    broken
+        What is broken, told before anything else; None if no critic looked for faults.
+    reference
+        Name of the text that all are compared with.
     """
 
     corpora: tuple[CorpusAnswer, ...]
@@ -204,6 +209,8 @@ class Answer:
     findings: tuple[Finding, ...] = ()
     mean_axes: int = 0
     layout: str = ""
+    broken: tuple[Broken, ...] | None = None
+    reference: str = "real"
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -254,6 +261,8 @@ def answer_of(comparison: Results) -> Answer:
         tuple(findings),
         0 if ranking is None else ranking.counted,
         str(comparison.signature.get("layout", "")),
+        broken_of(comparison.results),
+        comparison.verdicts[0].reference if comparison.verdicts else "real",
     )
 
 

@@ -28,6 +28,8 @@ BANDS = 16
 Jaccard index of 0.1 with probability 0.002."""
 LEAST = 10
 """Documents with fewer different shingles are left out: texts as short or as repetitive are alike by chance."""
+SAID = 4
+"""Fewest words and symbols of a text whose equal copies count."""
 SLACK = 0.175
 """3.5 standard errors of an estimate from 64 hashes at the threshold; candidates estimated below are not compared."""
 EXAMPLES = 5
@@ -46,7 +48,7 @@ class Duplicates:
     documents
         Number of documents that were compared.
     left_out
-        Number of documents with too few different shingles, which were not compared.
+        Number of documents with too few words, which were not compared.
     exact, near
         Numbers of documents that repeat another one word for word, or nearly; of each cluster of copies, one document
         is the original and not counted.
@@ -102,7 +104,7 @@ def near_duplicates(text: Corpus | TextSketch, least: int = LEAST) -> Duplicates
     Parameters
     ----------
     least
-        Fewest different shingles of a document that is compared.
+        Fewest different shingles of a document of which near copies are looked for.
 
     >>> song = "in the dark the old ship went down and nobody saw it sink but the gulls"
     >>> found = near_duplicates(Corpus.from_texts([song, "another song " + song[7:], song, "no"]))
@@ -110,13 +112,16 @@ def near_duplicates(text: Corpus | TextSketch, least: int = LEAST) -> Duplicates
     (1, 0, 1, [0, 1, 0, 2])
     """
     sketch = _sketch(text)
-    n, rows = len(sketch), _compared(sketch, least)
+    n, long = len(sketch), _compared(sketch, least)
+    # of short ones, all copies word for word count, but not that many say yes
+    said = (sketch.tokens >= SAID) | (sketch.shingles >= max(least, 1))
+    rows = sketch.canonical_rows[said[sketch.canonical_rows]]
     # one document of each text goes on; originals[i] is that of document rows[i], shape (compared,)
     _, first, inverse = np.unique(sketch.hashes[rows], return_index=True, return_inverse=True)
     originals, distinct = rows[first][inverse], rows[np.sort(first)]
     copies = np.column_stack([originals, rows])[originals != rows]  # (copies, 2)
     # among one document of each text: exact copies would fill the candidates
-    near = _near(sketch, sketch, _inner(sketch, distinct))
+    near = _near(sketch, sketch, _inner(sketch, distinct[np.isin(distinct, long)]))
     clusters = _components(n, np.concatenate([copies, near]))
     # documents less clusters: of each cluster, one is the original
     repeated = len(rows) - int(np.count_nonzero(np.bincount(clusters[rows])))

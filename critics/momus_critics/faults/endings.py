@@ -20,6 +20,14 @@ FUNCTION_WORDS = frozenset(
     )
 )
 """English words that end no sentence."""
+OPENERS = FUNCTION_WORDS | frozenset(
+    (
+        *("i", "we", "you", "it", "they", "he", "she", "there", "here", "each", "all", "some", "most", "many", "both"),
+        *("overall", "however", "therefore", "so", "since", "then", "finally", "remember", "let", "feel", "please"),
+        *("additionally", "also", "similarly", "once", "during", "after", "before", "by", "no", "what", "how", "why"),
+    )
+)
+"""English words with which sentences begin, and no names or titles of few words."""
 SIGNED = 5
 """Most words of a line by which a letter is signed."""
 SENTENCE = 6
@@ -27,11 +35,21 @@ SENTENCE = 6
 LONG = 20
 """Fewest words of such a paragraph that stands alone."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-_INNER_END = re.compile(r"(?<![A-Z])[.!?][\"')\]]*\s+[^\W_]")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{1,2}|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)*")
+_INNER_END = re.compile(r"(?<![A-Z])[.!?][\"')\]]*\s+[^\W_]|[。！？][”’」』）]*[^\W_]")
 _LONE_MARKER = re.compile(r"(?:^|\n)[^\S\n]*(?:[-*+•]|\(?\w{1,3}[.)])[^\S\n]*$")
 _ADDRESS = re.compile(r"(?:https?://|www\.|\S@)\S+$")
 _SYMBOL = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u20e3]$")
+
+
+def may_break_off(text: str) -> bool:
+    r"""Whether a text may break off: it does not end with a mark of a sentence, or has open code, or a table.
+
+    >>> may_break_off("It rained."), may_break_off("It rained. She"), may_break_off("```\nx.")
+    (False, True, True)
+    """
+    line = text.rstrip().rpartition("\n")[2].rstrip(CLOSERS + " ")
+    return not line.endswith(STOPS) or "|" in line or text.count("```") % 2 == 1 or "~~~" in text
 
 
 def broken_off(text: str, blocks: Sequence[Block]) -> tuple[int, int] | None:
@@ -59,7 +77,17 @@ def broken_off(text: str, blocks: Sequence[Block]) -> tuple[int, int] | None:
         return span if rows[-1].count("|") < rows[0].count("|") else None
     if last.kind in ("break", "heading", "title"):
         return span if last.kind == "heading" and len(blocks) > 1 and last.level <= 6 else None
-    return span if _is_cut(last, blocks[:-1]) else None
+    return span if _is_open(last) or _is_cut(last, blocks[:-1]) else None
+
+
+def _is_open(last: Block) -> bool:
+    """Whether bold type, a bracket or a formula is open at the end of a block."""
+    line, content = last.content.rpartition("\n")[2], last.content
+    return (
+        line.count("**") % 2 == 1
+        or (line.rfind("(") > line.rfind(")") and ":(" not in line.replace(" ", ""))
+        or content.count("\\[") > content.count("\\]")
+    )
 
 
 def _is_cut(last: Block, before: Sequence[Block]) -> bool:
@@ -70,7 +98,7 @@ def _is_cut(last: Block, before: Sequence[Block]) -> bool:
     words = _WORD.findall(line)
     if line.endswith((",", ";", "(", "-", "–", "—", ":")) and not _is_signature(last, before):
         return True
-    if words and words[-1] in FUNCTION_WORDS:
+    if words and words[-1].lower() in FUNCTION_WORDS and (len(words) > 1 or before):
         return True
     if last.kind == "verse" or _is_signature(last, before):
         return False
@@ -79,11 +107,16 @@ def _is_cut(last: Block, before: Sequence[Block]) -> bool:
     if last.kind == "item":
         peers = list(takewhile(lambda b: b.kind == "item", reversed(before)))
         alike = [_is_ended(_line(b)) for b in peers if b.level == last.level]
+        alike = alike or [_is_ended(_line(b)) for b in before if b.kind == "item" and b.level == last.level]
         return bool(alike) and 3 * sum(alike) >= 2 * len(alike)
     if before and _line(before[-1]).endswith(":"):
         return False  # what was announced is a phrase
+    if before and last.kind == "paragraph" and _begins_sentence(last):
+        return True
     lines = [_line(b) for b in before if b.kind == last.kind and not is_short_line(b)]
     alike = [_is_ended(x) for x in lines if not x.endswith(":")]
+    if not alike and words and not is_short_line(last):
+        alike = [_is_ended(_line(b)) for b in before if b.kind == "item"]
     if alike:
         return 2 * sum(alike) > len(alike)
     return len(words) >= (SENTENCE if before else LONG)
@@ -100,10 +133,18 @@ def _is_ended(line: str) -> bool:
     return bare.endswith(STOPS) or bare != line.rstrip() or bool(_ADDRESS.search(bare) or _SYMBOL.search(bare))
 
 
+def _begins_sentence(block: Block) -> bool:
+    """Whether a block begins with a word that begins sentences, and no names or titles."""
+    first = _WORD.match(block.content.lstrip("\"'“‘*_("))
+    return first is not None and first[0].lower() in OPENERS
+
+
 def _is_signature(last: Block, before: Sequence[Block]) -> bool:
     """Whether a short line signs a letter: names with capitals, or what stands below a greeting with a comma."""
     words = _WORD.findall(last.content)
-    if len(words) > SIGNED:
+    if len(words) > SIGNED or last.kind == "item":
         return False
     greeted = bool(before) and _line(before[-1]).endswith(",") and len(_WORD.findall(before[-1].content)) <= SIGNED
+    if _begins_sentence(last):
+        return False
     return greeted or (bool(before) and all(w[0].isupper() or w.isdigit() for w in words))

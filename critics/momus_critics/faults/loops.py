@@ -1,107 +1,194 @@
-"""Loops: the longest stretch of a document that repeats itself exactly, word by word or sign by sign."""
+"""Loops: the longest stretch of a document that repeats itself, sign by sign, where numbers may change."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from momus.numeric.ragged import owners_of
+from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.types import Ints
 
-GRAM = 4
-"""Words that must recur at one distance; a stretch of fewer is no loop."""
-TIMES = 3
-"""Fewest times that a loop says the same."""
-WORDS = 12
-"""Fewest words of a loop."""
+GRAM = 16
+"""Signs that must recur at one distance; a stretch of fewer is no loop."""
+LEAST = 48
+"""Fewest signs of a loop of words."""
+ROUNDS = 8
+"""Fewest rounds of a loop of one word or less."""
+SAID, COUNTED = 3, 4
+"""Fewest rounds of a sentence, and of one in which numbers change."""
+LAID_OUT = 6
+"""Fewest rounds of lines of a list, of a table or of code: these are alike."""
+WORDS, SENTENCE = 4, 8
+"""Fewest words of a round that is prose, and of one that is prose even in a list."""
+_DIGIT, _SPACE = ord("0"), ord(" ")
+_ASCII = np.arange(128, dtype=np.uint8)
+_ASCII[ord("0") : ord("9") + 1] = _DIGIT
+_ASCII[ord("\t") : ord("\r") + 1] = _SPACE
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_SIGNS = re.compile(r"([^\w\s\-=_*.#~|+\u2500-\u257f])\1{11,}|([^\W\d_])\2{11,}")
-_INSIDE = re.compile(r"(?<!\w)(\w{2,8}?)\1{7,}")
+_PLACES = np.uint64(24)
+CHUNK = 1 << 20
+"""Signs whose recurrences are sorted at once: places have 24 bits."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_LAYOUT = re.compile(r"(?m)[|{}\[\]<>=;\\\t]|^\s*(?:[-*+•#>]|\(?\w{1,3}[.)])\s|\":")
+LETTERS = 0.7
+"""Share of letters among the signs of a round that is prose with numbers."""
+_DATA = re.compile(r"[|{}<>=;\\]|\":")
+_DIGIT_SIGN = re.compile(r"\d")
+_RULE = re.compile(r"[\W_]+")
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True)
-class Loops:
-    """Stretches that repeat themselves, at most one per document: the longest.
+class Loop:
+    """A stretch of a text that repeats itself.
 
     Attributes
     ----------
-    documents
-        int64 (L,): the documents that have one, ascending.
-    starts, lengths, periods
-        int64 (L,): first token of each stretch, its tokens, and after how many it says the same again.
+    start, stop
+        Where it stands, in characters.
+    times
+        How often it says the same.
+    said
+        One round.
+    counting
+        Whether numbers change from round to round.
     """
 
-    documents: Ints
-    starts: Ints
-    lengths: Ints
-    periods: Ints
-
-    @property
-    def times(self) -> Ints:
-        """How often each stretch says the same, (L,)."""
-        return self.lengths // self.periods
+    start: int
+    stop: int
+    times: int
+    said: str
+    counting: bool = False
 
 
-def word_loops(codes: Ints, offsets: Ints) -> Loops:
-    """Find the longest loop of each of n documents.
+def find_loops(texts: Sequence[str]) -> list[Loop | None]:
+    """The longest loop of each text; None where it has none.
 
-    In a loop of p tokens, each run of `GRAM` tokens recurs p tokens later. So runs of positions whose next recurrence
-    has one distance are loops, found by sorting all runs of tokens once.
+    Runs of digits and of white space count as one sign. In a loop of p signs each run of `GRAM` signs recurs p signs
+    later, so runs of places whose next recurrence has one distance are loops; sorting all runs of signs once finds
+    them.
 
-    Parameters
-    ----------
-    codes
-        int64 (N,): number of each token.
-    offsets
-        int64 (n + 1,): first token of each document.
-
-    >>> loops = word_loops(np.array([7, *[1, 2, 3] * 5, 9, 9]), np.array([0, 18]))
-    >>> loops.starts, loops.lengths, loops.periods, loops.times
-    (array([1]), array([15]), array([3]), array([5]))
+    >>> [loop and (loop.said, loop.times) for loop in find_loops(["So" + "!" * 20, "Yes. " * 12, "Yes, or no?"])]
+    [('!', 20), ('Yes. ', 12), None]
+    >>> find_loops(["Wait, I check case 9 again. Wait, I check case 10 again. " * 3])[0].times
+    6
     """
-    distance = _recurrences(codes, offsets)
-    if not distance.any():
-        return Loops(*(np.zeros(0, dtype=np.int64) for _ in range(4)))
-    owners = owners_of(offsets)
-    # runs of equal distance within a document: where each begins, and how many positions it has
-    begins = np.ones(len(distance), dtype=bool)
-    begins[1:] = (distance[1:] != distance[:-1]) | (owners[1:] != owners[:-1])
-    starts = np.flatnonzero(begins)
-    sizes = np.diff(np.append(starts, len(distance)))
-    periods = distance[starts]
+    loops: list[Loop | None] = []
+    for chunk in _chunks(texts):
+        loops += _of_chunk(chunk)
+    return loops
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    first, size = 0, 0
+    for i, text in enumerate(texts):
+        if size and size + len(text) > CHUNK:
+            yield texts[first:i]
+            first, size = i, 0
+        size += len(text)
+    yield texts[first:]
+
+
+def _of_chunk(texts: Sequence[str]) -> list[Loop | None]:
+    signs, places, offsets = _signs(texts)
+    loops: list[Loop | None] = [None] * len(texts)
+    for document, start, length, period in _periodic(signs, offsets):
+        at = int(places[start])
+        last = start + length
+        stop = int(places[last]) if last < offsets[document + 1] else len(texts[document])
+        after = int(places[start + period])
+        before = loops[document]
+        if before is None or stop - at > before.stop - before.start:
+            loops[document] = _judged(texts[document], at, stop, after - at, length // period) or before
+    return loops
+
+
+def _signs(texts: Sequence[str]) -> tuple[NDArray[np.integer], Ints, Ints]:
+    """Signs of texts with each number and each space as one sign, their places in the text, and offsets of texts."""
+    whole = "".join(texts)
+    codes: NDArray[np.uint8] | NDArray[np.uint32]
+    if whole.isascii():
+        codes = _ASCII[np.frombuffer(whole.encode(), np.uint8)]
+    else:
+        codes = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), "<u4")
+        codes = np.where(codes < len(_ASCII), _ASCII[np.minimum(codes, len(_ASCII) - 1)], codes)
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    digit, space = codes == _DIGIT, codes == _SPACE
+    keep = np.ones(len(codes), dtype=bool)
+    keep[1:] = ~((digit[1:] & digit[:-1]) | (space[1:] & space[:-1]))
+    firsts = offsets_of(sizes)
+    keep[firsts[:-1][sizes > 0]] = True
+    owners = owners_of(firsts)[keep]
+    places = np.flatnonzero(keep) - firsts[owners]
+    return codes[keep], places, offsets_of(np.bincount(owners, minlength=len(texts)))
+
+
+def _periodic(signs: NDArray[np.integer], offsets: Ints) -> list[tuple[int, int, int, int]]:
+    """Document, first sign, number of signs and period of each stretch that is periodic, at least `SAID` rounds."""
+    distance = _recurrences(signs, offsets)
+    # runs of equal distance: where each begins, and how many places it has
+    starts = np.flatnonzero(np.concatenate([[True], distance[1:] != distance[:-1]])) if len(distance) else distance
+    sizes, periods = np.diff(np.append(starts, len(distance))), distance[starts]
     lengths = np.where(periods > 0, sizes + GRAM - 1 + periods, 0)
-    keep = (periods > 0) & (lengths >= WORDS) & (lengths >= TIMES * periods)
-    starts, lengths, periods, documents = starts[keep], lengths[keep], periods[keep], owners[starts[keep]]
-    order = np.lexsort((starts, -lengths, documents))
-    first = order[np.unique(documents[order], return_index=True)[1]]
-    return Loops(documents[first], starts[first], lengths[first], periods[first])
+    keep = (periods > 0) & (lengths >= SAID * periods) & (sizes > periods)
+    starts, lengths, periods = starts[keep], lengths[keep], periods[keep]
+    documents = np.searchsorted(offsets, starts, side="right") - 1
+    return list(zip(*(x.tolist() for x in (documents, starts, lengths, periods)), strict=True))
 
 
-def _recurrences(codes: Ints, offsets: Ints) -> Ints:
-    """How many tokens after each position the same `GRAM` tokens begin again in its document; 0: never. int64 (N,)."""
-    n, distance = len(codes), np.zeros(len(codes), dtype=np.int64)
-    if n < GRAM:
+def _recurrences(signs: NDArray[np.integer], offsets: Ints) -> Ints:
+    """How many signs after each place the same `GRAM` signs begin again in its document; 0: never. int64 (N,)."""
+    distance = np.zeros(len(signs), dtype=np.int64)
+    if len(signs) < GRAM:
         return distance
+    # a number for each run of signs, by doubling: of 2, 4, 8 and 16 signs; overflow is meant
+    key = signs.astype(np.uint64) * _MULTIPLIER
+    width = 1
+    while width < GRAM:
+        key = (key[:-width] ^ (key[:-width] >> np.uint64(31))) * _MULTIPLIER + key[width:]
+        width *= 2
     owners = owners_of(offsets)
-    # a number for each run of tokens and its document: uint64 (N - GRAM + 1,); that two share one is out of the question
-    key = owners[: n - GRAM + 1].astype(np.uint64) + np.uint64(1)
-    for i in range(GRAM):
-        key = (key ^ codes[i : n - GRAM + 1 + i].astype(np.uint64)) * _MULTIPLIER
-        key ^= key >> np.uint64(29)
-    within = np.flatnonzero(owners[: n - GRAM + 1] == owners[GRAM - 1 :])
-    order = within[np.argsort(key[within], kind="stable")]
-    same = key[order[1:]] == key[order[:-1]]
-    distance[order[:-1][same]] = (order[1:] - order[:-1])[same]
+    key += owners[: len(key)].astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)
+    key ^= key >> np.uint64(29)
+    key *= _MULTIPLIER
+    within = owners[: len(key)] == owners[GRAM - 1 :]
+    # the upper 40 bits say which run it is, the lower 24 where it stands: one sort orders both
+    packed = (key >> _PLACES << _PLACES) | np.arange(len(key), dtype=np.uint64)
+    packed = np.sort(packed[within])
+    runs, at = packed >> _PLACES, (packed & np.uint64((1 << 24) - 1)).astype(np.int64)
+    same = runs[1:] == runs[:-1]
+    first, later = at[:-1][same], at[1:][same]
+    distance[first] = later - first
     return distance
 
 
-def sign_loop(text: str) -> tuple[int, int] | None:
-    """Where one sign, or a piece of a word, stands again and again; rules and rows of dots are no loops.
-
-    >>> sign_loop("So" + "!" * 20), sign_loop("ha" * 20), sign_loop("-" * 40 + " 1.......... 2")
-    ((2, 22), (0, 40), None)
-    """
-    match = _SIGNS.search(text) or _INSIDE.search(text)
-    return None if match is None else match.span()
+def _judged(text: str, start: int, stop: int, period: int, times: int) -> Loop | None:
+    """The loop, if it is one for what it consists of: signs, words, prose, or lines of a list, a table or code."""
+    said, stretch = text[start : start + period], text[start:stop]
+    words = _WORD.findall(said)
+    again = text[start + period : start + 2 * period]
+    counting = bool(_DIGIT_SIGN.search(said)) and said.split() != again.split()
+    # from the line in which the second round begins: signs count at the beginning of lines
+    line = text.rfind("\n", start, start + period) + 1 or start
+    laid_out = bool(_LAYOUT.search(text, line, start + period) or _LAYOUT.search(text, start, start + period))
+    loop = Loop(start, stop, times, said, counting)
+    if not words:
+        # rules, rows of dots and columns of numbers are no loops
+        bare = _RULE.sub("", said)
+        ruled = not bare and not set(said) <= set("-=_*.#~|+ \n\t─━│·•:\\/")
+        return loop if ruled and times >= LAID_OUT else None
+    if len(words) >= SENTENCE and not counting and not _DATA.search(said):
+        return loop if times >= COUNTED or (len(stretch) >= LEAST and not laid_out) else None
+    if laid_out:
+        return loop if times >= LAID_OUT and not counting and len(stretch) >= LEAST else None
+    if counting:
+        letters = len(_LETTER.findall(said)) / len("".join(said.split()))
+        return loop if times >= COUNTED and len(words) >= WORDS and letters >= LETTERS else None
+    if len(words) < WORDS and len(_LETTER.findall(said)) < 12:
+        return loop if times >= ROUNDS else None
+    return loop if len(stretch) >= LEAST else None

@@ -1,4 +1,4 @@
-"""What should not stand in a text at all: control tokens, signs of chats, and noise of encodings."""
+"""What should not stand in a text at all: control tokens, signs of chats, noise of encodings, refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ CONTROL = re.compile(
 )
 """Tokens by which models are steered, and which no reader is to see."""
 CHAT = re.compile(
-    r"(?m)^(?:#{2,3} ?(?:Instruction|Response|Input|Human|Assistant|User|System)s?:|(?:Human|Assistant|USER|ASSISTANT|SYSTEM):)"
+    r"(?m)^(?:#{2,3} ?(?:Instruction|Response|Input|Human|Assistant|User|System):"
+    r"|(?:Human|Assistant|USER|ASSISTANT|SYSTEM):)"
 )
 """Roles of a chat at the beginning of a line."""
 MOJIBAKE = re.compile(
@@ -44,7 +45,7 @@ def noise(text: str) -> Iterator[Span]:
     r"""Where a text was read in a wrong encoding, or escaped once too often; that code has entities is no fault.
 
     >>> list(noise("It isnâ€™t &amp; so")), list(noise(r"One.\n\nTwo."))
-    ([(7, 10), (12, 17)], [(4, 6), (6, 8)])
+    ([(6, 9), (11, 16)], [(4, 6), (6, 8)])
     """
     if not text.isascii():
         yield from (m.span() for m in MOJIBAKE.finditer(text))
@@ -52,3 +53,36 @@ def noise(text: str) -> Iterator[Span]:
         yield from (m.span() for m in ENTITY.finditer(text))
     if "\\" in text:
         yield from (m.span() for m in ESCAPED.finditer(text))
+
+
+REFUSALS = {
+    "en": (
+        r"as an? (?:large )?(?:AI|artificial intelligence|language)(?:[ -]\w+)? ?(?:model|assistant)?,? (?:I|my)\b"
+        r"|(?:I['’]m|I am) (?:just |only )?an? (?:large )?(?:AI|language model|virtual assistant|computer program)\b"
+        r"|(?:sorry|apologi[sz]e),? (?:but |for [^.\n]{1,40}, but )?I(?:['’]m| am)?"
+        r" ?(?:can['’]?t|cannot|can not|unable|not able)\b"
+        r"|I (?:cannot|can['’]t|can not|won['’]t|will not|am unable to|am not able to|['’]m unable to)"
+        r" (?:provide|assist|help|fulfil|comply|create|write|generate|engage|offer|answer|support|discuss|do that)\w*\b"
+        r"|my (?:knowledge cutoff|training data|programming does)"
+    ),
+    "de": r"als (?:ein )?(?:KI|Sprachmodell)\b|(?:tut mir leid|entschuldigung),? (?:aber )?(?:ich|das) kann",
+    "fr": r"en tant qu(?:e|['’]) ?(?:IA|intelligence artificielle|modèle de lang)|je suis désolée?,? mais je ne peux",
+    "es": r"como (?:modelo de lenguaje|IA|inteligencia artificial)\b|lo siento,? pero no puedo",
+    "pt": r"como (?:um )?modelo de linguagem|desculpe,? mas não posso",
+    "it": r"come (?:modello linguistico|intelligenza artificiale)\b|mi dispiace,? ma non posso",
+    "zh": r"作为一个?(?:人工智能|AI|语言模型)|(?:很抱歉|对不起)，?我(?:无法|不能)",
+}
+"""How models refuse, and say that they are models, by language."""
+_REFUSAL = re.compile("|".join(REFUSALS.values()), re.IGNORECASE)
+HEAD = 400
+"""Characters of a text, at its beginning, in which it refuses: what is said later is mostly told of others."""
+
+
+def refusal(text: str) -> Span | None:
+    """Where a text refuses to answer, or says that a model wrote it, near its beginning.
+
+    >>> refusal("I'm sorry, but I can't help with that."), refusal("She said she was sorry.")
+    ((4, 22), None)
+    """
+    match = _REFUSAL.search(text, 0, HEAD)
+    return None if match is None else match.span()

@@ -12,14 +12,14 @@ from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Ro
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Overuse, Overused, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.plain import read_as
-from momus_critics.evidence import Mark, mark_passage, percent, rounded, words_of
+from momus_critics.evidence import Mark, mark_passage, rounded, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, ProseCritic
 from momus_critics.repetition.copies import (
@@ -127,26 +127,24 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         return np.asarray(excess / np.maximum(latents.lengths, 1))
 
     def sufficient_statistics(self, latents: Copies) -> Mapping[str, Rows]:
-        """Copied words beside their expectation, and by source beside all words; loops; longest copies; bytes."""
+        """Copied words beside their expectation, and by source beside all words; longest copies; bytes."""
         copied = float_sums(latents.distances > 0, latents.offsets)
         expected = float_sums(self.process_.expected(latents), latents.offsets)
         total, ones = latents.lengths.astype(np.float64), np.ones(len(latents))
         by_source = [float_sums(latents.states == s, latents.offsets) for s in (SENTENCE, PARAGRAPH, DOCUMENT)]
         spans = latents.spans
-        longest, looping = np.zeros(len(latents)), np.zeros(len(latents))
+        longest = np.zeros(len(latents))
         # `at`: a document may have many spans
         np.maximum.at(longest, spans.documents, spans.lengths)
-        looping[spans.documents[spans.loops]] = 1.0
         return {
             "copied": np.column_stack([copied, expected]),
             **{f"from_{s}": np.column_stack([c, total]) for s, c in enumerate(by_source, 1)},
-            "loops": np.column_stack([looping, ones]),
             "longest": np.column_stack([longest, ones]),
             "bytes": np.column_stack([latents.packed, latents.raw]).astype(np.float64),
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Copied words relative to real text; shares by source; documents with a loop; longest copy; compression."""
+        """Copied words relative to real text; shares by source; longest copy; compression."""
         wheres = (("sentence", SENTENCE), ("paragraph", PARAGRAPH), ("document", DOCUMENT))
         return (
             Statistic.relative(
@@ -167,13 +165,6 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 )
                 for where, source in wheres
             ),
-            Statistic.share(
-                "looping_share",
-                "loops",
-                "documents with a loop",
-                ("less often caught in loops", "more often caught in loops"),
-                clause="{} of documents loop",
-            ),
             Statistic.ratio(
                 "longest_copy",
                 "longest",
@@ -191,14 +182,13 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
         )
 
     def summarize(self, latents: Copies) -> Exampled:
-        """Copied tokens by class of distance, tokens, documents with a loop; the longest loops and copies."""
+        """Copied tokens by class of distance, tokens; the longest loops and copies."""
         copied = latents.distances > 0
         distance = np.bincount(doubling_class(latents.distances[copied], CLASSES), minlength=CLASSES)
         spans, loops = latents.spans, latents.spans.loops
         arrays = {
             "distance": distance.astype(np.float64),
             "words": np.array([len(copied)], dtype=np.float64),
-            "loops": np.array([len(np.unique(spans.documents[loops]))], dtype=np.float64),
         }
         examples: dict[str, list[tuple[float, str]]] = {}
         for key, kind in (("loops", loops), ("copies", ~loops)):
@@ -269,14 +259,4 @@ def _longest(key: str, title: str, real: Exampled, generated: Exampled) -> Table
         for role, side in (("generated", generated), ("real", real))
         for rank, text in side.examples.get(key, ())
     ]
-    overuse = _overuse(real, generated) if key == "loops" else None
-    return Table(f"longest-{key}", title, ("text", "words and symbols", "what is said again"), rows, overuse=overuse)
-
-
-def _overuse(real: Exampled, generated: Exampled) -> Overuse | None:
-    """The longest loop, with the shares of documents that loop; None if generated text loops no more than real."""
-    a, b = (percent(float(t.arrays["loops"][0]) / max(t.documents, 1)) for t in (real, generated))
-    longest = generated.texts("loops")
-    if b <= a or not longest:
-        return None
-    return Overuse("loops", "% of documents loop", (Overused(longest[0], a, b),), of="looping_share")
+    return Table(f"longest-{key}", title, ("text", "words and symbols", "what is said again"), rows)

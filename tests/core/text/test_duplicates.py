@@ -136,10 +136,15 @@ def test_shared_texts_are_symmetric_and_those_of_all_pairs(first, second):
 
 def test_short_and_repetitive_documents_are_counted_and_left_out():
     found = near_duplicates(Corpus.from_texts(["yes"] * 5 + ["a " * 400, "a " * 401, ""]))
-    assert (found.documents, found.left_out, found.exact, found.near, found.share) == (0, 8, 0, 0, 0.0)
+    assert (found.documents, found.left_out, found.exact, found.near, found.share) == (2, 6, 0, 0, 0.0)
     assert len(set(found.clusters.tolist())) == 8
     assert near_duplicates(Corpus.from_texts(["yes"] * 5), least=1).exact == 4
     assert near_duplicates(Corpus.from_texts([])).documents == 0
+
+
+def test_copies_of_short_documents_count_if_they_are_equal():
+    found = near_duplicates(Corpus.from_texts(["It rained all day."] * 12 + ["She left by noon."] * 8))
+    assert (found.documents, found.exact, found.near) == (20, 18, 0)
 
 
 def test_sections_and_running_text_with_the_same_words_are_near_duplicates():

@@ -14,6 +14,7 @@ from momus.arguments import arg
 from momus.joint.analyses import Joint
 from momus.report.safe import one_line
 from momus.report.words.blocks import PrintedBlock
+from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
 from momus.report.words.leads import differing, following, leading_sentence
@@ -33,7 +34,8 @@ SHARES = (
 
 
 def first_sentences(answer: Answer, against: Against) -> list[str]:
-    """What leads, on how many axes texts differ, what follows, and how well the texts predict each other."""
+    """What is unchanged and what is broken; what leads, on how many axes texts differ, and what predicts the other."""
+    first = [*unchanged_lines(against.unchanged), *broken_lines(answer.broken or (), against.reference)]
     lead = leading_sentence(answer, against.reference)
     sentences = [lead] if lead else []
     if len(answer.corpora) == 1:
@@ -46,7 +48,7 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
-    return sentences
+    return [*first, *sentences]
 
 
 def _single(corpus: CorpusAnswer, reference: str) -> str:

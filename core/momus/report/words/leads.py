@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from momus.report.safe import one_line
+from momus.report.words.broken import broken_lines
 from momus.report.words.format import HUMAN
 from momus.report.words.joint import count
 from momus.report.words.sentences import axes, said, says_what
@@ -13,8 +14,9 @@ from momus.text.counting import joined
 
 
 def first_sentences(answer: Answer) -> list[str]:
-    """The answer in three or four sentences: nearest text, what leads, on how many axes texts differ, what follows."""
-    sentences = [answer.layout] if answer.layout else []
+    """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
+    sentences = broken_lines(answer.broken or (), answer.reference)
+    sentences += [answer.layout] if answer.layout else []
     several = len(answer.corpora) > 1
     sentences += [_nearest(answer)] if several else []
     lead = leading_sentence(answer)

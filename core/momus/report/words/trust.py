@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from momus.report.words.broken import broken_words
+from momus.runs.broken import broken_of
 from momus.text.counting import counted, percentage, text_of
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class TrustItem:
 
 
 def trust_items(comparison: Results) -> list[TrustItem]:
-    """Documents, fitted text, groups, copies, languages, formats, logs and unscored documents, in this order."""
+    """Documents, fitted text, groups, faults, copies, languages, formats, logs, unscored documents, in this order."""
     signature = comparison.signature
     corpora: list[dict[str, Any]] = signature["corpora"]
     checks: list[dict[str, Any]] = signature["checks"]
@@ -51,6 +53,7 @@ def trust_items(comparison: Results) -> list[TrustItem]:
         _documents(corpora),
         _fitted(signature, corpora, checks),
         _groups(comparison, corpora, checks, reference),
+        *_faults(comparison),
         *_copies(checks, reference),
         *_languages(signature["languages"], reference),
         *_read_as(corpora),
@@ -99,6 +102,13 @@ def _groups(
     if real.get("prompts"):
         return TrustItem("groups", f"{counted(real['prompts'], 'prompt')}, no groups given")
     return TrustItem("groups", "none given; documents counted as independent")
+
+
+def _faults(comparison: Results) -> Iterator[TrustItem]:
+    """That nothing is broken; what is broken is told first of all."""
+    broken = broken_of(comparison.results)
+    if broken is not None and not broken:
+        yield TrustItem("faults", broken_words(broken))
 
 
 def _copies(checks: list[dict[str, Any]], reference: str) -> Iterator[TrustItem]:

@@ -1,0 +1,188 @@
+"""The sheet of faults of each document: which it has, where each stands, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from momus.critic.latents import StateSequences
+from momus.numeric.ragged import offsets_of, owners_of
+from momus.numeric.types import Floats, Ints
+from momus.text.blocks import read_blocks
+from momus.text.corpus import Corpus
+from momus_critics.faults.endings import broken_off, may_break_off
+from momus_critics.faults.languages import foreign_scripts, foreign_sentences
+from momus_critics.faults.loops import find_loops
+from momus_critics.faults.signs import CONTROL, control_tokens, noise, refusal
+from momus_critics.faults.words import WordModel
+from momus_critics.prose.reading import Prose
+
+
+class Kind(NamedTuple):
+    """A kind of fault: its name, what documents do that have it, and the noun of the documents, for statistics."""
+
+    name: str
+    clause: str
+    label: str
+
+
+KINDS = (
+    Kind("broken-off", "break off", "documents that break off"),
+    Kind("loop", "are caught in a loop", "documents caught in a loop"),
+    Kind("control-tokens", "hold control tokens or signs of a chat", "documents with control tokens"),
+    Kind("foreign-script", "hold a passage in another script", "documents with a passage in another script"),
+    Kind("foreign-language", "hold a sentence in another language", "documents with a sentence in another language"),
+    Kind("refusal", "refuse, or say that a model wrote them", "documents that refuse"),
+    Kind("one-word", "are one word", "documents of one word"),
+    Kind("noise", "hold garbled or escaped signs", "documents with garbled or escaped signs"),
+    Kind("misspelt", "are misspelt", "documents with several misspelt words"),
+    Kind("word-salad", "have words in disorder", "documents with words in disorder"),
+)
+NUMBER = {kind.name: i for i, kind in enumerate(KINDS)}
+CUT = frozenset(("length", "max_tokens", "max_length", "model_length", "max_new_tokens", "max_output_tokens"))
+"""What a field says of a text that was cut at a limit, in lower case."""
+FINISH = "finish_reason"
+"""The field that says how generation ended; where it is kept, it decides whether a text breaks off."""
+DATA = ("{", "[", "<")
+"""With what a text begins that is data: its words are no prose."""
+QUOTED = 60
+"""Characters of a fault that are kept."""
+TAIL = 200
+"""Characters behind a control token that do not belong to a text."""
+ONE_WORD = 24
+"""Most characters of a text of one word."""
+
+
+class Fault(NamedTuple):
+    """One fault of a document: its kind, where it stands in characters, how often, and what it says in short."""
+
+    kind: int
+    start: int
+    stop: int
+    times: int = 1
+    quote: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet(StateSequences):
+    """The faults of n documents; ``states`` are their kinds, ascending within a document, each at most once.
+
+    Attributes
+    ----------
+    places
+        int64 (N, 3): where each fault begins and ends, in characters, and how often it occurs.
+    quotes
+        What each fault says, N texts.
+    ids
+        The ids of the documents.
+    """
+
+    places: Ints = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
+    quotes: Sequence[str] = ()
+    ids: Sequence[str] = ()
+
+    @property
+    def flags(self) -> Floats:
+        """Whether each document has each kind of fault, 0 or 1, (n, kinds)."""
+        flags = np.zeros((len(self), len(KINDS)))
+        flags[owners_of(self.offsets), self.states] = 1.0
+        return flags
+
+    @classmethod
+    def of(cls, faults: Sequence[Sequence[Fault]], ids: Sequence[str]) -> Sheet:
+        """Lay out the faults of documents as arrays."""
+        flat = [fault for document in faults for fault in sorted(document)]
+        places = np.array([f[1:4] for f in flat], dtype=np.int64).reshape(-1, 3)
+        states = np.array([f.kind for f in flat], dtype=np.int64)
+        return cls(states, offsets_of([len(d) for d in faults]), None, places, [f.quote for f in flat], list(ids))
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What is usual in real text: scripts, its most frequent words, its language, and its model of words."""
+
+    scripts: Sequence[str]
+    common: frozenset[str]
+    language: str
+    words: WordModel
+
+
+def read_sheet(corpus: Corpus, prose: Prose, usual: Usual) -> Sheet:
+    """Find the faults of documents, at most one of each kind, the longest or the first."""
+    texts = [document.text for document in corpus]
+    faults: list[list[Fault]] = [[] for _ in texts]
+    ends = corpus.field(FINISH)
+    loops = find_loops(texts)
+    for row, (text, end, loop) in enumerate(zip(texts, ends, loops, strict=True)):
+        faults[row] += _of_text(text, end, usual)
+        if loop is not None:
+            said = " ".join(loop.said.split()) or loop.said
+            faults[row].append(Fault(NUMBER["loop"], loop.start, loop.stop, loop.times, _clipped(said)))
+    for row, fault in _of_words(texts, prose, usual):
+        if not texts[row].lstrip().startswith(DATA):
+            faults[row].append(fault)
+    return Sheet.of(faults, corpus.ids)
+
+
+def _of_text(text: str, end: str | None, usual: Usual) -> Iterator[Fault]:
+    """Faults that a text shows by itself."""
+    if (cut := _cut(text, end)) is not None:
+        tail = text[: cut[1]].rstrip()[-QUOTED:]
+        yield Fault(NUMBER["broken-off"], *cut, 1, f"…{tail}" if len(tail) == QUOTED else tail)
+    for name, find in (("control-tokens", control_tokens), ("noise", noise)):
+        if spans := list(find(text)):
+            start, stop = spans[0]
+            yield Fault(NUMBER[name], start, stop, len(spans), _clipped(text[start:stop]))
+    if (passage := foreign_scripts(text, usual.scripts)) is not None:
+        start, stop, _ = passage
+        yield Fault(NUMBER["foreign-script"], start, stop, 1, _clipped(text[start:stop]))
+    if (span := refusal(text)) is not None:
+        yield Fault(NUMBER["refusal"], *span, 1, _clipped(text[slice(*span)]))
+    if len(text) <= 4 * ONE_WORD and len(text.split()) <= 1 and len(text.strip()) <= ONE_WORD:
+        yield Fault(NUMBER["one-word"], 0, len(text), 1, _clipped(text.strip()))
+
+
+def _cut(text: str, end: str | None) -> tuple[int, int] | None:
+    """Where a text breaks off: as its field says, or else as its end shows."""
+    if end:
+        return (max(len(text) - QUOTED, 0), len(text)) if end.lower() in CUT else None
+    # what a model goes on with behind a control token is no end of the text
+    token = CONTROL.search(text)
+    said = text if token is None or len(text) - token.start() > TAIL else text[: token.start()]
+    return broken_off(said, read_blocks(said)) if may_break_off(said) else None
+
+
+def _of_words(texts: Sequence[str], prose: Prose, usual: Usual) -> Iterator[tuple[int, Fault]]:
+    """Faults of words, by the document that has them."""
+    foreign = foreign_sentences(prose, usual.common, usual.language)
+    first = {row: (name, tokens) for row, name, tokens in reversed(foreign)}
+    for row, (_, tokens) in first.items():
+        times = sum(other == row for other, *_ in foreign)
+        yield row, _at_tokens("foreign-language", texts[row], prose, tokens, times)
+    odd = usual.words.misspelt(prose)
+    owners = owners_of(prose.offsets)
+    for row in np.unique(owners[odd]).tolist():
+        tokens = np.flatnonzero(odd[prose.offsets[row] : prose.offsets[row + 1]]) + prose.offsets[row]
+        words = list(dict.fromkeys(prose.spelled[i] for i in prose.codes[tokens].tolist()))
+        start = max(texts[row].find(words[0]), 0)
+        yield row, Fault(NUMBER["misspelt"], start, start + len(words[0]), len(words), _clipped(", ".join(words)))
+    odd_rows = {*first, *owners[odd].tolist()}
+    for row in np.flatnonzero(usual.words.salad(prose)).tolist():
+        if row not in odd_rows:  # words of another language are in no order that is known
+            tokens = np.arange(prose.offsets[row], prose.offsets[row + 1])
+            yield row, _at_tokens("word-salad", texts[row], prose, tokens, 1)
+
+
+def _at_tokens(name: str, text: str, prose: Prose, tokens: Ints, times: int) -> Fault:
+    """A fault that stands from one token to another, as far as the text spells them."""
+    words = prose.tokens(int(tokens[0]), int(tokens[-1]) + 1)
+    start = max(text.find(words[0]), 0)
+    stop = text.find(words[-1], start) + len(words[-1])
+    return Fault(NUMBER[name], start, max(stop, start + len(words[0])), times, _clipped(" ".join(words)))
+
+
+def _clipped(text: str) -> str:
+    return text if len(text) <= QUOTED else text[: QUOTED - 1] + "…"

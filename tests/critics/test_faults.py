@@ -1,0 +1,183 @@
+"""Faults: which texts have each kind and which healthy ones do not, rates that are recovered, and texts of any kind."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from momus import Corpus
+from momus.text.blocks import read_blocks
+from momus_critics.faults import Faults
+from momus_critics.faults.endings import broken_off
+from momus_critics.faults.languages import foreign_scripts
+from momus_critics.faults.loops import find_loops
+from momus_critics.faults.sheet import KINDS
+from momus_critics.faults.signs import control_tokens, noise, refusal
+
+NAMES = [kind.name for kind in KINDS]
+SUBJECTS = ("The old man", "A small boy", "Her sister", "The quiet doctor", "My neighbour", "The tired teacher")
+VERBS = ("walked along", "looked behind", "waited near", "painted", "remembered", "sat below")
+OBJECTS = ("the wooden bridge", "a green garden", "the empty station", "some broken houses", "the long river")
+ENDS = ("before the rain began", "because nobody had called", "while the others were away", "and then went home")
+
+
+def story(rng, sentences=14):
+    said = (" ".join(str(rng.choice(words)) for words in (SUBJECTS, VERBS, OBJECTS, ENDS)) for _ in range(sentences))
+    return ". ".join(said) + "."
+
+
+def stories(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return [story(rng) for _ in range(n)]
+
+
+@pytest.fixture(scope="module")
+def critic():
+    return Faults().fit(Corpus.from_texts(stories(60)))
+
+
+def faults_of(critic, text):
+    corpus = Corpus.from_texts([text])
+    return {NAMES[k] for k in critic.project(corpus).states}
+
+
+CUT = (
+    "It rained. Then she left the",
+    "Here are two:\n\n1. Buy milk.\n2. Buy",
+    "So it is.\n\n```python\nx = 1\n",
+    "It is so.\n\nIt rained all day.\n\nEach of these",
+    "He went home.\n\n1. **Red Rum** was a horse.\n2. **Seabisc",
+    "| a | b |\n|---|---|\n| 1 | 2 |\n| 3",
+    "She said (as he had",
+    "今天下午下了一场大雨。我们都没有带伞。后来我",
+)
+WHOLE = (
+    "It rained. She left.",
+    "Buy these:\n\n- milk\n- bread\n- salt",
+    "Dear Bob,\n\nI am well.\n\nYours,\nAnn",
+    "```python\nx = 1\n```",
+    "| a | b |\n|---|---|\n| 1 | 2 |",
+    "Roses are red,\nviolets are blue,\nsugar is sweet\nand so are you",
+    "See https://example.org/a",
+    "今天下午下了一场大雨。我们都没有带伞。",
+    "It was fun! 🎉",
+)
+
+
+@pytest.mark.parametrize("text", CUT)
+def test_texts_that_break_off_are_told(text):
+    assert broken_off(text, read_blocks(text))
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_texts_that_end_are_not(text):
+    assert broken_off(text, read_blocks(text)) is None
+
+
+LOOPS = {
+    "the " * 80: 80,
+    "So it went. " + "Nobody knew why the man had come. " * 4: 4,
+    "\n\n".join(f"Wait, let me check case {i} again before I answer." for i in range(8, 14)): 6,
+    "No" + "!" * 9291: 9291,
+    "我不知道他为什么来这里，" * 9: 9,
+    "- I will go home and sleep until the morning comes.\n" * 5: 5,
+}
+NO_LOOPS = (
+    json.dumps([{"id": i, "name": n, "open": True} for i, n in enumerate(OBJECTS * 4)], indent=1),
+    "| thing | sold |\n|---|---|\n" + "\n".join(f"| {w} | yes |" for w in (*OBJECTS, *VERBS, *ENDS)),
+    "\n".join(f"{i}. Buy {i} pieces of bread" for i in range(1, 12)),
+    "\n".join(f"{a} and {b},\nso say we all.\n" for a in OBJECTS for b in ENDS[:2]),
+    "Chapter 1 ........................................ 7\n" * 3 + "-" * 80,
+    "def f(x):\n    return x\n\n" + "\n\n".join(f"def f{i}(x):\n    return x + {i}" for i in range(9)),
+)
+
+
+@pytest.mark.parametrize(("text", "times"), LOOPS.items())
+def test_loops_are_told_with_their_rounds(text, times):
+    (loop,) = find_loops([text])
+    assert loop is not None
+    assert times - 1 <= loop.times <= times + 1
+
+
+@pytest.mark.parametrize("text", NO_LOOPS)
+def test_lists_tables_code_and_refrains_are_no_loops(text):
+    assert find_loops([text]) == [None]
+
+
+@pytest.mark.parametrize(
+    ("find", "bad", "good"),
+    [
+        (control_tokens, ("So.<|eot_id|>", "So.</s>", "It is.\n\nHuman: why?"), ("a < b | c > d", "use <b>bold</b>")),
+        (noise, ("It isnâ€™t", "Tom &amp; Ann", r"One.\n\nTwo."), ("Tom & Ann", "café “so”", r"the path \new")),
+        (
+            lambda t: [refusal(t)] if refusal(t) else [],
+            (
+                "I'm sorry, but I can't help with that.",
+                "As an AI language model, I have no home.",
+                "很抱歉，我无法回答。",
+            ),
+            ("She said that she was sorry.", "I cannot see the sea from here."),
+        ),
+        (
+            lambda t: [foreign_scripts(t, ["Latn"])] if foreign_scripts(t, ["Latn"]) else [],
+            ("It was 今天下午下了一场大雨 so.", "So Сегодня шёл дождь."),
+            ("α and β", "the sign 道 is read so", "naïve café"),
+        ),
+    ],
+)
+def test_signs_that_should_not_stand_in_a_text(find, bad, good):
+    assert all(list(find(text)) for text in bad)
+    assert not any(list(find(text)) for text in good)
+
+
+def test_all_kinds_are_flagged_by_the_critic(critic):
+    text = stories(1, seed=7)[0]
+    german = "Der Regen hatte erst am Abend aufgehört, als sie das alte Haus auf dem Hügel erreichten."
+    typos = text.replace("because", "becuase").replace("remembered", "remebmered").replace("while", "whlie")
+    assert faults_of(critic, text) == set()
+    assert "foreign-language" in faults_of(critic, f"{text} {german}")
+    assert "misspelt" in faults_of(critic, typos)
+    shuffled = np.random.default_rng(1).permutation(text.replace(".", "").split()).tolist()
+    assert "word-salad" in faults_of(critic, " ".join(shuffled) + ".")
+    assert faults_of(critic, "Yes") == {"one-word"}
+
+
+def test_a_field_decides_whether_a_text_breaks_off(critic):
+    text = stories(1, seed=8)[0]
+    from momus.reading import ReadingOptions, as_corpus
+
+    records = [{"id": str(i), "text": text, "finish_reason": end} for i, end in enumerate(("stop", "length"))]
+    z = critic.project(as_corpus(records, "a", ReadingOptions(keep=("finish_reason",))))
+    assert z.flags[:, NAMES.index("broken-off")].tolist() == [0, 1]
+
+
+def test_planted_rates_are_recovered(critic):
+    rng = np.random.default_rng(3)
+    texts = stories(200, seed=4)
+    planted = rng.random(200) < 0.2
+    texts = [t + " <|im_end|>" if p else t for t, p in zip(texts, planted, strict=True)]
+    flags = critic.project(Corpus.from_texts(texts)).flags.mean(axis=0)
+    assert flags[NAMES.index("control-tokens")] == planted.mean()
+    assert flags.sum() - flags[NAMES.index("control-tokens")] <= 0.02
+    fitted = Faults().fit(Corpus.from_texts(texts))
+    assert fitted.rates_[NAMES.index("control-tokens")] == pytest.approx((planted.sum() + 0.5) / 201)
+
+
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=4))
+@settings(max_examples=20, deadline=None)
+def test_any_text_has_a_sheet(critic, texts):
+    z = critic.project(Corpus.from_texts(texts))
+    assert len(z) == len(texts)
+    assert np.isfinite(critic.log_prior(z).values).all()
+    lengths = np.repeat([len(t) for t in texts], z.lengths)
+    assert (z.places[:, 0] >= 0).all()
+    assert (z.places[:, 0] <= lengths).all()
+
+
+def test_a_document_does_not_depend_on_others(critic):
+    texts = [*stories(5, seed=9), "the " * 80, "Then she left the"]
+    whole = critic.project(Corpus.from_texts(texts)).flags
+    alone = [critic.project(Corpus.from_texts([t])).flags[0] for t in texts]
+    assert np.array_equal(whole, np.array(alone))

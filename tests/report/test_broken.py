@@ -1,0 +1,78 @@
+"""The first lines of an answer: what is broken, with documents, and what is unchanged."""
+
+import json
+import random
+
+import pytest
+
+from momus import Corpus
+from momus.evidence import Faulty, Table, from_json, to_json
+from momus.report.words.broken import broken_lines
+from momus.runs.broken import LEVEL, broken_of, exceeds
+from momus.runs.result import CriticResult
+
+
+def faulty(name, real, generated, ids=("a1", "a2"), times=1):
+    quotes = ["!"] * len(ids)
+    return Faulty(name, f"{name}_share", "break off", (real, 200), (generated, 200), list(ids), quotes, times)
+
+
+def result(*faults):
+    table = Table("faults", "What is broken", ("fault",), [("x",)], faults=faults)
+    return CriticResult("faults", "broken documents", "", None, {}, (), evidence=[("new", [table])])
+
+
+def test_faults_survive_json():
+    table = result(faulty("loop", 0, 3)).evidence[0][1][0]
+    again = from_json(json.loads(json.dumps(to_json(table))))
+    assert again.faults[0].name == "loop"
+    assert tuple(again.faults[0].generated) == (3, 200)
+
+
+@pytest.mark.parametrize(
+    ("real", "generated", "is_told"), [(0, 10, True), (4, 68, True), (4, 10, False), (60, 4, False)]
+)
+def test_a_fault_is_told_where_generated_text_has_it_more_often(real, generated, is_told):
+    assert bool(broken_of([result(faulty("broken-off", real, generated))])) == is_told
+
+
+def test_one_document_that_is_one_long_loop_is_named():
+    (line,) = broken_lines(broken_of([result(faulty("loop", 0, 1, ("a512",), 9291))]))
+    assert line == "Broken: 1 document of new says “!” 9,291 times (a512)."
+
+
+def test_there_are_two_lines_at_most():
+    broken = broken_of([result(*(faulty(f"kind-{i}", 0, 20 + i) for i in range(7)))])
+    lines = broken_lines(broken)
+    assert [line.split(":")[0] for line in lines] == ["Broken", "Also broken"]
+    assert lines[1].endswith("3 faults more.")
+
+
+def test_nobody_looked_is_not_nothing_broken():
+    assert broken_of([]) is None
+    assert broken_of([result()]) == ()
+
+
+def test_equal_shares_are_told_in_few_of_many_splits():
+    rng = random.Random(0)
+    flags = [rng.random() < 0.1 for _ in range(400)]
+    told = 0
+    for _ in range(200):
+        rng.shuffle(flags)
+        told += exceeds((sum(flags[:200]), 200), (sum(flags[200:]), 200)) <= LEVEL
+    assert told <= 6
+
+
+def test_versions_tell_how_many_answers_changed():
+    from momus.against.unchanged import from_json as read
+    from momus.against.unchanged import to_json as write
+    from momus.against.unchanged import unchanged_answers
+
+    texts = [f"It rained for {n} days and then they left." for n in range(40)]
+    prompts = [f"p{n}" for n in range(40)]
+    old = Corpus.from_texts(texts, prompts=prompts, name="old")
+    new = Corpus.from_texts([*texts[:38], "It rained for 38 years.", "No."], prompts=prompts, name="new")
+    told = unchanged_answers(old, new)
+    assert (told.pairs, told.equal, told.word) == (40, 38, 3.0)
+    assert read(json.loads(json.dumps(write([told])))) == (told,)
+    assert unchanged_answers(old, Corpus.from_texts(["so"] * 40, prompts=prompts)) is None
