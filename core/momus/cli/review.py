@@ -125,6 +125,7 @@ def _body(
 ) -> Body:
     """Read a body that was kept, or fit one."""
     from momus.critic.effects import is_trusted
+    from momus.reading import as_corpus
     from momus.review import fit_body
     from momus.review.saving import is_body, load_body
 
@@ -134,19 +135,20 @@ def _body(
                 f"{body} holds fitted critics", hint="leave out --models, --critics and --config, or give human text"
             )
         return load_body(Path(body), trust=is_trusted(Path(body), trust))
-    human = options.read(body, Path(body).stem, reporter)
-    generated = None if models is None else options.read(models, "models", reporter)
+    human = as_corpus(body, Path(body).stem, options, reporter)
+    generated = None if models is None else as_corpus(models, "models", options, reporter)
     return fit_body(human, generated, comma_separated(critics), config_tables(config), seed, reporter)
 
 
 def _read(paths: list[str], options: ReadingOptions, reporter: Reporter) -> tuple[Corpus, dict[str, str]]:
     """Read the texts; gives the documents, whose ids are distinct, and the file of each id."""
+    from momus.reading import as_corpus
     from momus.text.corpus import Corpus
     from momus.text.documents import Document
 
     documents, files = [], {}
     for path in paths:
-        for document in options.read(path, Path(path).name, reporter):
+        for document in as_corpus(path, Path(path).name, options, reporter):
             # a file that is one document is known by its path
             id = path if document.id in files or document.id == Path(path).name else document.id
             id = id if id not in files else f"{path}:{document.id}"
