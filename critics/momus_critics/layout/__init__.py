@@ -157,7 +157,6 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
 
     def statistics(self) -> Sequence[Statistic]:
         """Shares of documents with a title, headings, lists, …; paragraphs, how long and how alike; list items."""
-        items = {"needs": "a list item"}
         return (
             *(Statistic.having(f"{row}_share", row, what) for row, what in WHAT.items()),
             Statistic.relative(
@@ -195,17 +194,17 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             Statistic.share(
                 *("numbered_share", "numbered", "list items with a number"),
                 *(("less numbered in its lists", "more numbered in its lists"),),
-                **items,
+                needs="a list item",
             ),
             Statistic.share(
                 *("nested_share", "nested", "list items inside others"),
                 *(("flatter in its lists", "deeper in its lists"),),
-                **items,
+                needs="a list item",
             ),
             Statistic.share(
                 *("lead_share", "leads", "list items that begin in bold type"),
                 *(("poorer in bold lead-ins", "richer in bold lead-ins"),),
-                **items,
+                needs="a list item",
             ),
             Statistic.share(
                 *("apart_share", "apart", "list items behind a blank line"),
