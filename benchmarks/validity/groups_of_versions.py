@@ -1,6 +1,6 @@
 """Lists, trends and directions of A to B on null texts in groups: how often each tells a change that is none.
 
-Texts have 10 conversations of 16 turns. Each conversation of each text has a level of its own, which is the share *icc*
+Texts have 10 conversations of 16 turns. Each conversation of each text has its level, which is the share *icc*
 of the variance of a document. *Lists* are of 200 items that between 2 and 50 % of the documents have: the share of
 comparisons that list any. *Trend* is Page's test over three versions, and *direction* the test of how predictable two
 texts are, p ≤ 0.05 each. Texts answer the same prompts, have the same conversations, or have neither in common.

@@ -11,8 +11,8 @@ __version__ = "0.2.0"
 DISTRIBUTION = "momus-criticism"
 """The distribution; its module and its command are called ``momus``."""
 
-RUN_FORMAT, ROWS_FORMAT = 2, 2
-CRITIC_FORMAT: Literal[2] = 2
+RUN_FORMAT, ROWS_FORMAT = 2, 3
+CRITIC_FORMAT: Literal[3] = 3
 """Of run folders, rows of scores and saved critics: raised where an older version would misunderstand a file."""
 
 

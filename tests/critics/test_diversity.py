@@ -76,7 +76,7 @@ def test_collapsed_answers_are_found_and_shown_in_groups(tmp_path):
     assert rows["collapsed", "same_share"].generated_value == pytest.approx(0.75, abs=0.15)
     assert rows["collapsed", "similarity"].n_real == 40
     assert {v.statistic for v in found.verdicts if v.is_finding} == {"similarity", "distinct", "same_share"}
-    assert "richer in equal answers" in str(found)
+    assert "richer in equal answers" in " ".join(str(found).split())
     (result,) = [r for r in found.results if r.name == "diversity"]
     tables = [e for name, items in result.evidence for e in items if name == "collapsed" and e.name == "alike"]
     assert "3 answers in 1 group: 3 × " in tables[0].rows[0][2]

@@ -144,7 +144,11 @@ def test_signs_of_bullets_change_no_more_than_numbers(signs):
     critic = Layout().fit(corpus(20, 0, bullets=True))
     one, other = (measured(critic, Corpus.from_texts([f"Why?\n\n{s}so it is\n{s}and so on"])) for s in signs)
     changed = {name for name in one if one[name] != other[name] and not np.isnan(one[name])}
-    numbered = {"latent_nll", "latent_ppl", "numbered_share", "posterior_entropy"} if "1. " in signs else set()
+    numbered = (
+        {"latent_nll", "latent_ppl", "numbered_share", "numbered_items", "posterior_entropy"}
+        if "1. " in signs
+        else set()
+    )
     assert changed <= numbered
 
 

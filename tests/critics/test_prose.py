@@ -29,7 +29,7 @@ def test_each_document_is_judged_by_its_own_capitals():
     [
         ("We need:\n- bread\n- wine\n\nSo we went", 4),
         ("We need:\n1. bread\n2) wine", 3),
-        ("# The Roof\nIt rained and\nit poured", 1),
+        ("# The Roof\nIt rained and\nit poured", 2),
         ("It was -5\n-degree weather and\n5 more", 1),
     ],
 )

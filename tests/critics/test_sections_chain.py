@@ -193,7 +193,7 @@ def test_a_comparison_reads_titles_if_all_texts_have_them_and_reports_both(tmp_p
     turned = Corpus.from_sections([[(s.title, s.text) for s in reversed(d.sections)] for d in real], name="turned")
     found = momus.compare(real, {"turned": turned}, fit=fit, critics=["sections"], seed=0, out=tmp_path / "run")
     rows = {v.statistic: v for v in found.results[0].verdicts}
-    assert rows["latent_ppl"].p < 0.01
+    assert rows["latent_ppl"].p < 0.02  # .8 to the power of 20: of 20 documents that hardly vary
     assert rows["latent_ppl_by_bodies"].p > 0.01  # words say nothing of types here
     again = momus.load_critic(tmp_path / "run" / "critics" / "sections")
     assert again.reads_ == "titles and bodies"

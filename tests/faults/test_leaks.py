@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -30,8 +29,7 @@ from momus.reading.records import Row
 from momus.report.figures.svg import figure_csv
 from momus.report.page import write_report
 from momus.report.safe import csv_text
-from momus_adapters.language_models.openai import check_route
-from momus_generating import Decoding, DocumentRequest, Prompt, ServerGenerator
+from momus_adapters.language_models.openai import OpenAIServer, check_route
 
 TEXTS = [f"the {a} {b} sat on the {c}." for a in ("cat", "dog", "ape") for b in ("old", "big") for c in ("mat", "hat")]
 
@@ -219,49 +217,23 @@ def test_credentials_are_stored_and_told_nowhere(tmp_path, text, monkeypatch):
     assert "s3cret" not in str(UsageError("no answer from https://ann:s3cret@h/v1"))
 
 
-def test_servers_with_credentials_in_the_address_are_asked_and_told_without(server):
-    url = server.url.replace("http://", "http://ann:s3cret@") + "?api_key=s4cret"
-    model = ServerGenerator(url, "m", concurrency=1)
-    assert "s3cret" not in model.identity
-    assert "s4cret" not in model.identity
-    (made,) = model.generate([DocumentRequest("a", Prompt("p", "text"), 1)], Decoding(longest=3))
-    assert made.text == "x"
-    path, headers, _ = server.seen[0]
-    assert path == "/v1/completions?api_key=s4cret"
-    assert headers["Authorization"].startswith("Basic")
-
-
 def test_a_key_does_not_go_over_plain_http(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "s3cret-s3cret")
     monkeypatch.delenv("MOMUS_ALLOW_PLAIN_HTTP", raising=False)
     for name in ("http_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UsageError, match="unencrypted"):
-        ServerGenerator("http://example.org/v1", "m")
-    ServerGenerator("http://127.0.0.1:1/v1", "m")
-    ServerGenerator("https://example.org/v1", "m")
-    ServerGenerator("http://example.org/v1", "m", allow_plain_http=True)
+        OpenAIServer("http://example.org/v1", "m")
+    OpenAIServer("http://127.0.0.1:1/v1", "m")
+    OpenAIServer("https://example.org/v1", "m")
+    OpenAIServer("http://example.org/v1", "m", allow_plain_http=True)
     monkeypatch.setenv("MOMUS_ALLOW_PLAIN_HTTP", "1")
-    ServerGenerator("http://example.org/v1", "m")
+    OpenAIServer("http://example.org/v1", "m")
     monkeypatch.setenv("http_proxy", "http://proxy.example.org:3128")
     with pytest.warns(UserWarning, match=r"proxy\.example\.org"):
         check_route("http://example.org/v1", has_key=True)
     with pytest.raises(UsageError, match="not stored"):
         check_route("https://***@example.org/v1", has_key=False)
-
-
-@pytest.mark.parametrize(("limit", "told"), [("answer=100", "larger than 100"), ("retry_seconds=1", "for 1 second")])
-def test_answers_and_repetitions_are_limited(server, monkeypatch, limit, told):
-    monkeypatch.setenv("MOMUS_LIMITS", limit)
-    url = server.url if "answer" in limit else "http://127.0.0.1:9/v1"
-    model = ServerGenerator(url, "m" * 200, concurrency=1, retries=50, wait=0.6)
-    started = time.monotonic()
-    (made,) = model.generate([DocumentRequest("a", Prompt("p", "text " * 40), 1)], Decoding(longest=3))
-    assert told in made.problem
-    assert time.monotonic() - started < 20
-
-
-# Files
 
 
 @pytest.fixture(scope="module")

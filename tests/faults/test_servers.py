@@ -8,7 +8,6 @@ import httpx
 import pytest
 
 from momus_adapters.language_models.connections import Connections, TooLarge, TooLate
-from momus_generating import Decoding, DocumentRequest, Prompt, ServerGenerator
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 BODY = b'{"choices": [{"text": "x", "finish_reason": "stop"}]}'
@@ -67,11 +66,6 @@ def serve():
         server.close()
 
 
-def asked(model, count=1):
-    requests = [DocumentRequest(str(i), Prompt(f"p{i}", "text"), 1) for i in range(count)]
-    return list(model.generate(requests, Decoding(longest=3)))
-
-
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_an_answer_that_drips_ends_at_the_deadline(kind, serve):
     """Bytes come every 20 ms, so no timeout between two bytes ends the answer (but that of a server that is silent)."""
@@ -79,14 +73,6 @@ def test_an_answer_that_drips_ends_at_the_deadline(kind, serve):
     with pytest.raises((TooLate, httpx.ReadTimeout)):
         Connections({}, timeout=5).post(serve(ANSWERS[kind]), {}, 0.3, 1000)
     assert 0.25 < time.monotonic() - started < 3
-
-
-def test_after_a_deadline_the_next_request_is_answered(serve, monkeypatch):
-    monkeypatch.setenv("MOMUS_LIMITS", "answer_seconds=1")
-    model = ServerGenerator(serve(ANSWERS["many headers"], (WHOLE, b"")), "m", concurrency=1, retries=0)
-    first, second, third = asked(model, 3)
-    assert "longer than 1 second" in first.problem
-    assert (second.text, third.text) == ("x", "x")
 
 
 def test_connections_are_kept_and_end_with_a_failure(serve):
@@ -99,12 +85,3 @@ def test_connections_are_kept_and_end_with_a_failure(serve):
         connections.post(url, {}, 5, 10)
     assert connections.post(url, {}, 5, 1000).status == 200
     assert len(serve.accepted) == 2
-
-
-def test_answers_arrive_side_by_side(serve):
-    """Eight answers of 0.4 s each, four at a time."""
-    slow = (WHOLE[:-20], WHOLE[-20:])
-    model = ServerGenerator(serve(slow), "m", concurrency=4, retries=0)
-    started = time.monotonic()
-    assert [made.text for made in asked(model, 8)] == ["x"] * 8
-    assert time.monotonic() - started < 3.2

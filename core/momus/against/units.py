@@ -63,8 +63,8 @@ class Pairs:
         shared = np.intersect1d(of_row[0], of_row[1])
         fewest = min(of_row, key=len)
         if len(shared) >= FEWEST_GROUPS and np.isin(fewest, shared).sum() >= MATCHED * len(fewest):
-            found = [np.where(np.isin(u, shared), np.searchsorted(shared, u), -1) for u in of_row]
-            return cls((), (alone[0], alone[1]), tuple(_averages(f, len(shared)) for f in found), True)
+            matched = [np.where(np.isin(u, shared), np.searchsorted(shared, u), -1) for u in of_row]
+            return cls((), (alone[0], alone[1]), tuple(_averages(f, len(shared)) for f in matched), True)
         coarse = [_coarser(u) for u in of_row]
         if all(c is None for c in coarse):
             return cls((), (alone[0], alone[1]), None, False)
@@ -83,8 +83,8 @@ def units_of(sides: Sequence[Scores]) -> list[Ints]:
     names = [str(k) for k in range(len(sides))]
     prompts = {name: x.prompts for name, x in zip(names, sides, strict=True)}
     groups = {name: x.groups for name, x in zip(names, sides, strict=True)}
-    found = pools_of(prompts, groups).units
-    return [found[name] for name in names]
+    pooled = pools_of(prompts, groups).units
+    return [pooled[name] for name in names]
 
 
 def of_units(units: Ints, values: Floats) -> Floats:

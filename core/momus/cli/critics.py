@@ -102,7 +102,7 @@ def critic_view(name: str) -> RenderableType:
     return Group(
         Text(f"{cls.name} — {cls.axis}", style="bold"),
         Text(cls.question or "(this critic states no question)"),
-        Text(f"Reads {READINGS.get(cls.reads, cls.reads)}."),
+        Text(f"Reads {READINGS.get(reads := getattr(cls, 'reads', 'everything'), reads)}."),
         Text(f"Scripts: {claimed_scripts(cls).words()}."),
         Text(_large_text(cls)),
         Text(f"\nIn a configuration file, under [{name}]:\n" + ("\n".join(lines) or "  (no parameters)") + "\n"),

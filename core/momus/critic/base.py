@@ -62,8 +62,6 @@ class Critic(Estimator, ABC, Generic[Z]):
         Whether z is a sequence of discrete states: a Latent PPL is then defined, and outliers are ranked per step.
     min_documents
         The smallest number of usable documents that `fit` accepts.
-    reads
-        What it reads of a text, a key of `momus.text.plain.READINGS`.
     reporting
         What only readers see: what leads the sentence, directions, limits (`momus.critic.Reporting`).
     """
@@ -73,7 +71,6 @@ class Critic(Estimator, ABC, Generic[Z]):
     question: ClassVar[str] = ""
     sequence: ClassVar[bool] = False
     min_documents: ClassVar[int] = 2
-    reads: ClassVar[str] = "everything"
     reporting: ClassVar[Reporting] = Reporting()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

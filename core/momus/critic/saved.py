@@ -54,7 +54,7 @@ class _Digests(TypedDict):
 _Content = TypedDict(
     "_Content",
     {
-        "format": Literal[2],
+        "format": Literal[3],
         "momus": str,
         "critic": str,
         "class": str,

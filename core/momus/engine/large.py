@@ -161,8 +161,8 @@ def split_texts(path: str, column: str, reading: ReadingOptions) -> tuple[dict[s
         keeping = replace(reading, keep=(*reading.keep, column))
         values: dict[str | None, None] = {}
         for file in files:
-            for part in cut(file, PREVIEW, PART_BYTES, reading.encoding)[1]:
-                values.update(dict.fromkeys(read_part(file, part, keeping).field(column)))
+            for piece in cut(file, PREVIEW, PART_BYTES, reading.encoding)[1]:
+                values.update(dict.fromkeys(read_part(file, piece, keeping).field(column)))
         conditions = {value: f"{column}={value}" for value in values if value is not None}
         if None not in values and all(Where(text).equals == (column, value) for value, text in conditions.items()):
             return dict.fromkeys(conditions, path), conditions

@@ -137,7 +137,7 @@ def average(parts: list[Distances], bands: Floats) -> Distances:
 
     The mean, not the root of the mean square: one axis with a huge distance, and its noise, would decide the latter.
     What is shown is the mean of shrunk distances (`momus.inference.selection.shrunk`): an |effect| is too large by
-    chance, and the more so the fewer documents a text has.
+    chance, and the more so for texts of few documents.
     """
     estimates = np.mean([p.distances / b for p, b in zip(parts, bands, strict=True)], axis=0)
     errors = np.mean([p.errors / b for p, b in zip(parts, bands, strict=True)], axis=0)

@@ -172,8 +172,8 @@ def _of_family(
     p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p for r in results])
     number = effective_number(np.column_stack(nulls), np.array([c.statistic.kind == "distance" for c in contrasts]))
     return {
-        key: replace(r, p_axis=float(p.min()), p_in_axis=float(own), method=replace(r.method, independent=number))
-        for key, r, own in zip(members, results, p, strict=True)
+        key: replace(r, p_axis=float(p.min()), p_in_axis=float(p_row), method=replace(r.method, independent=number))
+        for key, r, p_row in zip(members, results, p, strict=True)
     }
 
 

@@ -105,8 +105,10 @@ def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]
     parts: list[RenderableType] = []
     for start in range(0, len(table.names), size):
         block = table.columns(start, start + size)
-        # names of corpora have room before those of statistics, which are cut
-        widest = max(_cells(n) for n in block.names)
+        # names of corpora and cells have room before names of statistics, which are cut
+        widest = max(
+            _cells(text) for text in (*block.names, *(c for r in (*block.axes, *block.ranks) for c in r.cells))
+        )
         most = AXIS if len(block.names) == 1 else max(AXIS, width - (max(ROOM, widest) + GAP) * len(block.names))
         axis = min(most, max((_cells(r.label) for r in (*block.axes, *block.ranks)), default=0))
         room = (width - axis) // len(block.names) - GAP

@@ -96,18 +96,18 @@ def findings_of_axis(rows: Sequence[Verdict], overuses: Sequence[Overuse], facto
         What the findings of the axis count: 1, `GENERAL` or `LEADING`.
     """
     differing = {v.statistic: v for v in rows if v.is_finding}
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for overuse in overuses:
         row = differing.get(overuse.of)
         if row is not None and row.wording.item:
-            found += [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
-    named = {f.row.statistic for f in found}
-    found += [Finding(v, touched=surely_touched(v)) for v in differing.values() if v.statistic not in named]
-    concrete = [f for f in found if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
+            findings += [_of_thing(i, overuse.unit, row) for i in significant(overuse, row, overuses)]
+    named = {f.row.statistic for f in findings}
+    findings += [Finding(v, touched=surely_touched(v)) for v in differing.values() if v.statistic not in named]
+    concrete = [f for f in findings if f.thing is not None or (f.row.wording.concrete and not f.row.wording.item)]
     counts = factor if concrete else factor * INDEX
     # a thing is seen where it stands, whatever its axis reads besides
     kept = [
-        replace(f, weight=(counts if f.thing is None else max(counts, NAMED)) * f.touched) for f in concrete or found
+        replace(f, weight=(counts if f.thing is None else max(counts, NAMED)) * f.touched) for f in concrete or findings
     ]
     # the words of an axis are those of the row that leads it
     return sorted(kept, key=lambda f: (not f.row.leads, -f.weight))

@@ -57,6 +57,7 @@ def check_filled(corpora: Sequence[Corpus]) -> None:
 def split_warning(units: Units, seed: int, fitted: int, compared: int) -> str:
     """Say how the real text was split.
 
+    >>> import numpy as np
     >>> split_warning(Units(np.arange(3), 0, 0, 3), 7, 1, 2)
     'No text to fit on was given: the real text was split by seed 7 into 1 document to fit on and 2 to compare with.'
     """

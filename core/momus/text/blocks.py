@@ -196,17 +196,17 @@ def _span(token: Token, lines: _Lines) -> tuple[int, int]:
 def _item(tokens: Sequence[Token], place: int, depth: int, lines: _Lines) -> Iterator[Block]:
     """A list item without those nested in it; none for a marker that stands alone."""
     start, _ = _span(tokens[place], lines)
-    own = list(_own(tokens, place))
-    if not own:
+    held = list(_held(tokens, place))
+    if not held:
         return
-    assert own[-1].map is not None
-    _, stop = lines.span(own[0].map[0] if own[0].map else 0, own[-1].map[1])
+    assert held[-1].map is not None
+    _, stop = lines.span(held[0].map[0] if held[0].map else 0, held[-1].map[1])
     sign = MARKER.match(lines.text, start)
-    content = "\n".join(line.strip() for t in own for line in t.content.split("\n"))
+    content = "\n".join(line.strip() for t in held for line in t.content.split("\n"))
     yield Block("item", depth, start, stop, content, sign[0].strip() if sign else "")
 
 
-def _own(tokens: Sequence[Token], place: int) -> Iterator[Token]:
+def _held(tokens: Sequence[Token], place: int) -> Iterator[Token]:
     """The text and code of an item, down to where the next item begins, or its own ends."""
     for token in tokens[place + 1 :]:
         if token.level <= tokens[place].level or token.type == "list_item_open":

@@ -17,6 +17,8 @@ _SPACE = re.compile("[^\\S\n]{2,}|[^\\S\n ]")
 _DOUBLE = re.compile("``|''")
 QUOTES = str.maketrans("‘’‚‛ʼ`´“”„‟«»″", "'" * 7 + '"' * 7)
 """One spelling for each apostrophe and quotation mark, character for character."""
+_OPENING = re.compile(r"(?<![^\s(\[{—-])\"(?=\S)")
+_CLOSING = re.compile(r"(?<=\S)\"")
 _DASH = re.compile(
     "[^\\S\n]*(?:[—―]|(?<![-\\d])[–‒](?!\\d)|(?<!-)-{2,3}(?!-))[^\\S\n]*|(?<=\\S)[^\\S\n]+-[^\\S\n]+(?=\\S)"
 )
@@ -79,6 +81,9 @@ def _kept(match: re.Match[str]) -> str:
 def folded(text: str) -> str:
     r"""Give quotation marks, apostrophes, dashes, ligatures, ellipses and spaces one spelling.
 
+    Double quotation marks open or close by where they stand, whatever their shape; one with spaces on both sides is
+    straight.
+
     >>> folded("“It’s ﬁne” — he  said…") == folded("\"It's fine\"--he said...")
     True
     """
@@ -91,6 +96,8 @@ def folded(text: str) -> str:
         text = _HYPHEN.sub("-", _DASH.sub(" — ", text))
     if ".." in text or ". ." in text:
         text = _ELLIPSIS.sub("...", text)
+    if '"' in text:
+        text = _CLOSING.sub("”", _OPENING.sub("“", text))
     return _SPACE.sub(" ", text)
 
 

@@ -130,8 +130,8 @@ def held(verdicts: Sequence[Verdict], seed: int = 0) -> list[Verdict]:
         # a row that no other may exceed was not selected
         level = v.alpha * (1 - SPENT) / rivals[k] if rivals[k] > 1 else v.alpha
         reached, plain = (-t_quantile(a / 2, v.freedom or math.inf) for a in (level, v.alpha))
-        part = min(above[k] * errors[k] / sizes[k], 1.0) if sizes[k] > 0 else 0.0
-        out[i] = replace(v, optimism=float(part), leading_width=reached / plain)
+        taken = min(above[k] * errors[k] / sizes[k], 1.0) if sizes[k] > 0 else 0.0
+        out[i] = replace(v, optimism=float(taken), leading_width=reached / plain)
     return out
 
 

@@ -149,7 +149,7 @@ def _cut(text: str, end: str | None) -> tuple[int, int] | None:
     """Where a text breaks off: as its field says, or else as its end shows."""
     if end:
         return (max(len(text) - QUOTED, 0), len(text)) if end.lower() in CUT else None
-    # what a model goes on with behind a control token is no end of the text
+    # what a model writes behind a control token is no end of the text
     token = CONTROL.search(text)
     said = text if token is None or len(text) - token.start() > TAIL else text[: token.start()]
     return broken_off(said, read_blocks(said)) if may_break_off(said) else None

@@ -326,7 +326,7 @@ TABLES = {
     "open": ("a.csv", 'text,label\n"To be,b\n', {}, ["ends within a quoted cell", "line 2", "quotation mark"]),
     "inside": ("a.csv", 'text,label\n"To "be"",b\n', {}, ["not a row of cells", "line 2", "twice"]),
     "names": ("a.csv", "text,text\na,b\n", {}, ["names the column 'text' 2 times"]),
-    "columns": ("a.csv", "body,label\na,b\n", {}, ["'body' (string)", "field='body' (“a”) or field='label'"]),
+    "columns": ("a.csv", "alpha,beta\na,b\n", {}, ["'alpha' (string)", "field='alpha' (“a”) or field='beta'"]),
     "head": ("a.csv", "text,label\n", {}, ["no documents found"]),
     "encoding": ("a.csv", b"text\ncaf\xe9 noir\n", {}, ["encoding='latin-1'"]),
 }

@@ -17,7 +17,7 @@ from momus.critic.registry import critic_class, load_critic, make_critics
 from momus.engine.fitting import fit_in_parts, read_sample
 from momus.errors import FittingError, ReadingError, StoreError, UsageError
 from momus.estimator import clone
-from momus.reading import ReadingOptions
+from momus.reading import as_corpus
 from momus.text.corpus import Corpus
 
 COUNTING = ("length", "unigram", "rank-frequency", "type-token", "stopword-share", "symbol-share")
@@ -121,7 +121,7 @@ def files(tmp_path_factory):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_files_fitted_in_parts_are_the_fit_on_the_whole(files, tmp_path, workers):
-    whole = critic_class("unigram")().fit(ReadingOptions().read(files, "fit"))
+    whole = critic_class("unigram")().fit(as_corpus(files, "fit"))
     parts = critic_class("unigram")()
     fit_in_parts(parts, str(files), workers=workers, documents=7)
     assert parts.fitted_on_ == {k: v for k, v in whole.fitted_on_.items() if k != "identity"}
@@ -172,7 +172,7 @@ def test_a_sample_depends_on_the_seed_alone(files):
 @pytest.mark.slow
 def test_every_document_is_as_likely_to_be_drawn(files):
     drawn = np.zeros(60)
-    ids = ReadingOptions().read(files, "fit").ids
+    ids = as_corpus(files, "fit").ids
     for seed in range(120):
         drawn[np.isin(ids, read_sample(str(files), 20, seed=seed).corpus.ids)] += 1
     distinct = np.array([i for i, d in enumerate(ids) if i not in (3, 57, 58, 59)])  # blank and equal texts go together

@@ -111,7 +111,7 @@ def test_signs_do_not_change_prose(name):
 
 def test_prose_is_what_is_said_without_signs():
     assert prose(ANSWER) == [
-        "It's easy — \"really\", she said... First you'll need:",
+        "It's easy — “really”, she said... First you'll need:",
         "Water: about 2 cups, difficult to find",
         "leaves, or a bag",
         "black",

@@ -122,7 +122,7 @@ def test_a_vacuous_row_is_called_not_tested_and_does_not_count_in_the_family():
 
 def test_wholly_apart_shares_have_an_interval_and_other_values_have_none():
     apart = judged(SHARE, ones(np.zeros(30)), ones(np.ones(30)))
-    assert apart.p < 0.001
+    assert apart.p < 0.002  # .8 to the power of 30
     assert apart.method.zero_variance == "share"
     assert (apart.low, apart.high) == (pytest.approx(2 * 0.025 ** (1 / 60) - 1), 1.0)
     assert apart.low < apart.equivalence_low < 1
@@ -133,7 +133,7 @@ def test_wholly_apart_shares_have_an_interval_and_other_values_have_none():
     assert (back.low, back.high) == (-1.0, pytest.approx(-apart.low))
     for statistic in (NUMBER, OTHER):
         number = judged(statistic, ones(np.full(30, 2.0)), ones(np.full(30, 3.0)))
-        assert number.p < 0.001
+        assert number.p < 0.002
         assert np.isnan([number.low, number.high, number.standard_error, number.mde]).all()
         assert number.method.zero_variance == "none"
     weighted = judged(SHARE, np.column_stack([np.zeros(9), np.arange(1.0, 10)]), ones(np.ones(9)))
