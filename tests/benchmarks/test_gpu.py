@@ -81,6 +81,7 @@ def test_all_stages_pass_from_a_bare_checkout(environment):
     assert done.stdout.count("\n| ") == 20
 
 
+@pytest.mark.slow
 def test_an_unknown_stage_is_refused(environment):
     done = run(environment, "cpu", "wings")
     assert done.returncode == 2

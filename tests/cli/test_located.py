@@ -76,6 +76,7 @@ def momus(folder, *arguments):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_compare_fit_and_score_take_a_file(folder):
     texts = ["-r", "real.jsonl", "-g", "made=made.jsonl"]
     code, output = momus(folder, "compare", *texts, "-c", "./words.py:Words,length", "-j", 2, "-o", "run", "-q", *FEW)

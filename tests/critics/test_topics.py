@@ -61,6 +61,7 @@ def recovered():
     return phi, mu, sigma, model, refine(counts, model, options)
 
 
+@pytest.mark.slow
 def test_few_simulated_topics_are_recovered():
     phi, mu, sigma = process(4, 200, 1)
     model = fit(simulate(phi, mu, sigma, 300, 150, 1)[0], Options(4, seed=0, point=True))

@@ -134,6 +134,7 @@ def test_each_says_what_it_does(name):
     assert f"`{name}.py`" in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_an_error_is_no_traceback(tmp_path):
     command = [sys.executable, str(FOLDER / "outliers.py"), "--out", str(tmp_path), "--most", "1"]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), check=False)

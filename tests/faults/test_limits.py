@@ -61,6 +61,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS and /proc/
 QUICK_BOMBS = ("one line of 2 GB", "Zstandard", "a text in each row")
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("kinds", [QUICK_BOMBS, pytest.param((), marks=pytest.mark.slow)], ids=["some", "all"])
 def test_bombs_stop_early_within_300_mb(tmp_path, kinds):

@@ -38,6 +38,7 @@ def first(sectioned, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_verdicts_equal_those_of_a_fresh_run_and_nothing_is_fitted(sectioned, first, tmp_path):
     made = {}
     for name, source in (("fresh", None), ("reused", first)):

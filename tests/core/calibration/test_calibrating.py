@@ -108,6 +108,7 @@ def test_laws_of_running_text_are_calibrated_too():
     assert cell.statistic == "exponent"
 
 
+@pytest.mark.slow
 def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
     options = {"fit": FIT, "critics": ["length", "unigram"], "defects": ["repetition-loop"], **SMALL}
     whole = calibrate(corpus(), **options)

@@ -45,6 +45,7 @@ def test_all_rows_and_what_is_shown_are_the_same(both, written, tmp_path):
     assert (tmp_path / "parts/report.html").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("documents", "jobs"), [(7, 2), pytest.param(64, 1, marks=pytest.mark.slow)])
 def test_two_processes_and_other_parts_change_nothing(both, written, documents, jobs):
     assert_same(*both(FEW, **written(), documents=documents, jobs=jobs))

@@ -252,6 +252,7 @@ def test_multiplicity():
     assert len(holm([])) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [300, pytest.param(2000, marks=pytest.mark.slow)])
 def test_ordering_ties_gives_a_distance_of_few_values_its_level(runs):
     """KS of 20 and 20 moves in steps of 1/20: null samples at the 5 % level, without and with an order."""

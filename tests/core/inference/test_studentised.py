@@ -303,6 +303,7 @@ def test_t_without_a_spread():
 # Level
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(50, 200), (20, 20)])
 def test_equal_means_of_unequal_variance_are_rejected_at_the_level(sizes):
     """400 samples, the smaller with twice the spread; without studentising, 17 % of 50 and 200 were rejected."""

@@ -92,6 +92,7 @@ def test_order_and_company_of_documents_change_nothing(body):
     assert [d.p for d in together] == [d.p for d in reversed(alone)]
 
 
+@pytest.mark.slow
 def test_text_of_models_sharpens_and_its_level_holds():
     """A model whose sentences are a little too even in length is odd more often beside text of that model."""
     rng = np.random.default_rng(7)

@@ -107,6 +107,7 @@ def test_datasketch_finds_the_same_pairs():
 texts_of_few_words = st.lists(st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join), min_size=1, max_size=12)
 
 
+@pytest.mark.slow
 @given(texts_of_few_words, st.randoms())
 def test_the_order_of_documents_does_not_matter(texts, random):
     corpus = Corpus.from_texts(texts)

@@ -103,6 +103,7 @@ def three_texts(seed, n, language=None):
     return [with_languages(c.take(range(len(c)), name), language) for name, c in named.items()]
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(0, 1000), st.lists(st.integers(1, 49), max_size=6), st.booleans())
 def test_joined_sketches_of_any_split_give_the_checks_of_the_whole(seed, cuts, split):
@@ -124,6 +125,7 @@ def test_sketches_kept_in_files_give_the_same_checks(tmp_path):
     assert kinds >= {"repeated", "fitted", "memorised", "copied", "opening", "groups", "order"}
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 1000), st.randoms())
 def test_only_what_depends_on_order_changes_with_it(seed, random):
