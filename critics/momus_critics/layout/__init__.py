@@ -26,7 +26,9 @@ from momus_critics.layout.blocks import CODE, FEATURES, KINDS, OF_ITEMS, read_bl
 
 PARTS = 1_000_000
 """Relative positions are counted in millionths, so that their sums are exact."""
-WHAT = {what.removeprefix("a ").replace(" ", "_"): what for what in FEATURES}
+TOLD = {"a title": "a heading at the top"}
+"""What sentences call it, where that is another name."""
+WHAT = {what.removeprefix("a ").replace(" ", "_"): TOLD.get(what, what) for what in FEATURES}
 """What a document has or lacks, by the key of its rows."""
 ITEMS = tuple(CODE[kind] for kind in ("bullet", "numbered item", "nested item"))
 IN_LISTS = "{} of words stand inside lists"

@@ -65,6 +65,7 @@ class Register(ProseCritic[RegisterLatents]):
         "grammatical features."
     )
     reporting = Reporting(
+        general=True,  # rates of classes of words move with what narrower axes find, and few readers see them
         together="once",
         directions={"latent_nll": ("more usual in register", "less usual in register")},
         limits="It counts English words and endings: what sentences say, and their order, stay unseen.",
