@@ -10,13 +10,14 @@ import numpy as np
 
 from momus.critic import EvidenceMixin, LogPrior, Note, PairedCritic, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import AdvancedMixin
+from momus.critic.hooks import AdvancedMixin, ReadingMixin
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
+from momus.text.languages import ANY
 from momus_critics.labels.flat import Categories, Sets, YesNo
 from momus_critics.labels.process import reporting_of
 from momus_critics.labels.scales import Numbers, Shares
@@ -55,7 +56,7 @@ class OfProcess:
 
 
 @parametrized
-class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin):
+class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, ReadingMixin):
     """z is the label of a document, which a field holds; P_c(z) depends on the type of the labels.
 
     `label_class` gives the class for each field: that of ``tone`` is called ``label-tone``.
@@ -79,6 +80,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin):
     axis = "labels"
     field: ClassVar[str] = "label"
     needs = (field,)
+    scripts = ANY
     sequence = cast("ClassVar[bool]", OfProcess(False))
     reporting = OfProcess(reporting_of("in its label"))  # type: ignore[assignment]  # one for each type
 

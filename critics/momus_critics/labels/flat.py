@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Rows, StateSequences, Statistic, StatisticsMixin, Values
+from momus.critic import (
+    Critic,
+    EvidenceMixin,
+    LogPrior,
+    Pooled,
+    Rows,
+    StateSequences,
+    Statistic,
+    StatisticsMixin,
+    Values,
+)
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
@@ -116,7 +126,7 @@ class YesNo(Categories):
         """Count yes and no."""
         super().learn(values)
         self.labels_ = [YES, "no", OTHER]
-        counts = matrix(values, self.labels_).sum(axis=0) + [0.5, 0.5, 0.0]
+        counts = matrix(values, self.labels_).sum(axis=0) + np.array([0.5, 0.5, 0.0])
         # no document has another label; its share is there for the arithmetic alone
         self.shares_ = np.maximum(counts, 1e-9) / np.maximum(counts, 1e-9).sum()
 

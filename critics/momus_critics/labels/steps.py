@@ -12,6 +12,7 @@ from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Table
 from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
+from momus.sequences.forward_backward import TINY
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
@@ -31,7 +32,7 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
 
     name = "steps"
     axis = "sequences of labels"
-    reporting = reporting_of("in its order of labels", entropy=("less varied in labels", "more varied in labels"))
+    reporting = reporting_of("in its labels", entropy=("less varied in labels", "more varied in labels"))
 
     field: str = ""
     kind: str = "sequence"
@@ -69,18 +70,23 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         return factorised(states, offsets, None if sure else weights, self.shares_, self.transitions_)
 
     def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
-        """Those of the chain, the number of steps, and how many have each label."""
+        """Those of the chain, the number of steps, how many have each label, and whether a document has it at all."""
         steps = latents.lengths.astype(np.float64)
         q = np.eye(self.states)[latents.states] if latents.marginals is None else np.asarray(latents.marginals)
-        per_document = np.column_stack([float_sums(column, latents.offsets) for column in q.T])  # (n, K)
+        q, ones = q[:, : self._told], np.ones(len(latents))
+        # expected steps with each label, and the probability that no step has it, (n, told) both
+        counts = [float_sums(column, latents.offsets) for column in q.T]
+        never = [np.exp(float_sums(np.log(np.maximum(1 - column, TINY)), latents.offsets)) for column in q.T]
         return {
             **super().sufficient_statistics(latents),
-            "steps": np.column_stack([steps, np.ones(len(latents))]),
-            **{f"label_{k}": np.column_stack([per_document[:, k], steps]) for k in range(self._told)},
+            "steps": np.column_stack([steps, ones]),
+            **{f"label_{k}": np.column_stack([count, steps]) for k, count in enumerate(counts)},
+            **{f"has_{k}": np.column_stack([1 - without, ones]) for k, without in enumerate(never)},
         }
 
     def statistics(self) -> Sequence[Statistic]:
-        """Those of the chain, the mean number of steps, and the share of steps of each of the usual labels."""
+        """Those of the chain, the number of steps, and shares of steps and of documents with each usual label."""
+        named = [(k, key, self.titles_[k]) for k, key in enumerate(keys(self.labels_)[: self._told])]
         return (
             *super().statistics(),
             Statistic.relative(
@@ -90,12 +96,13 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
                 Statistic.share(
                     f"{key}_share",
                     f"label_{k}",
-                    f"steps labelled “{self.titles_[k]}”",
-                    (f"poorer in “{self.titles_[k]}”", f"richer in “{self.titles_[k]}”"),
-                    clause=f"{{}} of steps are labelled “{self.titles_[k]}”",
+                    f"steps labelled “{name}”",
+                    (f"poorer in “{name}”", f"richer in “{name}”"),
+                    clause=f"{{}} of steps are labelled “{name}”",
                 )
-                for k, key in enumerate(keys(self.labels_)[: self._told])
+                for k, key, name in named
             ),
+            *(Statistic.having(f"{key}_documents", f"has_{k}", f"a step “{name}”") for k, key, name in named),
         )
 
     @property

@@ -53,10 +53,10 @@ def parsed(text: str) -> Any:
 
 
 def shown(label: str, most: int = 40) -> str:
-    """A label for readers: on one line, without control characters, cut.
+    r"""A label for readers: on one line, without control characters, cut.
 
     >>> shown("a" + chr(27) + "{}"), shown(""), len(shown("x" * 300))
-    ('a\\\\x1b()', '(empty)', 40)
+    ('a\\x1b()', '(empty)', 42)
     """
     plain = visible(" ".join(label.split())).replace("{", "(").replace("}", ")")
     return clipped(plain, most) if plain else "(empty)"
