@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from momus.arguments import arg
 from momus.critic.base import Critic
 from momus.critic.guard import blamed
 from momus.critic.saved import read_critic_json
@@ -28,6 +29,8 @@ from momus.plugins import CRITICS, load_plugin, registered
 
 FAMILIES = {"label-": "momus_critics.labels:label_class"}
 """By the beginning of their names: the function that makes the class of a critic from the rest of its name."""
+NAME = r"[^\W_][\w.-]*"
+"""What the name of a critic is made of."""
 _LOCATED: dict[str, tuple[str, type[Any]]] = {}
 """Where classes are that the user has named in this process, and the classes, by the names of their critics."""
 
@@ -89,7 +92,7 @@ def check_name(cls: type[Any]) -> str:
         It is no name of letters, digits, hyphens, underscores and dots.
     """
     name = getattr(cls, "name", None)
-    if not isinstance(name, str) or not re.fullmatch(r"[^\W_][\w.-]*", name):
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise UsageError(
             f"the critic {cls.__qualname__} has the name {name!r:.60}, expected letters, digits and hyphens",
             hint='give the class a `name`, such as name = "mine"',
@@ -150,8 +153,13 @@ def family_class(name: str) -> type[Any] | None:
         make = getattr(importlib.import_module(module), function)
     except ImportError as error:
         raise PluginError(f"critic {name!r:.60} cannot be made: {error}", hint="install momus-criticism") from error
-    cls: type[Any] = make(name.removeprefix(family))
-    check_name(cls)
+    rest = name.removeprefix(family)
+    if not re.fullmatch(NAME, rest):
+        raise UsageError(
+            f"{rest!r:.60} names no critic, expected letters, digits, hyphens, underscores and dots",
+            hint=f"give the field another name: {arg('keep', 'tone=PATH')}, and then {family}tone",
+        )
+    cls: type[Any] = make(rest)
     copyreg.pickle(cls, _by_family)
     return cls
 

@@ -74,8 +74,8 @@ def _labels(labels: Labels) -> Iterator[Label]:
     if labels is None:
         return
     if isinstance(labels, str | os.PathLike):
-        path = os.fspath(labels)
-        yield from (Label(name, path=path) for name in label_file(path).fields)
+        file = label_file(labels)
+        yield from (Label(name, path=file.path) for name in file.fields)
         return
     items = labels.items() if isinstance(labels, Mapping) else ((name, None) for name in labels)
     for name, path in items:
@@ -95,10 +95,10 @@ def reading_labels(reading: ReadingOptions, labels: Sequence[Label]) -> ReadingO
 
 
 def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str, dict[str, Any]]) -> Chosen:
-    """The critics of a run, and those of its labels, which must run."""
+    """The critics of a run after those of its labels, which must run: what is wrong with a label is told at once."""
     present = {critic.name for critic in selection.critics}
     wanted = [label for label in labels if label.critic not in present]
     typed = {label.critic: {"kind": label.kind} for label in labels if label.kind}
     tables = {label.critic: {**config.get(label.critic, {}), **typed.get(label.critic, {})} for label in wanted}
-    critics = [*selection.critics, *make_critics([label.critic for label in wanted], tables)]
+    critics = [*make_critics([label.critic for label in wanted], tables), *selection.critics]
     return replace(selection, critics=critics, asked=frozenset(label.critic for label in labels))

@@ -215,22 +215,22 @@ def kind_of(values: Sequence[Any], ids: Sequence[str], field: str) -> tuple[str,
     >>> kind_of([0.5, 1], ["a", "b"], "score")[0], kind_of([3, 1], ["a", "b"], "score")[0]
     ('share', 'number')
     """
-    forms = Counter(map(_form, values))
+    forms = list(map(_form, values))
     # zeros and ones are numbers among other numbers, and yes and no are words among others
-    for wider, here in (("a number", lambda v: isinstance(v, int | float)), ("a text", lambda v: True)):
-        if forms.keys() == {"yes or no", wider} and all(map(here, values)):
-            forms = Counter({wider: len(values)})
-    if len(forms) > 1:
-        usual, n = forms.most_common(1)[0]
-        row = next(i for i, value in enumerate(values) if _form(value) != usual)
+    wider = "a number" if "a number" in forms else "a text" if "a text" in forms else "yes or no"
+    for i, value in enumerate(values):
+        if forms[i] == "yes or no" and (wider == "a text" or type(value) is int):
+            forms[i] = wider
+    usual, n = Counter(forms).most_common(1)[0]
+    if n < len(values):
+        row = next(i for i, form in enumerate(forms) if form != usual)
         other = shown(json.dumps(values[row], default=str))
         raise FittingError(
-            f"document {ids[row]!r:.80}: its label {field!r} is {_form(values[row])} ({other}), where "
+            f"document {ids[row]!r:.80}: its label {field!r} is {forms[row]} ({other}), where "
             f"{counted(n, 'document')} of {len(values):,} have {usual}",
             hint=f"correct the record, or name the type, as in {field}:category",
         )
-    (form,) = forms
-    return _kind_of_form(form, values)
+    return _kind_of_form(usual, values)
 
 
 def _kind_of_form(form: str, values: Sequence[Any]) -> tuple[str, str]:
