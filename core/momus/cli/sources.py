@@ -125,7 +125,7 @@ def given_labels(fields: Sequence[str], files: Sequence[str]) -> dict[str, str |
     for item in files:
         name, separator, path = item.partition("=")
         whole = not separator or os.path.lexists(item)
-        pairs += [(found.name, item) for found in labels_of(item)] if whole else [(name, path)]
+        pairs += [(entry.name, item) for entry in labels_of(item)] if whole else [(name, path)]
     labels = dict(pairs)
     if len(labels) < len(pairs):
         raise UsageError("two labels have one name", hint="name each once; a file without NAME= takes all its fields")

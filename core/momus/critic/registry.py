@@ -177,8 +177,8 @@ def critic_class(name: str) -> type[Any]:
     """Look up the class of a critic by its name, and check that it is one."""
     if name in _LOCATED:
         return _LOCATED[name][1]
-    if (made := family_class(name)) is not None:
-        return made
+    if (of_family := family_class(name)) is not None:
+        return of_family
     cls = load_plugin(CRITICS, name)
     if not (isinstance(cls, type) and issubclass(cls, Critic)):
         raise PluginError(

@@ -61,13 +61,13 @@ def labels_of(labels: Labels) -> tuple[Label, ...]:
     >>> labels_of({"tone": "judge.jsonl", "topic": None})[0]
     Label(name='tone', kind='', path='judge.jsonl')
     """
-    found = tuple(_labels(labels))
-    names = [label.name for label in found]
+    entries = tuple(_labels(labels))
+    names = [label.name for label in entries]
     for name in names:
         if not name or names.count(name) > 1:
             what = "a label has no name" if not name else f"two labels are called {name!r:.60}"
             raise UsageError(what, hint="name each once, such as tone, tone:sequence or tone=tone.jsonl")
-    return found
+    return entries
 
 
 def _labels(labels: Labels) -> Iterator[Label]:

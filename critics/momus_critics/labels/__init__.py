@@ -82,7 +82,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     needs = (field,)
     scripts = ANY
     sequence = cast("ClassVar[bool]", OfProcess(False))
-    reporting = OfProcess(reporting_of("in its label"))  # type: ignore[assignment]  # one for each type
+    reporting = OfProcess(reporting_of("in its label"))  # one for each type
 
     kind: Literal["", "category", "yes-no", "set", "number", "share", "sequence"] = ""
 

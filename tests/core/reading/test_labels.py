@@ -154,7 +154,8 @@ def test_a_comparison_reads_a_file_of_labels(tmp_path):
         assert {r.name for r in found.results} == {"length", "label-tone"}
 
 
-def test_labels_that_cannot_be_fitted_end_a_run_of_all_critics_at_once():
+def test_labels_that_cannot_be_fitted_end_a_run_of_all_critics_at_once(monkeypatch):
+    monkeypatch.setattr("momus.engine.chosen.critic_names", lambda: ["length"])
     mixed = [{**row, "tone": 3.5 if i % 5 == 0 else "warm"} for i, row in enumerate(REAL)]
     with pytest.raises(momus.MomusError, match="its label 'tone' is"):
         momus.compare(mixed, {"mine": mixed[:30]}, labels=["tone"], **{**FAST, "critics": None})
