@@ -17,6 +17,8 @@ from momus_critics.labels.values import Weights, shown
 
 MOST = 200
 """Labels that a critic tells apart."""
+FEW = 20
+"""Labels that may all differ."""
 TOLD = 12
 """Labels whose shares are compared, the most frequent ones."""
 OTHER = "(other)"
@@ -28,7 +30,7 @@ def learned(weights: Sequence[Weights], field: str) -> list[str]:
     Raises
     ------
     FittingError
-        There are more than `MOST`, and most occur once: these are texts.
+        There are more than `FEW`, and most documents have one that no other has: these are texts.
 
     >>> learned([{"warm": 1.0}, {"cold": 1.0}, {"warm": 1.0}], "tone")
     ['warm', 'cold', '(other)']
@@ -40,7 +42,7 @@ def learned(weights: Sequence[Weights], field: str) -> list[str]:
             totals[label] += weight  # type: ignore[assignment]  # expected counts are fractions
             occurring[label] += 1
     single = sum(n == 1 for n in occurring.values())
-    if len(totals) > MOST and single > len(totals) / 2:
+    if len(totals) > FEW and single > len(weights) / 2:
         raise FittingError(
             f"{field!r} has {counted(len(totals), 'label')}, of which {single:,} occur once: these are texts, not "
             "labels",

@@ -165,3 +165,19 @@ def test_labels_compare_two_models():
     new = records("n", 40, lambda i: "warm")
     found = momus.compare(against={"old": REAL}, generated={"new": new}, labels=["tone"], **FAST)
     assert any(v.critic == "label-tone" and v.p_adjusted is not None and v.p_adjusted < 0.05 for v in found.verdicts)
+
+
+def test_texts_that_are_scored_in_parts_get_their_labels(tmp_path, monkeypatch):
+    monkeypatch.setattr("momus.engine.large.LARGE", 0)
+    bare = [{"id": str(i), "text": row["text"]} for i, row in enumerate(REAL)]
+    paths = {name: written(tmp_path, bare, f"{name}.jsonl") for name in ("real", "fit", "mine")}
+    labels = [
+        {"id": str(i), "corpus": name, "tone": ["warm", "curt"][i % 2] if name != "mine" else "warm"}
+        for name in paths
+        for i in range(len(bare))
+    ]
+    found = momus.compare(
+        paths["real"], {"mine": paths["mine"]}, fit=paths["fit"], labels={"tone": written(tmp_path, labels)}, **FAST
+    )
+    shares = {(v.real_value, v.generated_value) for v in found.verdicts if v.statistic == "warm_share"}
+    assert shares == {(0.5, 1.0)}
