@@ -29,6 +29,8 @@ PROCESSES: Mapping[str, type[Process]] = dict(
     zip(KINDS, (Categories, YesNo, Sets, Numbers, Shares, Steps), strict=True)
 )
 """What P_c(z) is, by the type of the labels."""
+USUAL = {"steps": "sequence"}
+"""Fields whose type is known: `momus.reading.chat.steps_of` makes this one of chats."""
 NAMED: Mapping[str, str] = {
     "category": "one label per document",
     "yes-no": "yes or no",
@@ -100,7 +102,8 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
         """
         texts = real.field(self.field)
         values = [parsed(text or "") for text in texts]
-        self.kind_, self.why_ = (self.kind, "as asked") if self.kind else kind_of(values, real.ids, self.field)
+        kind = self.kind or USUAL.get(self.field, "")
+        self.kind_, self.why_ = (kind, "as asked") if kind else kind_of(values, real.ids, self.field)
         reasons = self._reasons(real)
         readable = np.flatnonzero([reason is None for reason in reasons])
         self.skipped_ = len(real) - len(readable)
@@ -172,7 +175,11 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     def notes(self) -> Sequence[Note | str]:
         """How the labels were read, and how many could not be."""
         others = ", ".join(kind for kind in KINDS if kind != self.kind_)
-        why = "as asked" if self.kind else f"found from {self.why_}; {self.field}:TYPE reads another ({others})"
+        why = (
+            "as asked"
+            if self.why_ == "as asked"
+            else f"found from {self.why_}; {self.field}:TYPE reads another ({others})"
+        )
         notes: list[Note | str] = [f"{shown(self.field)} is read as {NAMED[self.kind_]}, {why}."]
         if self.skipped_:
             documents = counted(self.skipped_, "real document")

@@ -181,3 +181,63 @@ def test_texts_that_are_scored_in_parts_get_their_labels(tmp_path, monkeypatch):
     )
     shares = {(v.real_value, v.generated_value) for v in found.verdicts if v.statistic == "warm_share"}
     assert shares == {(0.5, 1.0)}
+
+
+def called(*names):
+    return [{"type": "tool_use", "id": "1", "name": name, "input": {}} for name in names]
+
+
+CHATS = {
+    "OpenAI": (
+        [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Who?"},
+            {"role": "assistant", "content": "Let me see.", "tool_calls": [{"function": {"name": "search"}}] * 2},
+            {"role": "tool", "content": "Ann."},
+            {"role": "assistant", "content": "Ann."},
+        ],
+        ["system", "user", "assistant", "tool:search", "tool:search", "result", "assistant"],
+    ),
+    "Anthropic": (
+        [
+            {"role": "user", "content": [{"type": "text", "text": "Who?"}]},
+            {"role": "assistant", "content": called("search", "read")},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "Ann."}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "Ann."}]},
+        ],
+        ["user", "tool:search", "tool:read", "result", "assistant"],
+    ),
+    "ShareGPT": ([{"from": "human", "value": "Who?"}, {"from": "gpt", "value": "Ann."}], ["user", "assistant"]),
+}
+
+
+@pytest.mark.parametrize(("messages", "steps"), CHATS.values(), ids=CHATS)
+def test_chats_have_steps(messages, steps):
+    corpus = as_corpus([{"id": "a", "messages": messages}], reading=ReadingOptions(keep=("steps",)))
+    assert json.loads(corpus.field("steps")[0]) == steps
+    mine = as_corpus([{"id": "a", "messages": messages, "steps": ["ask"]}], reading=ReadingOptions(keep=("steps",)))
+    assert mine.field("steps") == ['["ask"]']
+
+
+def agent(name, calls):
+    """Chats in which an agent answers with or without a call of its tool."""
+    question, call, result, answer = CHATS["OpenAI"][0][1:]
+    return [
+        {
+            "id": f"{name}{i}",
+            "messages": [
+                {**question, "content": f"Who is {name} {i}?"},
+                *([call, result] if calls(i) else []),
+                {**answer, "content": f"{name} {i}."},
+            ],
+        }
+        for i in range(60)
+    ]
+
+
+def test_agents_that_call_no_tool_differ_in_steps():
+    human, other, bot = agent("h", lambda i: i % 9), agent("f", lambda i: i % 9), agent("b", lambda i: i % 2)
+    found = momus.compare(human, {"bot": bot}, fit=other, labels=["steps"], **FAST)
+    leading = next(v for v in found.verdicts if v.critic == "label-steps" and v.leads)
+    assert leading.p_adjusted < 0.05
+    assert {v.real_value > v.generated_value for v in found.verdicts if v.statistic == "result_documents"} == {True}
