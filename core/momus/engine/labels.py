@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from momus.critic.registry import make_critics
 from momus.engine.chosen import Chosen
 from momus.errors import UsageError
+from momus.files import file_digest
 from momus.reading import ReadingOptions
 from momus.reading.labels import label_file
 
@@ -89,9 +91,13 @@ def _labels(labels: Labels) -> Iterator[Label]:
 
 
 def reading_labels(reading: ReadingOptions, labels: Sequence[Label]) -> ReadingOptions:
-    """How to read texts with the labels that files hold."""
-    files = tuple(f"{label.name}={label.path}" for label in labels if label.path)
-    return replace(reading, labels=files) if files else reading
+    """How to read texts with the labels that files hold; parts that were scored with others are scored again."""
+    held = [label for label in labels if label.path]
+    for label in held:
+        label_file(label.path).field(label.name)  # what is wrong with a file is told before texts are read
+    files = tuple(f"{label.name}={label.path}" for label in held)
+    digests = tuple(file_digest(Path(label.path)) for label in held)
+    return replace(reading, labels=files, label_digests=digests) if files else reading
 
 
 def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str, dict[str, Any]]) -> Chosen:

@@ -29,7 +29,7 @@ class ReadingOptions:
     ``detect`` (`momus.text.languages`). ``normalise`` names what gets one spelling in all texts
     (`momus.text.normalising`). An item of ``keep`` is the name of a field or ``NAME=PATH``; ``needs`` are fields that
     critics read beside the text, which no document must have. ``labels`` are files of labels, as ``NAME=PATH``
-    (`momus.reading.labels`), ``text`` the name of the text that they look for.
+    (`momus.reading.labels`), ``label_digests`` their SHA-256, and ``text`` the name of the text that they look for.
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
@@ -52,6 +52,7 @@ class ReadingOptions:
     normalise: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    label_digests: tuple[str, ...] = ()
     text: str = ""
 
     def needing(self, names: Iterable[str]) -> ReadingOptions:

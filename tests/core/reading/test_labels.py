@@ -8,7 +8,7 @@ import pytest
 
 import momus
 from momus import Corpus, ReadingOptions
-from momus.engine.labels import labels_of
+from momus.engine.labels import labels_of, reading_labels
 from momus.errors import ReadingError, UsageError
 from momus.reading import as_corpus
 from momus.reading.labels import check_labelled, label_file, labelled
@@ -57,6 +57,14 @@ def test_a_file_is_read_again_once_it_changes(tmp_path):
     assert label_file(path) is label_file(path)
     written(tmp_path, [*ROWS, {"id": "c", "tone": "flat"}])
     assert labelled(TEXT, [f"tone={path}"]).field("tone") == ["warm", "curt", "flat"]
+
+
+def test_a_plan_tells_changed_labels_from_those_before(tmp_path):
+    options = [
+        reading_labels(ReadingOptions(), labels_of({"tone": written(tmp_path, rows)}))
+        for rows in (ROWS, ROWS, ROWS[:1])
+    ]
+    assert options[0] == options[1] != options[2]
 
 
 def test_files_and_texts_in_memory_get_their_labels(tmp_path):
