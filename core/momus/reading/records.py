@@ -262,13 +262,7 @@ def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> st
 
 
 def id_of(record: Mapping[str, object]) -> str | None:
-    """The id of a record; None if it has none.
-
-    Raises
-    ------
-    Defect
-        It is neither a string nor a number.
-    """
+    """The id of a record; None if it has none, and a `Defect` if it is neither a string nor a number."""
     for name in ID_FIELDS:
         value = record.get(name)
         if isinstance(value, str) and value:

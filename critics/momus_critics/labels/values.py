@@ -106,11 +106,7 @@ def category(value: Any) -> Weights:
 
 
 def yes_no(value: Any) -> Weights:
-    """Yes or no, in one of several spellings.
-
-    >>> yes_no("Yes"), yes_no(False)
-    ({'yes': 1.0}, {'no': 1.0})
-    """
+    """Yes or no, in one of the spellings of `WORDS`, or their probabilities."""
     weights: Weights = {}
     for name, p in category(value).items():
         word = WORDS.get(name.lower())
@@ -121,11 +117,7 @@ def yes_no(value: Any) -> Weights:
 
 
 def label_set(value: Any) -> Weights:
-    """The labels of a list, or the probability of each.
-
-    >>> label_set(["short", "polite"])
-    {'short': 1.0, 'polite': 1.0}
-    """
+    """The labels of a list, each with weight 1, or the probability of each."""
     if isinstance(value, Mapping):
         return _mapping(value, sums=False)
     if not isinstance(value, list):
