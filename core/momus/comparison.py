@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from momus.critic import Critic
+    from momus.engine.labels import Labels
     from momus.progress import Reporter
     from momus.reading import ReadingOptions, TextSource
     from momus.report.figures.paper import Plot
@@ -189,6 +190,7 @@ def compare(
     reuse: str | Path | None = None,
     jobs: int | None = 1,
     trust: Sequence[Path] = (),
+    labels: Labels = None,
     **options: Any,
 ) -> Comparison:
     """Compare generated with real text along the axes of several critics.
@@ -223,6 +225,11 @@ def compare(
         ``if __name__ == "__main__":`` around its call, since the processes import it.
     trust
         Folders of critics that may use adapters, where texts are given as rows that were scored before.
+    labels
+        Labels of documents, each of which becomes a critic ``label-NAME`` beside the others: names of fields of the
+        records, files by name, or one file, all of whose fields are labels. ``NAME:TYPE`` names the type, else it is
+        found: category, yes-no, set, number, share or sequence. Records of a file have the ``id`` of a document, and
+        the name of its text as ``corpus`` where documents of several texts share an id.
     settings, **options
         `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
 
@@ -256,6 +263,7 @@ def compare(
         reuse=reuse,
         jobs=jobs,
         trust=trust,
+        labels=labels,
     )
     return Comparison.of(engine.compare(request, write_page))
 

@@ -69,6 +69,23 @@ def compare(
         typer.Option("--fit", "-f", help="Real text to fit critics on; default: half of --real, drawn by the seed."),
     ] = None,
     critics: CriticNames = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="NAME",
+            help="Compare what this field of the records says: a category, yes or no, a number, a list; tone:sequence "
+            "names the type. Can be repeated.",
+        ),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--labels",
+            metavar="NAME=PATH",
+            help="Labels from a file whose records have the ids of documents; PATH alone takes all its fields.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -148,7 +165,7 @@ def compare(
     alarms on your text.
     """
     import momus as m
-    from momus.cli.sources import given_texts
+    from momus.cli.sources import given_labels, given_texts
     from momus.engine.request import check_out
     from momus.errors import MomusError
     from momus.processes import without_pandas
@@ -186,6 +203,7 @@ def compare(
             reuse=reuse,
             jobs=jobs,
             trust=trust or (),
+            labels=given_labels(label or (), labels or ()),
         )
     except KeyboardInterrupt:
         if folder is not None and folder.exists():

@@ -91,9 +91,9 @@ PANELS = {
         "reuse",
     ),
     "Statistics": (
-        *("critics", "config", "permutations", "resamples", "multiplicity", "paired", "equivalence", "register"),
-        *("pairwise", "control_for", "subgroups", "refits", "seed", "defects", "strengths", "sizes", "by"),
-        *("replacement", "splits", "power_splits", "wide", "alpha", "power", "classes"),
+        *("critics", "label", "labels", "config", "permutations", "resamples", "multiplicity", "paired"),
+        *("equivalence", "register", "pairwise", "control_for", "subgroups", "refits", "seed", "defects"),
+        *("strengths", "sizes", "by", "replacement", "splits", "power_splits", "wide", "alpha", "power", "classes"),
         *("trust", "device", "sample", "sample_seed"),
     ),
     "Output": (

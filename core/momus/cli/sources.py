@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -104,6 +105,31 @@ def _split(real: str | None, generated: Sequence[str], against: str | None, colu
     if of_people is not None:
         return Given(of_people, texts, None, options)
     return Given(real, texts, None if reference is None else dict(reference), options)
+
+
+def given_labels(fields: Sequence[str], files: Sequence[str]) -> dict[str, str | None]:
+    """Labels as `momus.compare` takes them: names of fields of the records, and files by name.
+
+    Raises
+    ------
+    UsageError
+        A label is named twice.
+
+    >>> given_labels(["topic:set"], ["tone=tone.jsonl"])
+    {'topic:set': None, 'tone': 'tone.jsonl'}
+    """
+    from momus.engine.labels import labels_of
+    from momus.errors import UsageError
+
+    pairs: list[tuple[str, str | None]] = [(name, None) for name in fields]
+    for item in files:
+        name, separator, path = item.partition("=")
+        whole = not separator or os.path.lexists(item)
+        pairs += [(entry.name, item) for entry in labels_of(item)] if whole else [(name, path)]
+    labels = dict(pairs)
+    if len(labels) < len(pairs):
+        raise UsageError("two labels have one name", hint="name each once; a file without NAME= takes all its fields")
+    return labels
 
 
 def named_paths(pairs: list[str], option: str = "--generated") -> dict[str, str]:

@@ -46,7 +46,7 @@ def one_row_for_each_id(s: Subject) -> None:
         else:
             assert not np.isfinite(scores.nll[i]), f"document {ids[i]!r} has both a score and a reason"
     assert scores.n_scored > 0, "no held-out document is scored"
-    assert s.critic.sequence or (scores.steps[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
+    assert s.fitted.sequence or (scores.steps[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
 
 
 def corpus_value_is_the_aggregate_of_rows(s: Subject) -> None:

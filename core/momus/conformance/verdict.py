@@ -16,6 +16,7 @@ from momus.conformance.subject import Skip, Subject, assert_same, not_used
 from momus.critic import EvidenceMixin, RunningTextCritic
 from momus.critic.hooks import DeviceMixin, moved, row_unit, scored_units
 from momus.critic.powers import headline_of
+from momus.critic.registry import family_class
 from momus.critic.scores import Scores
 from momus.evidence import Evidence, from_json, to_json
 from momus.text.corpus import Corpus
@@ -139,10 +140,13 @@ def saved_critics_load_in_a_fresh_process(s: Subject) -> None:
         import pyarrow.parquet as pq
 
         pq.write_table(sample.table, folder / "text.parquet")
+        class_of = f"importlib.import_module({cls.__module__!r}).{cls.__qualname__}"
+        if family_class(cls.name) is cls:
+            class_of = f"importlib.import_module('momus.critic.registry').critic_class({cls.name!r})"
         script = (
             "import sys, json, importlib; sys.path[:0] = json.loads(sys.argv[1]);"
             "import pyarrow.parquet as pq; from momus.text.corpus import Corpus;"
-            f"cls = importlib.import_module({cls.__module__!r}).{cls.__qualname__};"
+            f"cls = {class_of};"
             "corpus = Corpus(pq.read_table(sys.argv[3]), 'text');"
             "scores = cls.load(sys.argv[2], trust=True).score(corpus);"
             "print(json.dumps([scores.nll.astype(object).tolist(), scores.steps.tolist(), list(scores.reasons)]))"

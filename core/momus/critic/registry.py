@@ -1,7 +1,7 @@
 """Critics by name: registered ones, and classes that the user names by where they are.
 
 ``package.module:Class`` or ``./file.py:Class`` runs code, so it comes from the user alone: a command line or a call,
-never a folder that is read.
+never a folder that is read. A name of a family, such as ``label-tone``, has a class that is made for it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from momus.arguments import arg
 from momus.critic.base import Critic
 from momus.critic.guard import blamed
 from momus.critic.saved import read_critic_json
@@ -26,6 +27,10 @@ from momus.estimator import construct
 from momus.foreign import contained
 from momus.plugins import CRITICS, load_plugin, registered
 
+FAMILIES = {"label-": "momus_critics.labels:label_class"}
+"""By the beginning of their names: the function that makes the class of a critic from the rest of its name."""
+NAME = r"[^\W_][\w.-]*"
+"""What the name of a critic is made of."""
 _LOCATED: dict[str, tuple[str, type[Any]]] = {}
 """Where classes are that the user has named in this process, and the classes, by the names of their critics."""
 
@@ -87,7 +92,7 @@ def check_name(cls: type[Any]) -> str:
         It is no name of letters, digits, hyphens, underscores and dots.
     """
     name = getattr(cls, "name", None)
-    if not isinstance(name, str) or not re.fullmatch(r"[^\W_][\w.-]*", name):
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise UsageError(
             f"the critic {cls.__qualname__} has the name {name!r:.60}, expected letters, digits and hyphens",
             hint='give the class a `name`, such as name = "mine"',
@@ -127,10 +132,53 @@ def _unfitted(location: str) -> Any:
     return object.__new__(critic_class(named(location)))
 
 
+def family_class(name: str) -> type[Any] | None:
+    """The class of a critic whose name is that of a family and something more; None for other names.
+
+    Raises
+    ------
+    PluginError
+        The package of the family is not installed.
+    UsageError
+        The name is not fit for a critic.
+
+    >>> family_class("label-tone").needs, family_class("length")
+    (('tone',), None)
+    """
+    family = next((begin for begin in FAMILIES if name.startswith(begin)), None)
+    if family is None or registered(CRITICS, name):
+        return None
+    module, _, function = FAMILIES[family].partition(":")
+    try:
+        make = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        raise PluginError(f"critic {name!r:.60} cannot be made: {error}", hint="install momus-criticism") from error
+    rest = name.removeprefix(family)
+    if not re.fullmatch(NAME, rest):
+        raise UsageError(
+            f"{rest!r:.60} names no critic, expected letters, digits, hyphens, underscores and dots",
+            hint=f"give the field another name: {arg('keep', 'tone=PATH')}, and then {family}tone",
+        )
+    cls: type[Any] = make(rest)
+    copyreg.pickle(cls, _by_family)
+    return cls
+
+
+def _by_family(critic: Critic[Any]) -> tuple[Any, ...]:
+    """How a critic of a family is pickled: its class is made first, and then its attributes are read."""
+    return _unfitted_named, (critic.name,), vars(critic)
+
+
+def _unfitted_named(name: str) -> Any:
+    return object.__new__(critic_class(name))
+
+
 def critic_class(name: str) -> type[Any]:
     """Look up the class of a critic by its name, and check that it is one."""
     if name in _LOCATED:
         return _LOCATED[name][1]
+    if (of_family := family_class(name)) is not None:
+        return of_family
     cls = load_plugin(CRITICS, name)
     if not (isinstance(cls, type) and issubclass(cls, Critic)):
         raise PluginError(
@@ -175,7 +223,7 @@ def load_critic(folder: str | Path, *, trust: bool = False) -> Any:
         No critic of this name is registered, nor has its class been named in this process.
     """
     name = read_critic_json(Path(folder))["critic"]
-    if name not in _LOCATED and not registered(CRITICS, name):
+    if name not in _LOCATED and not registered(CRITICS, name) and family_class(str(name)) is None:
         raise PluginError(
             f"{folder} holds critic {str(name)[:40]!r}, which is not registered",
             hint="install its package, or name its class, as package.module:Class or ./file.py:Class",

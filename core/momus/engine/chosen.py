@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
-from momus.critic.registry import check_name, located, make_critics, named
+from momus.critic.registry import check_name, family_class, located, make_critics, named
 from momus.errors import CriticError, MissingExtraError, MomusError, PluginError, UsageError
 from momus.joint.axes import covariate
 from momus.joint.subgroups import check_values
@@ -71,9 +71,13 @@ def bare(critic: str, reason: str) -> str:
 
 @dataclass
 class Chosen:
-    """The critics of a run, those that lack packages or (``unset``) parameters, and warnings on broken plug-ins."""
+    """The critics of a run, those that lack packages or (``unset``) parameters, and warnings on broken plug-ins.
+
+    ``asked`` names those that must run although the others were not asked for by name.
+    """
 
     critics: list[Critic[Any]] = field(default_factory=list)
+    asked: frozenset[str] = frozenset()
     absent: list[Absent] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     unset: dict[str, str] = field(default_factory=dict)
@@ -163,7 +167,7 @@ def _check_tables(config: Mapping[str, Any], others: Sequence[str] = ()) -> None
     """Refuse a table of the configuration that belongs to no critic, registered or of these names."""
     names = {*critic_names(), *located(), *others}
     for table in config:
-        if table not in names:
+        if table not in names and family_class(table) is None:
             near = difflib.get_close_matches(table, names, n=1)
             guess = f"did you mean [{near[0]}]? " if near else ""
             raise UsageError(

@@ -24,6 +24,7 @@ from momus.engine.crossfit import check_folds
 from momus.engine.in_parts import PartsScoring
 from momus.engine.jobs import processes_of, server_of
 from momus.engine.judging import adjust_all, run_critics
+from momus.engine.labels import with_labels
 from momus.engine.large import (
     LargeTexts,
     critics_of_rows,
@@ -134,9 +135,12 @@ def planned(request: Request) -> Run:
         large = large_texts(request.reference, request.generated, request.reading)
     # rows were scored by fitted critics, which their folder holds: no others can be compared
     if large is not None and large.rows:
+        if request.labels:
+            raise UsageError("rows that were scored before have no labels", hint="give texts with their labels")
         selection = critics_of_rows(large, request.critics, request.fit, request.config, request.trust)
     else:
-        selection = chosen_critics(request.critics, dict(request.config or {}))
+        config = dict(request.config or {})
+        selection = with_labels(chosen_critics(request.critics, config), request.labels, config)
     if settings.against:
         _check_versions(selection, request)
     earlier = None if request.reuse is None else Reuse(request.reuse)

@@ -43,7 +43,7 @@ def run_critics(
             results.add(outcome)
             redone += outcome.again
         # a critic that was named must not vanish from the table
-        elif not skip_unfit:
+        elif not skip_unfit or critic.name in selection.asked:
             raise outcome
         elif isinstance(outcome, MissingExtraError):
             absent.append(Absent(critic.name, outcome))

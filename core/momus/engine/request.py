@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momus.arguments import arg
+from momus.engine.labels import Label, labels_of, reading_labels
 from momus.errors import UsageError
 from momus.ownership import check_place
 from momus.parameters import exclude, need
@@ -52,6 +53,7 @@ class Request:
     reuse: str | Path | None = None
     jobs: int | None = 1
     trust: Sequence[Path] = ()
+    labels: Sequence[Label] = ()
 
     @property
     def unnamed(self) -> bool:
@@ -112,7 +114,8 @@ def requested(
     if reference is None:
         raise UsageError("there is no text to compare with", hint="give real text, or text of a model with against")
     more["out"] = None if more["out"] is None else Path(more["out"])
-    more["reading"] = more["reading"] or ReadingOptions()
+    more["labels"] = labels_of(more["labels"])
+    more["reading"] = reading_labels(more["reading"] or ReadingOptions(), more["labels"])
     request = Request(
         reference, generated, settings, more.pop("reading"), real=None if against is None else real, **more
     )

@@ -13,6 +13,7 @@ from typing import Any
 
 from momus.errors import UsageError
 from momus.reading.messages import Message, asked, plain_message, text_of
+from momus.reading.paths import look_up
 from momus.reading.templates import THOUGHT
 
 TURNS = ("assistant", "last", "all", "reasoning", "tools")
@@ -20,6 +21,12 @@ TURNS = ("assistant", "last", "all", "reasoning", "tools")
 REASONING, CALLS, RESULTS, OTHER = "reasoning", "tool calls", "tool results", "content that is not text"
 APARTS = {"tool": RESULTS, "function": RESULTS, "function_call": CALLS}
 """Roles whose messages are no text, and what they hold."""
+STEPS = "steps"
+"""Field of what is done in turn in a chat."""
+NAMES_OF_TOOLS = ("function.name", "name", "toolUse.name", "functionCall.name", "function")
+"""Where the call of a tool names it."""
+LONGEST_NAME = 100
+"""Characters of the name of a tool that are kept."""
 APART = {"reasoning": REASONING, "tool_calls": CALLS}
 """Fields that a chat's document can keep, and what they hold."""
 
@@ -161,11 +168,41 @@ def joined(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def kept(turns: Sequence[Turn]) -> dict[str, str]:
-    """The fields of `APART` that a chat has, with what they hold, and what the user says, as ``prompt_text``.
+    """The fields of `APART` that a chat has, with what they hold, what the user says (``prompt_text``), and its steps.
 
     >>> kept(turns_of([{"role": "assistant", "content": "", "tool_calls": [{"id": 1}]}]))
-    {'tool_calls': '{"id":1}'}
+    {'tool_calls': '{"id":1}', 'steps': '["tool"]'}
     """
     held = {name: [t for turn in turns for k, t in turn.apart if k == kind] for name, kind in APART.items()}
     held["prompt_text"] = [turn.text for turn in turns if turn.role == "user" and turn.text]
-    return {name: "\n\n".join(texts) for name, texts in held.items() if texts}
+    fields = {name: "\n\n".join(texts) for name, texts in held.items() if texts}
+    steps = steps_of(turns)
+    return {**fields, STEPS: _json(steps)} if steps else fields
+
+
+def steps_of(turns: Sequence[Turn]) -> list[str]:
+    """What is done in turn in a chat: who speaks, which tools are called, and where their results come.
+
+    >>> call = {"function": {"name": "search", "arguments": "{}"}}
+    >>> chat = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
+    >>> steps_of(turns_of([*chat, {"role": "tool", "content": "Ann."}, {"role": "assistant", "content": "Ann."}]))
+    ['user', 'tool:search', 'result', 'assistant']
+    """
+    steps = []
+    for turn in turns:
+        # results that a user's message brings stand before what the user says
+        steps += ["result" for kind, _ in turn.apart if kind == RESULTS]
+        steps += [turn.role] if turn.text else []
+        steps += [_call(text) for kind, text in turn.apart if kind == CALLS]
+    return steps
+
+
+def _call(text: str) -> str:
+    """The step of a call, which is JSON: with the name of the tool, where it has one."""
+    try:
+        call = json.loads(text)
+    except (ValueError, RecursionError):
+        return "tool"
+    names = (look_up(call, path) for path in NAMES_OF_TOOLS) if isinstance(call, Mapping) else ()
+    name = next((name for name in names if isinstance(name, str) and name), "")
+    return f"tool:{name[:LONGEST_NAME]}" if name else "tool"

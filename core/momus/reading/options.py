@@ -10,6 +10,7 @@ from momus.limits import Limits
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
 from momus.reading.fields import origins
+from momus.reading.labels import check_labelled, labelled
 from momus.reading.sniffing import FORMATS
 from momus.text.corpus import Corpus
 from momus.text.languages import check_language, kept_field, with_languages
@@ -27,7 +28,8 @@ class ReadingOptions:
     ``language`` is that of all documents (``de``), ``field:NAME`` for the field that holds each document's, or
     ``detect`` (`momus.text.languages`). ``normalise`` names what gets one spelling in all texts
     (`momus.text.normalising`). An item of ``keep`` is the name of a field or ``NAME=PATH``; ``needs`` are fields that
-    critics read beside the text, which no document must have.
+    critics read beside the text, which no document must have. ``labels`` are files of labels, as ``NAME=PATH``
+    (`momus.reading.labels`), ``label_digests`` their SHA-256, and ``text`` the name of the text that they look for.
 
     >>> ReadingOptions(fmt="lines").fmt
     'lines'
@@ -49,6 +51,9 @@ class ReadingOptions:
     language: str | None = None
     normalise: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    label_digests: tuple[str, ...] = ()
+    text: str = ""
 
     def needing(self, names: Iterable[str]) -> ReadingOptions:
         """These options, with fields that critics read; those that are kept anyway are not looked for again.
@@ -62,7 +67,8 @@ class ReadingOptions:
     def named(self, name: str | None) -> ReadingOptions:
         """These options for the corpus of this name alone."""
         paths = self.for_text(name)
-        return replace(self, field=paths["field"], prompt=paths["prompt"], where=paths["where"])
+        text = self.text if name is None else name
+        return replace(self, field=paths["field"], prompt=paths["prompt"], where=paths["where"], text=text)
 
     def for_text(self, name: str | None) -> dict[str, str | None]:
         """The fields of the text and of the prompt for the corpus of this name."""
@@ -100,8 +106,8 @@ class ReadingOptions:
         return replace(self.named(name), encoding=codec(self.encoding), keep=self.kept, needs=())
 
     def of_documents(self, corpus: Corpus) -> Corpus:
-        """Apply what concerns documents that have been read: their languages, and one spelling."""
-        return with_languages(normalised(corpus, self.normalise), self.language)
+        """Apply what concerns documents that have been read: their languages, one spelling, and their labels."""
+        return labelled(with_languages(normalised(corpus, self.normalise), self.language), self.labels, self.text)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -109,6 +115,10 @@ class ReadingOptions:
         check_language(self.language)
         check_kinds(self.normalise)
         return tuple(dict.fromkeys((*self.keep, *kept_field(self.language), *self.needs)))
+
+    def check_labelled(self, corpora: Sequence[Corpus]) -> list[str]:
+        """Notes on the files of labels of these texts, see `momus.reading.labels.check_labelled`."""
+        return check_labelled(corpora, self.labels)
 
     def check_kept(self, corpora: Iterable[Corpus]) -> None:
         """Make sure that each field to keep occurs in some of these corpora.

@@ -20,6 +20,7 @@ from momus.reading.fields import FieldsSeen
 from momus.reading.files import guarded
 from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Progress, Rows, size_of
+from momus.reading.labels import labelled
 from momus.reading.logs import LogError, log_reader, same_model
 from momus.reading.options import ReadingOptions, names_of
 from momus.reading.sources import Source, field_of, locations, log_locations, top_of
@@ -225,7 +226,8 @@ def as_corpus(
     Corpus('text', 2 documents)
     """
     if isinstance(source, Corpus):
-        return source if name in ("", source.name) else source.take(range(len(source)), name).read_as(source)
+        corpus = source if name in ("", source.name) else source.take(range(len(source)), name).read_as(source)
+        return corpus if reading is None else labelled(corpus, reading.labels, reading.text)
     reading = reading or ReadingOptions()
     if isinstance(source, str | os.PathLike):
         return _of_path(source, reading, name or None, reporter)

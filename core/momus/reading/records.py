@@ -139,7 +139,7 @@ fields=[('year', '1603')], answer=0, source='')
         if type(text) is not str:
             return None
         try:
-            id = _id(record)
+            id = id_of(record)
         except Defect:
             return None
         return Row(id, [text], [None], False, self._prompt(record), None, _label(record, GROUP_FIELDS) or None)
@@ -169,7 +169,7 @@ fields=[('year', '1603')], answer=0, source='')
         id, prompt, group = None, self._prompt(record), _label(record, GROUP_FIELDS) or None
         fields = self._fields(record) if self.keep else []
         try:
-            id = _id(record)
+            id = id_of(record)
             texts, titles, sectioned = self._content(record, name)
         except Defect as defect:
             self.fields_seen.add(record)
@@ -261,7 +261,8 @@ def _beside(record: Mapping[str, object], name: str, paths: Sequence[str]) -> st
     return None
 
 
-def _id(record: Mapping[str, object]) -> str | None:
+def id_of(record: Mapping[str, object]) -> str | None:
+    """The id of a record; None if it has none, and a `Defect` if it is neither a string nor a number."""
     for name in ID_FIELDS:
         value = record.get(name)
         if isinstance(value, str) and value:

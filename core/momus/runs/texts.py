@@ -235,6 +235,7 @@ def read_texts(
         check_filled([fitting])
     read = [whole, *others] if fit is None else [fitting, whole, *others]
     warnings += [note for corpus in read for note in reading_notes(corpus)]
+    warnings += (reading or ReadingOptions()).check_labelled(read)
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
     fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
     sketches = [_sketch(corpus) for corpus in (fitting, held_out, *others)]
@@ -265,6 +266,7 @@ def read_versions(
     read = [as_corpus(s, n, reading, reporter) for n, s in ((name, source), *generated.items())]
     check_filled(read)
     warnings = [note for corpus in read for note in reading_notes(corpus)]
+    warnings += (reading or ReadingOptions()).check_labelled(read)
     (reading or ReadingOptions()).check_kept(read)
     none = Corpus.from_texts([], name="fit")
     old, *new = (c.sorted() for c in read)

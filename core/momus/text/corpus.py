@@ -180,6 +180,21 @@ class Corpus(Columns):
         """Select documents by number; those of a text that stays in its files are not read."""
         return self.take(rows)
 
+    def with_field(self, name: str, values: Iterable[str | None]) -> Corpus:
+        """Give each document another value of a metadata field; None takes it away.
+
+        >>> Corpus.from_texts(["Guten Tag", "Hi"]).with_field("tone", ["formal", None]).field("tone")
+        ['formal', None]
+        """
+        rows = self.table["fields"].to_pylist()
+        fields = [
+            [*((key, old) for key, old in (row or ()) if key != name), *([] if value is None else [(name, value)])]
+            for row, value in zip(rows, values, strict=True)
+        ]
+        column = SCHEMA.get_field_index("fields")
+        table = self.table.set_column(column, SCHEMA.field("fields"), pa.array(fields, SCHEMA.field("fields").type))
+        return Corpus(table, self.name).read_as(self)
+
     def read_as(self, source: Corpus) -> Corpus:
         """Note that these documents were read as those of ``source`` (answers, what was left out, origin); itself."""
         self.answers, self.left_out, self.origin = source.answers, source.left_out, source.origin

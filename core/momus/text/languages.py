@@ -9,10 +9,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from momus.errors import MissingExtraError, UsageError
-from momus.text.corpus import SCHEMA, Corpus
+from momus.text.corpus import Corpus
 from momus.text.counting import joined
 from momus.version import extra
 
@@ -193,13 +192,7 @@ def with_languages(corpus: Corpus, language: str | None) -> Corpus:
         codes = corpus.field(language.removeprefix(OF_FIELD))
     else:
         codes = [language] * len(corpus)
-    fields = [
-        [*((key, value) for key, value in (row or ()) if key != FIELD), *([(FIELD, code)] if code else [])]
-        for row, code in zip(corpus.table["fields"].to_pylist(), codes, strict=True)
-    ]
-    column = SCHEMA.get_field_index("fields")
-    table = corpus.table.set_column(column, SCHEMA.field("fields"), pa.array(fields, SCHEMA.field("fields").type))
-    return Corpus(table, corpus.name).read_as(corpus)
+    return corpus.with_field(FIELD, [code or None for code in codes])
 
 
 def _detected(text: str) -> str | None:

@@ -62,7 +62,7 @@ class ChainLatents(StateSequences):
         return np.asarray((self.left.T @ self.right) * self.link)
 
 
-def _bordered(marginals: Floats, offsets: Ints) -> tuple[Floats, Floats]:
+def bordered(marginals: Floats, offsets: Ints) -> tuple[Floats, Floats]:
     """State distributions before and after each step, (S, K + 1) both; start and end at index K."""
     n, k = len(offsets) - 1, marginals.shape[1]
     left, right = np.zeros((len(marginals) + n, k + 1)), np.zeros((len(marginals) + n, k + 1))
@@ -89,7 +89,7 @@ def factorised(
     ``unread`` (N, K) are the classifier's probabilities where only the most probable ``states`` are read.
     """
     q = np.eye(len(prior))[states] if marginals is None else marginals  # (N, K)
-    left, right = _bordered(q, offsets)
+    left, right = bordered(q, offsets)
     emission = q / prior
     disorder = -_passes(emission, offsets, transitions)[2]
     soft = None if unread is None else unread / prior
@@ -116,7 +116,7 @@ def chained(marginals: Floats, offsets: Ints, prior: Floats, transitions: Floats
     smoothed /= smoothed.sum(axis=1, keepdims=True)
     # forward messages before each step, (S, K + 1); likelihood times backward messages after it, scaled so that the
     # transition probabilities of each step sum to 1
-    left, right = _bordered(alpha, offsets)
+    left, right = bordered(alpha, offsets)
     entered = np.arange(len(marginals)) + owners_of(offsets)
     right[entered, :k] = emission * beta
     right /= np.maximum(((left @ transitions) * right).sum(axis=1, keepdims=True), 1e-300)

@@ -1,0 +1,212 @@
+"""Files of labels: records with the id of a document and what it is labelled, joined to the documents of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from momus.arguments import arg
+from momus.errors import UsageError
+from momus.reading import jsonfiles, tables
+from momus.reading.fields import ID_FIELDS
+from momus.reading.files import OpenedFile, guarded, open_file
+from momus.reading.location import Location, Problem
+from momus.reading.paths import as_string
+from momus.reading.records import Defect, id_of
+from momus.reading.sniffing import TABULAR, file_format
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+
+CORPUS = "corpus"
+"""Field of a record of labels that names the text, where documents of several texts have one id."""
+FORM = 'write records such as {"id": "a1", "tone": "warm"}'
+
+
+@dataclass(frozen=True)
+class LabelFile:
+    """The labels of a file.
+
+    Attributes
+    ----------
+    path
+        The file.
+    fields
+        Names of its fields but those of ids and texts, in the order in which they occur.
+    rows
+        By the name of a text (empty: any) and the id of a document: the fields that are not null, as strings.
+    """
+
+    path: str
+    fields: tuple[str, ...]
+    rows: Mapping[tuple[str, str], Mapping[str, str]]
+
+    def field(self, name: str) -> str:
+        """The field that holds the labels of this name: the one called so, or the only one.
+
+        Raises
+        ------
+        UsageError
+            There are several, none of which is called so.
+        """
+        if name in self.fields:
+            return name
+        if len(self.fields) == 1:
+            return self.fields[0]
+        others = ", ".join(self.fields[:20]) or "none"
+        raise UsageError(f"{self.path} has no field {name!r}; its fields are {others}", hint=FORM)
+
+    def of(self, text: str, ids: Sequence[str], name: str) -> list[str | None]:
+        """The label of each document of a text, None where there is none."""
+        field = self.field(name)
+        known = ((self.rows.get((text, id)) or self.rows.get(("", id)) or {}) for id in ids)
+        return [row.get(field) for row in known]
+
+
+def label_file(path: str | os.PathLike[str]) -> LabelFile:
+    """Read a file of labels: JSON Lines, a list in JSON, CSV, TSV or Parquet; once, as long as it does not change.
+
+    Raises
+    ------
+    ReadingError
+        The file cannot be read, a record has no id, or two records of one text have the same.
+    """
+    name = os.fspath(path)
+    try:
+        state = os.stat(name)
+    except OSError:
+        return _read(name, 0, 0)  # the error of reading says what is wrong
+    return _read(name, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=16)
+def _read(path: str, changed: int, size: int) -> LabelFile:
+    location = Location(Path(path), path, "")
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    fields: dict[str, None] = {}
+    with guarded(location), open_file(location) as file:
+        for position, record in _records(location, file):
+            key, labels = _labels(location, position, record)
+            if key in rows:
+                fault = f"a second record has the id {key[1]!r:.80}"
+                raise location.error(fault, "give each document one record", position)
+            rows[key] = labels
+            fields |= dict.fromkeys(labels)
+    if not rows:
+        raise location.error("the file holds no record", FORM, 0)
+    return LabelFile(path, tuple(fields), rows)
+
+
+def _records(location: Location, file: OpenedFile) -> Iterator[tuple[int, object]]:
+    """Position and value of each record."""
+    kind = file_format(location, file.head)
+    if kind == "parquet":
+        location.unit = "row"
+        return tables.parquet(location, file, None, columns=())
+    if kind == "json":
+        return ((n, value) for n, value, _ in jsonfiles.json_document(location, file, "utf-8", None))
+    if kind in TABULAR:
+        return tables.table_rows(location, file, "utf-8", False, kind)
+    if kind == "jsonl":
+        return jsonfiles.json_lines(location, file, "utf-8", False)
+    raise location.error(f"a file of labels cannot be {kind}", "give JSON Lines, JSON, CSV, TSV or Parquet", 0)
+
+
+def _labels(location: Location, position: int, record: object) -> tuple[tuple[str, str], dict[str, str]]:
+    """The text and the id that a record names, and its labels."""
+    if not isinstance(record, Mapping):
+        what = str(record) if isinstance(record, Problem) else "the record is no object"
+        raise location.error(what, FORM, position)
+    try:
+        id = id_of(record)
+    except Defect as defect:
+        raise location.error(str(defect), FORM, position) from None
+    if id is None:
+        raise location.error("the record has no id of a document", FORM, position)
+    corpus = record.get(CORPUS)
+    others = {str(k): as_string(v) for k, v in record.items() if k not in (*ID_FIELDS, CORPUS) and v is not None}
+    return ("" if corpus is None else as_string(corpus), id), others
+
+
+def name_and_path(item: str) -> tuple[str, str]:
+    """Take ``NAME=PATH`` apart.
+
+    Raises
+    ------
+    UsageError
+        One of both is missing.
+
+    >>> name_and_path("tone=judge.jsonl")
+    ('tone', 'judge.jsonl')
+    """
+    name, _, path = item.partition("=")
+    if not name or not path:
+        raise UsageError(f"labels are {item!r:.80}, expected NAME=PATH", hint="such as tone=tone.jsonl")
+    return name, path
+
+
+def labelled(corpus: Corpus, labels: Iterable[str], text: str = "") -> Corpus:
+    """The corpus with a field of labels for each ``NAME=PATH``; itself where there is none.
+
+    Parameters
+    ----------
+    text
+        Name of the text in the run, where the corpus has another one.
+    """
+    for item in labels:
+        name, path = name_and_path(item)
+        corpus = corpus.with_field(name, label_file(path).of(text or corpus.name, corpus.ids, name))
+    return corpus
+
+
+def check_labelled(corpora: Sequence[Corpus], labels: Iterable[str]) -> list[str]:
+    """Make sure that files of labels belong to these texts, and say how many labels belong to none of them.
+
+    Raises
+    ------
+    UsageError
+        A text has no document with a label, or one label stands for different documents of two texts.
+    """
+    notes = []
+    for item in labels:
+        name, path = name_and_path(item)
+        file = label_file(path)
+        _check_unambiguous(corpora, file)
+        keys = {key for corpus in corpora for id in corpus.ids for key in ((corpus.name, id), ("", id))}
+        used = keys & file.rows.keys()
+        for corpus in corpora:
+            if not any(value is not None for value in file.of(corpus.name, corpus.ids, name)):
+                _refuse(corpus, file, name, len(used))
+        if unused := len(file.rows) - len(used):
+            of_file = f"{counted(len(file.rows), 'label')} in {path}"
+            notes.append(f"{unused:,} of {of_file} belong to no document of this run.")
+    return notes
+
+
+def _check_unambiguous(corpora: Sequence[Corpus], file: LabelFile) -> None:
+    """Refuse a label without a text for two documents of one id and different texts."""
+    seen: dict[str, tuple[str, int]] = {}
+    for corpus in corpora:
+        for id, hash_ in zip(corpus.ids, corpus.hashes.tolist(), strict=True):
+            if ("", id) not in file.rows or (corpus.name, id) in file.rows:
+                continue
+            other, same = seen.setdefault(id, (corpus.name, hash_))
+            if same != hash_:
+                raise UsageError(
+                    f"{file.path}: the label of {id!r:.80} may be of a document of {other!r} or of {corpus.name!r}",
+                    hint=f'name the text in each record, as in {{"id": "{id:.40}", "{CORPUS}": "{corpus.name}", …}}',
+                )
+
+
+def _refuse(corpus: Corpus, file: LabelFile, name: str, used: int) -> None:
+    """Say that no document of a text has a label, with an id of each side."""
+    (text, id), *_ = file.rows
+    of_text = f" of {text!r}" if text else ""
+    raise UsageError(
+        f"{file.path}: none of {counted(len(corpus), 'document')} of {corpus.name!r} has a label {name!r}; "
+        f"{used:,} of {counted(len(file.rows), 'label')} belong to documents of this run. A document is "
+        f"{corpus.ids[0]!r:.80}, a label is for {id!r:.80}{of_text}",
+        hint=f"write the ids of the documents into {arg('labels')}, or ids into both",
+    )

@@ -1,0 +1,131 @@
+"""Sequences of labels: a Markov chain with a start, an end and a number of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from momus.critic import Pooled, Rows, Statistic
+from momus.critic.shifts import Shifts
+from momus.estimator import parametrized
+from momus.evidence import Evidence, MarkedDocument, Table
+from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
+from momus.numeric.types import Floats, Ints
+from momus.sequences.forward_backward import TINY
+from momus.text.corpus import Corpus
+from momus_critics.chains import evidence
+from momus_critics.chains import transitions as chain
+from momus_critics.chains.base import FOLDS, ChainCritic
+from momus_critics.chains.posterior import ChainLatents, bordered, factorised
+from momus_critics.labels.process import LearnsLabels, reporting_of
+from momus_critics.labels.values import Weights
+from momus_critics.labels.vocabulary import TOLD, check_labels, keys, learned, matrix, titles
+
+
+@parametrized
+class Steps(LearnsLabels[list[Weights]], ChainCritic):
+    """z is the label of each step in turn; P_c(z) is a Markov chain with a start and an end.
+
+    Soft labels count as expected transitions, steps being independent given the text.
+    """
+
+    name = "steps"
+    axis = "sequences of labels"
+    reporting = reporting_of("in its labels", entropy=("less varied in labels", "more varied in labels"))
+
+    field: str = ""
+    kind: str = "sequence"
+
+    def learn(self, values: Sequence[list[Weights]]) -> None:
+        """Count expected transitions by fold of documents, choose the smoothing constant, and smooth."""
+        flat = [step for document in values for step in document]
+        self.labels_ = learned(flat, self.field)
+        self.titles_ = titles(self.labels_)
+        offsets = offsets_of([len(document) for document in values])
+        weights = matrix(flat, self.labels_)
+        lengths = np.diff(offsets)
+        # the fold of a document is its number modulo FOLDS; the order of documents is that of their hashes
+        folds = [_counted(weights, offsets, np.arange(f, len(values), FOLDS)) for f in range(FOLDS)]
+        self.counts_ = np.asarray(sum(folds))
+        self.constant_, _ = chain.choose_constant([self.counts_ - fold for fold in folds], folds)
+        self.transitions_ = chain.smooth(self.counts_, self.constant_)
+        visits = self.counts_[:, : self.states].sum(axis=0)
+        self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
+        # relative position in (0, 1) of each step, (N,), averaged per label, (K,)
+        relative = (places_of(offsets) + 0.5) / np.repeat(lengths, lengths)
+        self.positions_ = np.clip(relative @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
+
+    def check_state(self) -> None:
+        """Check a state read from a folder."""
+        super().check_state()
+        check_labels(self, self.states)
+
+    def project(self, batch: Corpus) -> ChainLatents:
+        """The labels of each step, with their probabilities where some are unsure."""
+        values = self.values(batch)
+        weights = matrix((step for document in values for step in document), self.labels_)
+        states, offsets = weights.argmax(axis=1), offsets_of([len(document) for document in values])
+        sure = bool((weights.max(axis=1) == 1).all())
+        return factorised(states, offsets, None if sure else weights, self.shares_, self.transitions_)
+
+    def sufficient_statistics(self, latents: ChainLatents) -> Mapping[str, Rows]:
+        """Those of the chain, the number of steps, how many have each label, and whether a document has it at all."""
+        steps = latents.lengths.astype(np.float64)
+        q = np.eye(self.states)[latents.states] if latents.marginals is None else np.asarray(latents.marginals)
+        q, ones = q[:, : self._told], np.ones(len(latents))
+        # expected steps with each label, and the probability that no step has it, (n, told) both
+        counts = [float_sums(column, latents.offsets) for column in q.T]
+        never = [np.exp(float_sums(np.log(np.maximum(1 - column, TINY)), latents.offsets)) for column in q.T]
+        return {
+            **super().sufficient_statistics(latents),
+            "steps": np.column_stack([steps, ones]),
+            **{f"label_{k}": np.column_stack([count, steps]) for k, count in enumerate(counts)},
+            **{f"has_{k}": np.column_stack([1 - without, ones]) for k, without in enumerate(never)},
+        }
+
+    def statistics(self) -> Sequence[Statistic]:
+        """Those of the chain, the number of steps, and shares of steps and of documents with each usual label."""
+        named = [(k, key, self.titles_[k]) for k, key in enumerate(keys(self.labels_)[: self._told])]
+        return (
+            *super().statistics(),
+            Statistic.relative(
+                "mean_steps", "steps", "mean number of steps", ("shorter in steps", "longer in steps"), unit="steps"
+            ),
+            *(
+                Statistic.share(
+                    f"{key}_share",
+                    f"label_{k}",
+                    f"steps labelled “{name}”",
+                    (f"poorer in “{name}”", f"richer in “{name}”"),
+                    clause=f"{{}} of steps are labelled “{name}”",
+                )
+                for k, key, name in named
+            ),
+            *(Statistic.having(f"{key}_documents", f"has_{k}", f"a step “{name}”") for k, key, name in named),
+        )
+
+    @property
+    def _told(self) -> int:
+        """Labels whose shares are compared; the last of all labels stands for the others."""
+        return min(self.states - 1, TOLD)
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Shares of labels, the transitions that differ, and their graph."""
+        # the last column of the transitions leads to the end of a document
+        visits = [t.arrays["transitions"][:, :-1].sum(axis=0) for t in (real, generated)]
+        shares = (v / max(float(v.sum()), 1.0) for v in visits)
+        table: Table = Shifts.of_shares("label", self.titles_, shares, "% of steps").table("labels", "Labels of steps")
+        return [table, *super().evidence(real, generated)]
+
+    def explain(self, document: Corpus) -> MarkedDocument:
+        """Show the labels in turn, the unlikely ones marked."""
+        (steps,) = self.values(document)
+        return evidence.explain(self, document, [""] * len(steps))
+
+
+def _counted(weights: Floats, offsets: Ints, rows: Ints) -> Floats:
+    """Expected transitions of some documents, (K + 1, K + 1)."""
+    lengths = np.diff(offsets)[rows]
+    left, right = bordered(weights[ranges_of(offsets[rows], lengths)], offsets_of(lengths))
+    return np.asarray(left.T @ right)
