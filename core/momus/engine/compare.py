@@ -40,7 +40,7 @@ from momus.engine.run_critic import Work
 from momus.errors import UsageError
 from momus.joint.analyses import analyse
 from momus.joint.nearer import nearer_of
-from momus.joint.sliced import reading_slices
+from momus.joint.slice_fields import reading_slices
 from momus.joint.slices import together
 from momus.joint.wins import adjusted_wins
 from momus.numeric.devices import resolve_device

@@ -95,7 +95,7 @@ class Cells:
         keys = [np.where((u >= 0) & (c >= 0), u * size + c, -1) for u, c in zip(sides, codes, strict=True)]
         known = [np.unique(k[k >= 0]) for k in keys]
         if units.matched:
-            known = [np.intersect1d(*known)] * 2
+            known = [np.intersect1d(known[0], known[1])] * 2
         numbers = [_places(k, cells) for k, cells in zip(keys, known, strict=True)]
         (a, b) = ((cells % size, cells // size) for cells in known)
         return cls(numbers[0], numbers[1], (a[0], b[0]), (a[1], b[1]))

@@ -74,15 +74,12 @@ def wins_of(critic: Critic[Any], scored: list[Scores], settings: Settings) -> tu
             if held.sum() < FEWEST:
                 continue
             signs = np.sign(generated[held] - real[held])
-            counts = [int((signs == s).sum()) for s in (1, -1, 0)]
+            more, fewer, ties = (int((signs == side).sum()) for side in (1, -1, 0))
             groups = units.coarse[cells.units[0][held]]
-            span, p = interval(signs > 0, groups, alpha), sign_test(signs, groups)
-            s = m.statistic
-            wins.append(
-                Win(
-                    critic.name, critic.axis, s.name, other.corpus, s.wording, *counts, counts[0] / len(signs), *span, p
-                )
-            )
+            low, high = interval(signs > 0, groups, alpha)
+            s, p = m.statistic, sign_test(signs, groups)
+            of = critic.name, critic.axis, s.name, other.corpus, s.wording
+            wins.append(Win(*of, more, fewer, ties, more / len(signs), low, high, p))
     return tuple(wins)
 
 

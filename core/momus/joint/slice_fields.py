@@ -48,8 +48,8 @@ def reading_slices(reading: ReadingOptions, by: Sequence[str]) -> ReadingOptions
     (('topic', 'task'), ('task', 'language', 'category', 'subject'))
     """
     named = [name for name in by if name != AUTO]
-    needs = (*reading.needs, *USUAL) if AUTO in by else reading.needs
-    return replace(reading, keep=tuple(dict.fromkeys((*reading.keep, *named))), needs=tuple(dict.fromkeys(needs)))
+    kept = replace(reading, keep=tuple(dict.fromkeys((*reading.keep, *named))))
+    return kept.needing(USUAL if AUTO in by else ())
 
 
 def codes_of(by: Sequence[str], corpora: Sequence[Corpus]) -> list[Codes]:
