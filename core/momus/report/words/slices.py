@@ -134,12 +134,16 @@ def win_sentences(wins: Sequence[Win], told: Sequence[tuple[str, str, str]], alp
     Parameters
     ----------
     told
-        Critic, statistic and text of what is a finding already: its wins are told if they are nearly all.
+        Critic, statistic and text of findings. Wins of these, and of axes without any, are told if nearly all prompts
+        that differ do so in one direction.
     """
     lines = []
     for name in dict.fromkeys(w.generated for w in wins):
         sure = [w for w in wins if w.generated == name and w.p_adjusted <= alpha and w.wording.direction]
-        sure = [w for w in sure if _one_sided(w) >= MOSTLY or (w.critic, w.statistic, name) not in told]
+        # of axes that do not differ, only what is far from chance: wins have a level of their own
+        axes = {critic for critic, _, of in told if of == name}
+        rows = {statistic for critic, statistic, of in told if of == name}
+        sure = [w for w in sure if _one_sided(w) >= MOSTLY or (w.critic in axes and w.statistic not in rows)]
         sure.sort(key=lambda w: (not w.wording.concrete, -_one_sided(w), -max(w.more, w.fewer)))
         parts = list(dict.fromkeys(map(win_words, sure)))[:TOLD]
         if parts:
