@@ -210,6 +210,7 @@ def _cells_of(critic: Critic[Any], m: Measure, table: Table, names: Sequence[str
             rest=float(rest[i]),
             rest_error=float(np.sqrt(v[i] + max(rest_v[i], 0.0))),
             scale=scale,
+            leading=critic.reporting.leading,
         )
         for i, number in enumerate(table.kept)
     ]

@@ -48,6 +48,8 @@ class Slice:
         Adjusted over all slices, statistics and axes: of no difference, and of no other difference than elsewhere.
     scale
         Standard deviation of the units of the reference over all slices.
+    leading
+        Whether other axes move with that of the critic, as all do with length.
     """
 
     critic: str
@@ -66,6 +68,7 @@ class Slice:
     rest: float
     rest_error: float
     scale: float
+    leading: bool = False
     low: float = 0.0
     high: float = 0.0
     p: float = 1.0
@@ -136,9 +139,9 @@ class Slices:
         return float(np.quantile(np.asarray(self.maxima), 1 - level, method="higher"))
 
     def outstanding(self) -> list[Slice]:
-        """Cells of slices that stand out: what a reader can count first, then the largest."""
+        """Cells of slices that stand out: what a reader can count and others move with first, then the largest."""
         found = [c for c in self.cells if c.stands_out(self.alpha)]
-        return sorted(found, key=lambda c: (not c.wording.concrete, -c.size))
+        return sorted(found, key=lambda c: (not c.wording.concrete, not c.leading, -c.size))
 
 
 def normal(difference: float, error: float, freedom: float) -> float:

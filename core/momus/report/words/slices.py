@@ -111,7 +111,9 @@ def _columns(s: Slices) -> list[Slice]:
     largest: dict[tuple[str, str], Slice] = {}
     for c in sorted(s.cells, key=lambda c: (not c.stands_out(s.alpha), -c.size)):
         largest.setdefault((c.critic, c.statistic), c)
-    return sorted(largest.values(), key=lambda c: (not c.stands_out(s.alpha), not c.wording.concrete, -c.size))
+    return sorted(
+        largest.values(), key=lambda c: (not c.stands_out(s.alpha), not c.wording.concrete, not c.leading, -c.size)
+    )
 
 
 def _cell(c: Slice | None, alpha: float) -> str:
