@@ -5,7 +5,7 @@ interval lies above δ. A strict rule fails unless its limit is shown to be kept
 intervals of a gate hold at once with probability 1 − α: α is shared by Bonferroni's bound among the limits of
 distances, and among the statistics of an axis, of which the one that speaks for it was chosen. If there are limits of
 changes too, these have half of it; their intervals hold at once by common bootstrap draws (`momus.history.change`).
-With slices, these have a share of their own (`momus.history.of_slices`).
+With slices, these have a share too (`momus.history.of_slices`).
 With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
 """
 

@@ -148,16 +148,16 @@ def measures(critic: Critic[Any], scored: list[Scores]) -> list[Measure]:
     if row_unit(critic) != "document" or not all(s.rows for s in scored):
         return []
     known = [s for s in tested_statistics(critic, list(scored[0].rows)) if s.decides and _is_mean(s)]
-    own = [s for s in known if s.name != NLL.name]
-    found = []
-    for s in own:
+    means = [s for s in known if s.name != NLL.name]
+    kept = []
+    for s in means:
         rows = [np.asarray(x.rows[s.rows]) for x in scored if isinstance(x.rows.get(s.rows), np.ndarray)]
         if len(rows) == len(scored) and all(r.ndim == 2 and r.shape[1] == 2 for r in rows):
-            found.append(Measure(s, tuple(_ratios(r, x.scored) for r, x in zip(rows, scored, strict=True))))
-    if not found and has_latents(critic):
+            kept.append(Measure(s, tuple(_ratios(r, x.scored) for r, x in zip(rows, scored, strict=True))))
+    if not kept and has_latents(critic):
         values = tuple(np.where(x.scored & (x.steps > 0), x.per_step, np.nan) for x in scored)
-        found.append(Measure(NLL, values))
-    return found
+        kept.append(Measure(NLL, values))
+    return kept
 
 
 def _is_mean(s: Statistic) -> bool:

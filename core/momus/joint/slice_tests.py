@@ -39,13 +39,13 @@ def slices_of(
     known = measures(critic, scored)
     if not known or not codes:
         return ()
-    found = []
+    by_text = []
     for k, other in enumerate(scored[1:], 1):
         units = Units.of(scored[0], other, settings.paired)
         for of_field in codes:
             sides = of_field.numbers[0], of_field.numbers[k]
-            found.append(_of_field(critic, known, k, units, sides, of_field, other.corpus, settings))
-    return tuple(found)
+            by_text.append(_of_field(critic, known, k, units, sides, of_field, other.corpus, settings))
+    return tuple(by_text)
 
 
 def _of_field(

@@ -140,8 +140,8 @@ class Slices:
 
     def outstanding(self) -> list[Slice]:
         """Cells of slices that stand out: what a reader can count and others move with first, then the largest."""
-        found = [c for c in self.cells if c.stands_out(self.alpha)]
-        return sorted(found, key=lambda c: (not c.wording.concrete, not c.leading, -c.size))
+        cells = [c for c in self.cells if c.stands_out(self.alpha)]
+        return sorted(cells, key=lambda c: (not c.wording.concrete, not c.leading, -c.size))
 
 
 def normal(difference: float, error: float, freedom: float) -> float:

@@ -142,7 +142,7 @@ def win_sentences(wins: Sequence[Win], told: Sequence[tuple[str, str, str]], alp
     lines = []
     for name in dict.fromkeys(w.generated for w in wins):
         sure = [w for w in wins if w.generated == name and w.p_adjusted <= alpha and w.wording.direction]
-        # of axes that do not differ, only what is far from chance: wins have a level of their own
+        # of axes that do not differ, only what is far from chance: wins are adjusted apart from axes
         axes = {critic for critic, _, of in told if of == name}
         rows = {statistic for critic, statistic, of in told if of == name}
         sure = [w for w in sure if _one_sided(w) >= MOSTLY or (w.critic in axes and w.statistic not in rows)]
