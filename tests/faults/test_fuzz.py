@@ -132,7 +132,7 @@ COMMANDS = {
             "--multiplicity",
             "--equivalence",
             "--control-for",
-            "--subgroups",
+            "--by",
             "--top",
             "--field",
             "--format",

@@ -107,10 +107,12 @@ def compare(
             help="Compare again among documents alike in these critics' values or --keep fields, e.g. length,topic.",
         ),
     ] = None,
-    subgroups: Annotated[
+    by: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help="Compare again by subgroup: quarters of these critics' values, or --keep fields."
+            "--by",
+            metavar="FIELDS",
+            help="Compare in slices too, such as each task: fields, comma-separated; auto: --keep fields that suit.",
         ),
     ] = None,
     refits: Annotated[
@@ -195,7 +197,7 @@ def compare(
             device=device,
             **vars(testing),
             control_for=tuple(comma_separated(control_for) or ()),
-            subgroups=tuple(comma_separated(subgroups) or ()),
+            by=tuple(comma_separated(by) or ()),
             refits=refits,
             top=top,
             reporter=Silent() if quiet else default_reporter(lines=True),

@@ -92,7 +92,7 @@ PANELS = {
     ),
     "Statistics": (
         *("critics", "label", "labels", "config", "permutations", "resamples", "multiplicity", "paired"),
-        *("equivalence", "register", "pairwise", "control_for", "subgroups", "refits", "seed", "defects"),
+        *("equivalence", "register", "pairwise", "control_for", "refits", "seed", "defects"),
         *("strengths", "sizes", "by", "replacement", "splits", "power_splits", "wide", "alpha", "power", "classes"),
         *("trust", "device", "sample", "sample_seed"),
     ),

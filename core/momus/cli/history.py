@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from momus.cli.options import Json
+from momus.cli.gated import Compared, print_short
+from momus.cli.options import Json, expanded
 from momus.cli.printing import echo, print_json, print_narrow
 
 CorpusPairs = Annotated[
@@ -63,8 +64,10 @@ def corpus_pairs(names: list[str] | None) -> list[tuple[str, str]]:
     return pairs
 
 
+@expanded
 def gate(
-    run: Annotated[str, typer.Argument(help="Run folder.")],
+    run: Annotated[str | None, typer.Argument(help="Run folder; with --against, where it is written.")] = None,
+    compared: Compared = Compared(),
     baseline: Annotated[
         str | None, typer.Option("--baseline", metavar="RUN", help="Run folder that --max-worse compares with.")
     ] = None,
@@ -117,9 +120,13 @@ def gate(
     A rule for all axes leaves out those that these texts have nothing to be tested
     by, and says why; a rule that names such an axis cannot be decided, and fails.
 
+    With --against and --generated, texts are compared first, in slices of their
+    tasks too; the run is kept, and the same texts are not compared again.
+
     Example:
 
       [bold]momus gate runs/v2 --baseline runs/v1 --max-worse 0.5 --max length=2[/bold]
+      [bold]momus gate --against old=logs/a --generated new=logs/b[/bold]
 
     Next: `momus diff` shows what changed.
     """
@@ -144,12 +151,17 @@ def gate(
         refuse_irregular(Path(chosen.sequential))
     if junit is not None:
         check_output(junit, JUNIT, [rules])
-    looked_at = KeptRun.read(run)
+    folder = compared.folder(run)
+    if compared.against is not None:
+        compared.compare(folder)
+    looked_at = KeptRun.read(folder)
     if looked_at.against and chosen.empty:
         chosen = chosen.updated(require=(NOT_BEYOND_ITSELF,))
     result = gate_run(looked_at, chosen)
     if as_json:
         print_json({"passed": result.passed, **asdict(result)})
+    elif compared.against is not None:
+        print_short(result, folder)
     else:
         print_narrow(on_terminal(gate_blocks(result, whole=False)))
     if junit is not None:

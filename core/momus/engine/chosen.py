@@ -16,8 +16,7 @@ from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
 from momus.critic.registry import check_name, family_class, located, make_critics, named
 from momus.errors import CriticError, MissingExtraError, MomusError, PluginError, UsageError
-from momus.joint.axes import covariate
-from momus.joint.subgroups import check_values
+from momus.joint.slice_fields import codes_of, fields_of
 from momus.plugins import CRITICS, critic_names, registered
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings
@@ -195,41 +194,37 @@ def _check_laws(critic: Any) -> None:
 
 
 def check_asked(settings: Settings, critics: Sequence[Critic[Any]], texts: Texts) -> None:
-    """Check that every covariate and subgroup is a critic of documents that runs, or a field of all texts.
+    """Check that every covariate is a critic of documents that runs or a field of all texts, and every slice a field.
 
     Raises
     ------
     UsageError
-        It is neither, or a field has too many values for subgroups.
+        It is neither, or a field has too many values for slices.
     """
     documents = [c.name for c in critics if not isinstance(c, RunningTextCritic)]
     laws = [c.name for c in critics if isinstance(c, RunningTextCritic)]
-    for option, names in (("control_for", settings.control_for), ("subgroups", settings.subgroups)):
-        for name in dict.fromkeys(names):
-            if name in documents:
-                continue
-            if name in laws:
-                raise UsageError(
-                    f"{arg(option, [name])}: this critic scores blocks of running text, not documents",
-                    hint=_choices(documents, texts),
-                )
-            _check_field(option, name, documents, texts)
+    codes_of(settings.by, (texts.real, *texts.generated))
+    for name in dict.fromkeys(settings.control_for):
+        if name in documents:
+            continue
+        if name in laws:
+            raise UsageError(
+                f"{arg('control_for', [name])}: this critic scores blocks of running text, not documents",
+                hint=_choices(documents, texts),
+            )
+        _check_field(name, documents, texts)
 
 
-def _check_field(option: str, name: str, documents: Sequence[str], texts: Texts) -> None:
+def _check_field(name: str, documents: Sequence[str], texts: Texts) -> None:
     for corpus in (texts.real, *texts.generated):
         if all(value is None for value in corpus.field(name)):
             near = difflib.get_close_matches(name, [*documents, *_fields(texts)], n=1)
             guess = f"did you mean {near[0]!r}? " if near else ""
             raise UsageError(
-                f"{arg(option, [name])}: no critic of documents that runs has this name, and no document of "
+                f"{arg('control_for', [name])}: no critic of documents that runs has this name, and no document of "
                 f"{corpus.name!r} has such a field",
                 hint=guess + _choices(documents, texts),
             )
-    # only subgroups make a row per value; covariates are cut into bins
-    if option == "subgroups":
-        for corpus in texts.generated:
-            check_values(covariate(name, (), texts.real, corpus))
 
 
 def _choices(documents: Sequence[str], texts: Texts) -> str:
@@ -238,7 +233,4 @@ def _choices(documents: Sequence[str], texts: Texts) -> str:
 
 
 def _fields(texts: Texts) -> list[str]:
-    """Names of the metadata fields that some document of each text has."""
-    rows = [corpus.table["fields"].to_pylist() for corpus in (texts.real, *texts.generated)]
-    # `or ()`: a document without fields has null
-    return sorted(set.intersection(*({key for row in side for key, _ in row or ()} for side in rows)))
+    return fields_of((texts.real, *texts.generated))

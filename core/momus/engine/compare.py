@@ -41,6 +41,9 @@ from momus.engine.run_critic import Work
 from momus.errors import UsageError
 from momus.joint.analyses import analyse
 from momus.joint.nearer import nearer_of
+from momus.joint.slice_fields import reading_slices
+from momus.joint.slices import together
+from momus.joint.wins import adjusted_wins
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter
@@ -129,6 +132,7 @@ def planned(request: Request) -> Run:
     timed = Timed(request.reporter or default_reporter())
     started, clock = datetime.now(UTC), time.perf_counter()
     settings, large, notes = request.settings, None, list[str]()
+    request = replace(request, reading=reading_slices(request.reading, settings.by))
     if settings.against:
         notes = whole_notes(request.reference, request.generated, request.reading)
     else:
@@ -222,7 +226,13 @@ def judged(run: Run, texts: Texts) -> None:
         # before the joint analyses, whose ranks read the bands of these verdicts
         adjust_all(results, texts, settings)
         few, *others = texts.analysed
-        results.joint = analyse(results.axes, results.verdicts, few, others, settings, run.timed, pool)
+        joint = analyse(results.axes, results.verdicts, few, others, settings, run.timed, pool)
+    alpha = 1 - settings.confidence
+    results.joint = replace(
+        joint,
+        slices=together([s for r in results.results for s in r.slices], alpha),
+        wins=adjusted_wins([w for r in results.results for w in r.wins]),
+    )
 
 
 def compared_with_real(run: Run, texts: Texts) -> None:

@@ -20,6 +20,7 @@ from momus.critic.source import source_change, source_digest
 from momus.critic.splitting import documents_to_fit, icu_of, splitting_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
+from momus.files import plain
 from momus.outputs import copy_folder
 from momus.rows.folder import RowFolder
 from momus.runs.folder import RunFolder
@@ -34,9 +35,9 @@ from momus.verdicts.settings import Settings
 if TYPE_CHECKING:
     from momus.critic import Critic
 
-RESULT_FORMAT = 9
+RESULT_FORMAT = 10
 """Of the results that a run folder keeps; a result in another format is computed again."""
-WITHOUT_EFFECT = ("device", "multiplicity", "control_for", "subgroups")
+WITHOUT_EFFECT = ("device", "multiplicity", "control_for")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
 NAMED = 5
 """Critics that a line names; of more, it counts the others."""
@@ -56,7 +57,7 @@ def critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, fami
         "real": texts.real.identity,
         "generated": {c.name: c.identity for c in texts.generated},
         **icu_of(corpora),
-        **{name: value for name, value in asdict(settings).items() if name not in WITHOUT_EFFECT},
+        **{name: value for name, value in plain(asdict(settings)).items() if name not in WITHOUT_EFFECT},
     }
 
 

@@ -23,6 +23,9 @@ from momus.engine.refits import with_spread
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
 from momus.engine.showing import few_notes, with_shown
 from momus.estimator import json_params
+from momus.joint.slice_fields import codes_of
+from momus.joint.slice_tests import slices_of
+from momus.joint.wins import wins_of
 from momus.progress import Timed
 from momus.runs.folder import RunFolder
 from momus.runs.orders import order_notes
@@ -99,6 +102,13 @@ def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
             return kept
     measurement = measured(critic, texts, settings, folder, work.reuse, timed)
     result = replace(described(measurement, settings, work.axes), signature=signature)
+    with timed.stage("testing", "slices"):
+        codes = codes_of(settings.by, measurement.texts.analysed) if settings.by else []
+        result = replace(
+            result,
+            slices=slices_of(measurement.critic, measurement.sampled, codes, settings),
+            wins=wins_of(measurement.critic, measurement.sampled, settings),
+        )
     result = replace(result, verdicts=verdicts_of(measurement, work, timed), pairs=pairs_of(measurement, work, timed))
     # verdicts first: the spread is written into them, and examples follow the one that leads
     result = with_spread(result, measurement, settings, timed)

@@ -5,6 +5,7 @@ interval lies above δ. A strict rule fails unless its limit is shown to be kept
 intervals of a gate hold at once with probability 1 − α: α is shared by Bonferroni's bound among the limits of
 distances, and among the statistics of an axis, of which the one that speaks for it was chosen. If there are limits of
 changes too, these have half of it; their intervals hold at once by common bootstrap draws (`momus.history.change`).
+With slices, these have a share too (`momus.history.of_slices`).
 With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
 """
 
@@ -23,6 +24,7 @@ from momus.files import write_sealed
 from momus.history.checks import Check, Status, decide_changes, decide_distances
 from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
+from momus.history.of_slices import decide_slices
 from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock
@@ -53,6 +55,8 @@ class GateResult:
         The look, if the gate keeps a state.
     model
         Name of the reference, where that is text of a model.
+    sliced
+        Whether rules were decided in slices too.
     """
 
     run: str
@@ -65,6 +69,7 @@ class GateResult:
     level: float
     look: Look | None = None
     model: str = ""
+    sliced: bool = False
 
     @property
     def failed(self) -> list[Check]:
@@ -138,9 +143,14 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
     state = Path(rules.sequential)
     looks = read_looks(state, alpha, run.identity) if rules.sequential else None
     level = alpha if looks is None else spent(alpha, looks.number + 1)
-    families = int(bool(rules.max or (rules.require and looks is not None))) + int(bool(rules.max_worse))
+    # with slices, required findings share the level too, so that all rules keep it together
+    sliced = bool(run.slices and (rules.max or rules.require))
+    by_level = looks is not None or sliced
+    families = int(bool(rules.max or (rules.require and by_level))) + int(bool(rules.max_worse)) + int(sliced)
     share = level / max(families, 1)
-    decisions = [decide_distances(run, corpora, rules, share, looks is not None)]
+    decisions = [decide_distances(run, corpora, rules, share, by_level)]
+    if sliced:
+        decisions.append(decide_slices(run, corpora, rules, share))
     inputs: list[InputChange] = []
     if baseline is not None:
         pairs = [(one, other) for one, other in matching_corpora(baseline, run) if other in corpora]
@@ -166,6 +176,7 @@ def _gate(run: KeptRun | str | Path, rules: Rules) -> GateResult:
         level=level,
         look=look,
         model=run.reference if run.against else "",
+        sliced=sliced,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,8 @@ from momus.critic.registry import load_critic
 from momus.critic.source import UNKNOWN
 from momus.errors import StoreError, UsageError
 from momus.joint.axes import AxisRows
-from momus.runs.folder import RunFolder
+from momus.joint.slices import Slices
+from momus.runs.folder import JOINT, RunFolder, read_joint
 from momus.runs.kept import KeptTexts, read_kept_texts
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import speaking
@@ -129,6 +131,11 @@ class KeptRun:
             if v.generated == generated and v.reference == self.reference:
                 rows.setdefault(v.critic, {})[v.statistic] = v
         return rows
+
+    @cached_property
+    def slices(self) -> tuple[Slices, ...]:
+        """Differences in slices; none if the run was not asked for any."""
+        return read_joint(self.path / JOINT).slices
 
     def headlines(self, generated: str) -> dict[str, Verdict]:
         """Headline verdicts of a generated corpus, by critic: their statistics are the same in all runs."""

@@ -229,7 +229,7 @@ def gate_notes(result: GateResult) -> list[str]:
     else:
         how = "A rule fails if the interval lies wholly above its limit"
     notes.append(f"{how}. All intervals hold at once ({percentage(1 - result.level)}).")
-    if any(c.rule == "require" for c in result.checks) and result.look is None:
+    if any(c.rule == "require" for c in result.checks) and result.look is None and not result.sliced:
         notes.append("Required findings are those of the run: its intervals, and p adjusted over its table.")
     if result.look is not None:
         look = result.look

@@ -1,1 +1,1 @@
-"""Analyses of all axes of a run at once: ranks, adjustment, subgroups, planning."""
+"""Analyses of all axes of a run at once: ranks, adjustment, slices, planning."""

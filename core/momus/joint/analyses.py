@@ -1,10 +1,10 @@
-"""Analyses of all axes of a run at once: ranks, adjustment, subgroups."""
+"""Analyses of all axes of a run at once: ranks, adjustment, slices, wins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,8 @@ from momus.files import plain
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.axes import AxisRows
 from momus.joint.ranks import Ranking, ranks
-from momus.joint.subgroups import Subgroups, subgroup_effects
+from momus.joint.slices import Slices
+from momus.joint.wins import Win
 from momus.progress import Timed
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -30,16 +31,19 @@ class Joint:
         Ranks of the generated corpora by their distance from real text; None with fewer than two.
     adjusted
         Headline rows within bins of the covariates that were asked for (``control_for``).
-    subgroups
-        Headline rows by subgroup (``subgroups``).
+    slices
+        Differences in slices (``by``), of all critics.
+    wins
+        Shares of prompts on which a statistic is larger in the generated text.
     nearer
         Which of two models is nearer to real text, where one is the reference and real text is given too.
     """
 
     ranking: Ranking | None = None
     adjusted: tuple[AdjustedRow, ...] = ()
-    subgroups: tuple[Subgroups, ...] = field(default=())
     nearer: tuple[Nearer, ...] = ()
+    slices: tuple[Slices, ...] = ()
+    wins: tuple[Win, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers; numbers that do not exist are null."""
@@ -61,7 +65,7 @@ def analyse(
     Raises
     ------
     UsageError
-        A covariate or subgroup is neither a critic of the run nor a metadata field.
+        A covariate is neither a critic of the run nor a metadata field.
     """
     if not axes:
         return Joint()
@@ -69,9 +73,6 @@ def analyse(
         adjusted = (
             adjusted_verdicts(axes, settings.control_for, real, generated, settings) if settings.control_for else []
         )
-        subgroups = [
-            s for by in settings.subgroups for c in generated for s in subgroup_effects(axes, by, real, c, settings)
-        ]
     ranking = None
     if len(generated) > 1:
         task = _ranking(axes, verdicts, [real, *generated], settings)
@@ -79,7 +80,7 @@ def analyse(
         begun = None if pool is None else pool.submit(task)
         with timed.stage("all axes", "ranks"):
             ranking = task() if begun is None else begun.result()
-    return Joint(ranking, tuple(adjusted), tuple(subgroups))
+    return Joint(ranking, tuple(adjusted))
 
 
 def _ranking(

@@ -9,9 +9,11 @@ from momus.arguments import arg
 from momus.report.against_view import against_view
 from momus.report.safe import one_line
 from momus.report.wide import wide_view
+from momus.report.words.blocks import terminal_blocks
 from momus.report.words.format import plain_text
 from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import largest_gaps, legend, overuse_lines, unscored_lines
+from momus.report.words.slices import slice_blocks
 from momus.report.words.table import Overview, overview, short_names, shortened
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
@@ -63,6 +65,8 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
     if every or wide:
         parts += [Text(""), wide_view(comparison, every)]
     else:
+        slices = terminal_blocks(slice_blocks(answer.slices, every=False), narrow=True)
+        parts += [Text(""), *slices] if slices else []
         notes = [*comparison.warnings, *(f"{line}." for line in unscored_lines(comparison.results))]
         parts += [Text(""), *_warnings([one_line(w) for w in notes])] if notes else []
     return Group(*parts)

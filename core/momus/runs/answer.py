@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Overused, Table
 from momus.joint.ranks import ALL_AXES, RankRow
+from momus.joint.slices import Slices
+from momus.joint.wins import Win
 from momus.runs.broken import Broken, broken_of
 from momus.runs.findings import GENERAL, LEADING, Finding, findings_of_axis, in_order, significant
 from momus.verdicts.table import speaking
@@ -202,6 +204,8 @@ class Answer:
         What is broken, told before anything else; None if no critic looked for faults.
     reference
         Name of the text that all are compared with.
+    slices, wins, alpha
+        What is said of slices and pairs of answers, and the level of findings.
     """
 
     corpora: tuple[CorpusAnswer, ...]
@@ -211,6 +215,9 @@ class Answer:
     layout: str = ""
     broken: tuple[Broken, ...] | None = None
     reference: str = "real"
+    slices: tuple[Slices, ...] = ()
+    wins: tuple[Win, ...] = ()
+    alpha: float = 0.05
 
     @property
     def nearest(self) -> CorpusAnswer | None:
@@ -263,6 +270,9 @@ def answer_of(comparison: Results) -> Answer:
         str(comparison.signature.get("layout", "")),
         broken_of(comparison.results),
         comparison.verdicts[0].reference if comparison.verdicts else "real",
+        comparison.joint.slices,
+        comparison.joint.wins,
+        comparison.verdicts[0].alpha if comparison.verdicts else 0.05,
     )
 
 

@@ -341,6 +341,8 @@ def _check_names(comparison: Results, path: Path) -> None:
             (file, "corpus", name, corpora)
             for name in (*(u.corpus for u in r.unscored), *(d.corpus for d in documents))
         ]
+    named += [(JOINT, "corpus", s.generated, generated) for s in comparison.joint.slices]
+    named += [(JOINT, "corpus", w.generated, generated) for w in comparison.joint.wins]
     for file, what, name, known in named:
         if name not in known:
             raise StoreError(f"{path / file}: {what} is {shown(name)}, expected one of {', '.join(known)}", hint=AGAIN)

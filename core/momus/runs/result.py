@@ -14,6 +14,8 @@ from momus.critic.fitted import FittedOn
 from momus.critic.scores import Scores
 from momus.evidence import Chart, Evidence, MarkedDocument, to_json
 from momus.joint.analyses import Joint
+from momus.joint.slices import Slices
+from momus.joint.wins import Win
 from momus.runs.examples import Example
 from momus.verdicts.decomposition import Parts
 from momus.verdicts.verdict import Verdict
@@ -80,6 +82,8 @@ class CriticResult:
         What a reader should know about the fitted critic; those marked as warnings make its verdicts doubtful.
     versions
         What it says of versions of a model, where one is the reference.
+    slices, wins
+        What it says of slices, and of pairs of answers, before it is adjusted over critics.
     signature
         What the result depends on; equal signatures give equal results.
     """
@@ -105,6 +109,8 @@ class CriticResult:
     unscored: Sequence[Unscored] = ()
     notes: Sequence[Note] = ()
     versions: Versions | None = None
+    slices: Sequence[Slices] = ()
+    wins: Sequence[Win] = ()
     signature: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -131,6 +137,8 @@ class CriticResult:
             "unscored": [asdict(u) for u in self.unscored],
             "notes": [asdict(n) for n in self.notes],
             "versions": None if self.versions is None else asdict(self.versions),
+            "slices": [asdict(s) for s in self.slices],
+            "wins": [asdict(w) for w in self.wins],
             "signature": self.signature,
         }
 
@@ -179,7 +187,7 @@ class Results:
         Headline rows of all documents by critic, for analyses of several critics at once; empty in runs that were read
         from a folder.
     joint
-        Those analyses: ranks, adjustment, subgroups.
+        Those analyses: ranks, adjustment, slices, wins.
     left_out
         Critics that could not be fitted on the texts, and why.
     folder

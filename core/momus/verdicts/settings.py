@@ -39,8 +39,9 @@ class Settings:
         Whether to compare the generated corpora with each other too, by headline statistics.
     control_for
         Critics or metadata fields within bins of which every headline row is compared again.
-    subgroups
-        Critics or metadata fields by whose values every headline row is compared again, in subgroups.
+    by
+        Metadata fields in whose values, the slices, texts are compared again; ``auto`` for those that suit
+        (`momus.joint.slice_fields`).
     register
         The row of the atlas of human bands that serves where real text has no groups (`momus.verdicts.atlas`); empty
         for the median over all.
@@ -63,7 +64,7 @@ class Settings:
     equivalence: float | None = None
     pairwise: bool = False
     control_for: tuple[str, ...] = ()
-    subgroups: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
     refits: Annotated[int, Range(0, MOST_RESAMPLES)] = 0
     register: str = ""
     against: str = ""

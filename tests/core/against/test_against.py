@@ -292,7 +292,9 @@ def test_says_what_is_wrong(arguments: dict, said: str) -> None:
         momus.compare(generated={"new": answers(2, 10)}, **arguments)
 
 
-def test_compares_logs_of_two_tasks_task_by_task(tmp_path: Path, momus: Callable[..., tuple[int, str]]) -> None:
+def test_compares_logs_of_two_tasks_task_by_task(
+    tmp_path: Path, momus: Callable[..., tuple[int, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, seed in (("a", 1), ("b", 5)):
         (tmp_path / name).mkdir()
         for task, words in (("short", 30), ("long", 30 if name == "a" else 120)):
@@ -301,12 +303,22 @@ def test_compares_logs_of_two_tasks_task_by_task(tmp_path: Path, momus: Callable
             log = tmp_path / name / f"samples_{task}_2026-11-01T10-00-00.000000.jsonl"
             log.write_text("\n".join(map(json.dumps, rows)))
     texts = ["--against", f"old=lm-eval:{tmp_path}/a", "-g", f"new={tmp_path}/b", "-c", "length", "--no-out"]
-    code, said = momus("compare", *texts, "--keep", "task", "--subgroups", "task")
+    code, said = momus("compare", *texts, "--by", "task")
     assert code == 0, said
     assert "60 of old, 60 of new; compared prompt by prompt" in said
-    rows = {line.split("│")[1].strip(): line.split("│")[-1] for line in said.splitlines() if line.count("│") == 5}
-    assert float(rows["long"]) < 0.01 < float(rows["short"])
-    assert "Test of the same difference in all: length of documents: p = " in said
+    assert said.startswith("By task, new differs only in long, 30 of 60 answers: ")
+    monkeypatch.chdir(tmp_path)
+    line = ["gate", *texts[:-1]]
+    code, said = momus(*line)
+    assert code == 7
+    verdict, first, report = said.splitlines()[:3]
+    assert verdict.startswith("new-against-old: the gate failed in ")
+    assert first.startswith("By task, new differs only in long, 30 of 60 answers: ")
+    assert report == "Report: momus-runs/new-against-old/report.html"
+    written = (tmp_path / "momus-runs/new-against-old/critics/length/result.json").stat().st_mtime_ns
+    assert momus(*line)[0] == 7
+    assert (tmp_path / "momus-runs/new-against-old/critics/length/result.json").stat().st_mtime_ns == written
+    assert momus("gate", "--against", "old=a")[0] == 2
 
 
 def test_says_that_large_texts_are_read_whole_and_refuses_rows(

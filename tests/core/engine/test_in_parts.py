@@ -60,8 +60,8 @@ def test_pairs_of_prompts(both, written):
 
 @pytest.mark.slow
 def test_prompts_with_several_answers(both, written):
-    memory, parts = both(FEW, **written(prompts=20), subgroups=("length",))
-    assert parts.joint.subgroups
+    memory, parts = both(FEW, **written(prompts=20))
+    assert parts.joint.wins
     assert_same(memory, parts)
 
 

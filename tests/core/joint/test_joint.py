@@ -58,7 +58,7 @@ def run(tmp_path_factory):
         fit=corpus("fit", 9, 200),
         out=out,
         control_for=("length",),
-        subgroups=("mode",),
+        by=("mode",),
         **OPTIONS,
     )
     return found, out, generated
@@ -74,15 +74,16 @@ def test_ranks_agree_with_the_truth(run):
     assert on_symbols["commas"] > on_symbols["same"]
 
 
-def test_adjustment_and_subgroups_are_those_asked_for(run):
+def test_adjustment_and_slices_are_those_asked_for(run):
     joint = run[0].joint
     assert {(r.critic, r.covariates) for r in joint.adjusted} == {("symbol-share", ("length",))}
     commas = next(r for r in joint.adjusted if r.generated == "commas")
     assert commas.p <= 0.05, "more commas among documents of equal length"
-    groups = next(s for s in joint.subgroups if s.generated == "commas" and s.critic == "symbol-share")
-    assert [s.name for s in groups.subgroups] == ["even", "odd"]
-    assert sum(s.n_generated for s in groups.subgroups) == 80
-    assert groups.test.p > 0.001, "the field has nothing to do with the difference"
+    (slices,) = (s for s in joint.slices if s.generated == "commas")
+    cells = [c for c in slices.cells if c.critic == "symbol-share"]
+    assert [c.name for c in cells] == ["even", "odd"]
+    assert sum(c.n_generated for c in cells) == 80
+    assert not any(c.stands_out(0.05) for c in cells), "the field has nothing to do with the difference"
 
 
 def test_the_analyses_are_read_back_as_they_were(run, tmp_path):
@@ -99,7 +100,7 @@ def test_a_resumed_run_has_the_same_analyses(run):
     found, out, generated = run
     again = momus.compare(
         corpus("real", 0), generated, fit=corpus("fit", 9, 200), out=out, resume=True, control_for=("length",),
-        subgroups=("mode",), **OPTIONS,
+        by=("mode",), **OPTIONS,
     )  # fmt: skip
     assert not again.scores, "nothing was scored again"
     assert again.joint.to_json() == found.joint.to_json()

@@ -369,8 +369,7 @@ def test_independent_documents_are_rarely_warned_of():
 # Names of covariates
 
 
-@pytest.mark.parametrize("option", ["control_for", "subgroups"])
-def test_a_misspelt_covariate_is_refused_before_any_critic_is_fitted(option):
+def test_a_misspelt_covariate_is_refused_before_any_critic_is_fitted():
     class Unfit(Swears):
         """Must not be fitted."""
 
@@ -380,21 +379,21 @@ def test_a_misspelt_covariate_is_refused_before_any_critic_is_fitted(option):
             raise AssertionError("fitted before the names were checked")
 
     texts = lines(np.random.default_rng(0), 30)
-    with pytest.raises(UsageError, match=rf"{option}=\['unfitt'\]: no critic of documents that runs") as error:
-        momus.compare(texts, {"g": texts}, critics=[Unfit()], **{option: ("unfitt",)})
+    with pytest.raises(UsageError, match=r"control_for=\['unfitt'\]: no critic of documents that runs") as error:
+        momus.compare(texts, {"g": texts}, critics=[Unfit()], control_for=("unfitt",))
     assert "did you mean 'unfit'" in error.value.hint
     with pytest.raises(UsageError, match="blocks of running text") as error:
-        momus.compare(texts, {"g": texts}, critics=[Unfit(), "heaps"], **{option: ("heaps",)})
+        momus.compare(texts, {"g": texts}, critics=[Unfit(), "heaps"], control_for=("heaps",))
     assert "unfit" in error.value.hint
 
 
 def test_a_field_with_too_many_values_is_refused_before_any_critic_is_fitted():
-    texts = lines(np.random.default_rng(0), 30)
+    texts = lines(np.random.default_rng(0), 60)
     rows = [momus.Document.plain(f"d{i}", t) for i, t in enumerate(texts)]
     many = [momus.Document(d.id, d.sections, d.sectioned, fields={"topic": f"t{i}"}) for i, d in enumerate(rows)]
     corpus = Corpus.from_documents(many, name="real")
-    with pytest.raises(UsageError, match="too many for subgroups"):
-        momus.compare(corpus, {"g": corpus}, fit=texts, critics=["length"], subgroups=("topic",))
+    with pytest.raises(UsageError, match="too many for slices"):
+        momus.compare(corpus, {"g": corpus}, fit=texts, critics=["length"], by=("topic",))
 
 
 # Nothing is left out in silence

@@ -17,7 +17,7 @@ from momus.report.words.blocks import PrintedBlock
 from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
-from momus.report.words.leads import differing, following, leading_sentence
+from momus.report.words.leads import differing, following, leading_sentence, slice_lines, win_lines
 from momus.report.words.sentences import axes, says_what, size
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
@@ -48,7 +48,7 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
     sure = [d for d in against.directions if d.p_adjusted <= against.alpha]
     if sure:
         sentences.append(_direction(max(sure, key=lambda d: abs(d.difference)), against.reference))
-    return [*first, *sentences]
+    return [*slice_lines(answer), *first, *sentences, *win_lines(answer)]
 
 
 def _single(corpus: CorpusAnswer, reference: str) -> str:
@@ -280,7 +280,7 @@ def blocks_of(
     if not every and sure.rows:
         kept = [r for r, i in zip(sure.rows, against.topics, strict=True) if i.q <= against.alpha][:GAPS]
         sure = replace(sure, lines=sure.lines[:1], rows=kept) if kept else PrintedBlock()
-    blocks += [sure, *group_blocks(joint)]
+    blocks += [sure, *group_blocks(joint, every)]
     if every:
         blocks += [changes_block(against), directions_block(against)]
     return [b for b in blocks if b.title]

@@ -1,4 +1,4 @@
-"""The joint analyses in words: which text is nearest, and rows by subgroup or among documents that are alike.
+"""The joint analyses in words: which text is nearest, and rows in slices or among documents that are alike.
 
 And pairs of generated texts for readers: all of a few, the largest differences of very many.
 """
@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from momus.joint.adjusted import AdjustedRow
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
-from momus.joint.subgroups import Subgroups
 from momus.report.words.blocks import PrintedBlock
 from momus.report.words.format import number, p_value, rounded
+from momus.report.words.slices import slice_blocks, wins_block
 from momus.verdicts.verdict import Verdict
 
 ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "n", "p")
-SUBGROUPS = ("axis", "generated", "subgroup", "difference", "interval", "n", "p", "same in all?")
-"""Heads of the tables of adjusted rows and of subgroups."""
+"""Heads of the table of adjusted rows."""
 MANY = 3
 """Axes beyond which a reason that all of them have is not told of each by name."""
 PAIRS = 300
@@ -131,29 +130,6 @@ def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
     )
 
 
-def subgroup_cells(subgroups: Subgroups) -> list[tuple[str, ...]]:
-    """Cells of the table of subgroups: one row per subgroup, the test of equal differences in the first."""
-    test = subgroups.test
-    same = subgroups.reason or f"p = {p_value(test.p)} (Q {number(test.q)}, {test.freedom + 1} subgroups)"
-    cells: list[tuple[str, ...]] = []
-    for i, s in enumerate(subgroups.subgroups):
-        name = s.name or f"{number(s.low)} to {number(s.high)}"
-        r = s.result
-        cells.append(
-            (
-                subgroups.axis,
-                subgroups.generated,
-                name,
-                "–" if r is None else number(r.difference),
-                "–" if r is None or math.isnan(r.low) else f"[{number(r.low)}, {number(r.high)}]",
-                f"{s.n_real:,} | {s.n_generated:,}",
-                "–" if r is None else _p(r.p),
-                same if i == 0 else "",
-            )
-        )
-    return cells
-
-
 def _p(p: float) -> str:
     """A p-value, or a dash where all documents are alike and nothing was tested."""
     return "–" if math.isnan(p) else p_value(p)
@@ -164,23 +140,15 @@ def covariate_names(rows: Sequence[AdjustedRow]) -> str:
     return ", ".join(dict.fromkeys(c for r in rows for c in r.covariates))
 
 
-def group_blocks(joint: Joint) -> list[PrintedBlock]:
-    """Axes again by subgroup, such as task by task, and among documents that are alike."""
-    blocks = []
-    for by in dict.fromkeys(s.by for s in joint.subgroups):
-        cells = [c for s in joint.subgroups if s.by == by for c in subgroup_cells(s)]
-        several = len({c[1] for c in cells}) > 1
-        heads = "axis", *(("text",) if several else ()), by, *SUBGROUPS[3:7]
-        rows = [(c[0], *((c[1],) if several else ()), *c[2:7]) for c in cells]
-        same = [f"{c[0]}{f' of {c[1]}' if several else ''}: {c[7]}" for c in cells if c[7]]
-        notes = [f"Test of the same difference in all: {'; '.join(same)}."]
-        blocks.append(PrintedBlock(f"By {by}", (), heads, rows, notes, "lllr" if several else "llr"))
+def group_blocks(joint: Joint, every: bool = True) -> list[PrintedBlock]:
+    """Axes again in slices, such as task by task, prompt by prompt, and among documents that are alike."""
+    blocks = slice_blocks(joint.slices, every)
     if joint.adjusted:
         rows = [adjusted_cells(r) for r in joint.adjusted]
         blocks.append(
             PrintedBlock(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
         )
-    return blocks
+    return [*blocks, *([wins_block(joint.wins)] if joint.wins and every else [])]
 
 
 @dataclass(frozen=True)

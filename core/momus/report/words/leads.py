@@ -9,20 +9,32 @@ from momus.report.words.broken import broken_lines
 from momus.report.words.format import HUMAN
 from momus.report.words.joint import count
 from momus.report.words.sentences import axes, said, says_what
+from momus.report.words.slices import alike_sentences, slice_sentences, win_sentences
 from momus.runs.answer import Answer, CorpusAnswer
 from momus.text.counting import joined
 
 
 def first_sentences(answer: Answer) -> list[str]:
     """What is broken, then the answer: nearest text, what leads, on how many axes texts differ, what follows."""
-    sentences = broken_lines(answer.broken or (), answer.reference)
+    sentences = [*slice_lines(answer), *broken_lines(answer.broken or (), answer.reference)]
     sentences += [answer.layout] if answer.layout else []
     several = len(answer.corpora) > 1
     sentences += [_nearest(answer)] if several else []
     lead = leading_sentence(answer)
     sentences += [lead] if lead else []
     sentences += [] if several else [_single(answer.corpora[0])]
-    return sentences + following(answer)
+    return [*sentences, *following(answer), *win_lines(answer)]
+
+
+def slice_lines(answer: Answer) -> list[str]:
+    """In which slices the difference lives."""
+    return slice_sentences(answer.slices, HUMAN if answer.reference == "real" else answer.reference)
+
+
+def win_lines(answer: Answer) -> list[str]:
+    """Fields of which no slice stands out, and on how many prompts a text has more, where that is told."""
+    told = [(f.row.critic, f.row.statistic, f.row.generated) for f in answer.findings]
+    return [*alike_sentences(answer.slices), *win_sentences(answer.wins, told, answer.alpha)]
 
 
 def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:

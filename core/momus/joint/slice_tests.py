@@ -1,0 +1,227 @@
+"""The tests of slices: differences by slice and their relabellings, of one critic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momus.critic.scores import Scores
+from momus.inference.samples import indicator
+from momus.inference.spread import PAIR, between
+from momus.inference.weights import CHUNK, chunks
+from momus.joint.partners import Cells, Measure, Units, measures, shuffled
+from momus.joint.slice_fields import Codes
+from momus.joint.slices import FEWEST, Slice, Slices, deviates
+from momus.numeric.types import Floats, Ints
+from momus.verdicts.settings import Settings
+
+if TYPE_CHECKING:
+    from momus.critic import Critic
+
+RELABELLINGS = 999
+
+
+def slices_of(
+    critic: Critic[Any], scored: list[Scores], codes: Sequence[Codes], settings: Settings
+) -> tuple[Slices, ...]:
+    """The slices of a critic, not adjusted over critics yet; none if its rows are not documents.
+
+    Parameters
+    ----------
+    scored
+        Scores of the reference and of each generated text.
+    codes
+        The slice of each document of all texts, by field.
+    """
+    known = measures(critic, scored)
+    if not known or not codes:
+        return ()
+    by_text = []
+    for k, other in enumerate(scored[1:], 1):
+        units = Units.of(scored[0], other, settings.paired)
+        for of_field in codes:
+            sides = of_field.numbers[0], of_field.numbers[k]
+            by_text.append(_of_field(critic, known, k, units, sides, of_field, other.corpus, settings))
+    return tuple(by_text)
+
+
+def _of_field(
+    critic: Critic[Any],
+    known: Sequence[Measure],
+    k: int,
+    units: Units,
+    sides: tuple[Ints, Ints],
+    of_field: Codes,
+    generated: str,
+    settings: Settings,
+) -> Slices:
+    size = len(of_field.names)
+    cells = Cells.of(units, sides, size)
+    counts = np.array([np.bincount(side, minlength=size) for side in cells.slices])  # (2, K)
+    large = np.flatnonzero(counts.min(axis=0) >= FEWEST)
+    small = tuple(of_field.names[i] for i in range(size) if i not in set(large.tolist()))
+    tables = [Table.of(cells.means(m.values[0], m.values[k]), cells.slices, large, units.matched) for m in known]
+    tables_of = [(m, t) for m, t in zip(known, tables, strict=True) if len(t.kept)]
+    maxima = [np.zeros(RELABELLINGS), np.zeros(RELABELLINGS)]
+    for number, count in chunks(0, RELABELLINGS if tables_of else 0):
+        labels: Floats
+        if units.matched:
+            labels = units.signs(settings.seed, number, count)[cells.units[0]]
+        else:
+            labels = shuffled(cells.slices, settings.seed, number, count)
+        place = slice(number * CHUNK, number * CHUNK + count)
+        for _, table in tables_of:
+            for family, largest in enumerate(table.relabelled(labels)):
+                maxima[family][place] = np.maximum(maxima[family][place], largest)
+    rows = [c for m, table in tables_of for c in _cells_of(critic, m, table, of_field.names)]
+    kept = [tuple(np.round(side, 4).tolist()) if rows else () for side in maxima]
+    return Slices(generated, of_field.name, tuple(rows), of_field.names, small, kept[0], kept[1])
+
+
+@dataclass(frozen=True)
+class Table:
+    """The values of one statistic by cell, and how they are summed by slice.
+
+    Attributes
+    ----------
+    real, generated
+        Means of cells, 0 where they are missing: (cells,).
+    slices
+        The slice of each cell, −1 where it is not tested or has no value.
+    kept
+        Numbers of the slices that are tested, K of them, in the order of rows of all that follows.
+    """
+
+    real: Floats
+    generated: Floats
+    slices: tuple[Ints, Ints]
+    kept: Ints
+    matched: bool
+
+    @classmethod
+    def of(cls, values: tuple[Floats, Floats], slices: tuple[Ints, Ints], large: Ints, matched: bool) -> Table:
+        """From the means of cells, NaN where there are none."""
+        finite = [np.isfinite(v) for v in values]
+        if matched:
+            finite = [finite[0] & finite[1]] * 2
+        size = int(max((s.max(initial=-1) for s in slices), default=-1)) + 1
+        counts = np.array([np.bincount(s[f], minlength=size) for s, f in zip(slices, finite, strict=True)])
+        kept = np.array([i for i in large.tolist() if counts[:, i].min() >= FEWEST], dtype=np.int64)
+        place = np.full(size, -1)
+        place[kept] = np.arange(len(kept))
+        a, b = (np.where(f, place[s], -1) for s, f in zip(slices, finite, strict=True))
+        real, generated = (np.where(f, v, 0.0) for v, f in zip(values, finite, strict=True))
+        return cls(real, generated, (a, b), kept, matched)
+
+    def sums(self, values: Floats, numbers: Ints) -> Floats:
+        """Sums over the cells of each slice, of values (cells, B): (K, B)."""
+        held = numbers >= 0
+        return np.asarray(indicator(numbers[held], len(self.kept), np.ones(int(held.sum()))) @ values[held])
+
+    def counts(self) -> tuple[Floats, Floats]:
+        """Cells of each text in each slice, (K, 1)."""
+        a, b = (np.bincount(s[s >= 0], minlength=len(self.kept))[:, None].astype(np.float64) for s in self.slices)
+        return a, b
+
+    def differences(self, centred: bool = False, labels: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """Differences of means by slice, their variances and degrees of freedom, under labels: (K, B) each.
+
+        With ``centred``, the mean difference over all cells is taken off first.
+        """
+        difference = self._matched if self.matched else self._apart
+        return difference(centred, labels)
+
+    def _matched(self, centred: bool, labels: Floats | None) -> tuple[Floats, Floats, Floats]:
+        numbers, n = self.slices[0], self.counts()[0]
+        d = (self.generated - self.real)[:, None]
+        if centred:
+            d = d - d[numbers >= 0].mean()
+        moved = d if labels is None else d * labels
+        return (*_mean_and_variance(self.sums(moved, numbers), self.sums(d**2, numbers), n), n - 1)
+
+    def _apart(self, centred: bool, labels: Floats | None) -> tuple[Floats, Floats, Floats]:
+        numbers = np.concatenate(self.slices)
+        x = np.concatenate([self.real, self.generated])[:, None]
+        real = (np.arange(len(x)) < len(self.real)).astype(np.float64)[:, None]
+        # sums of squares lose digits where values are large beside their spread
+        x = x - x[numbers >= 0].mean()
+        if centred:
+            sides = [x[(numbers >= 0) & (real[:, 0] == side)].mean() for side in (1.0, 0.0)]
+            x = x - (sides[1] - sides[0]) * (1 - real)
+        labels = real if labels is None else labels
+        n = self.sums(labels, numbers)
+        whole = [self.sums(c, numbers) for c in (np.ones_like(x), x, x * x)]
+        ours = [n, self.sums(labels * x, numbers), self.sums(labels * x * x, numbers)]
+        theirs = [w - o for w, o in zip(whole, ours, strict=True)]
+        (a, va), (b, vb) = (_mean_and_variance(s, q, m) for m, s, q in (ours, theirs))
+        return b - a, va + vb, ours[0] + theirs[0] - 2
+
+    def rest(self, d: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """The difference in all other slices together, by slice, and its variance."""
+        n = np.minimum(*self.counts())
+        others = n.sum() - n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return ((n * d).sum(axis=0) - n * d) / others, ((n**2 * v).sum(axis=0) - n**2 * v) / others**2
+
+    def relabelled(self, labels: Floats) -> tuple[Floats, Floats]:
+        """The largest deviate of each relabelling, (B,): of differences, and from the other slices."""
+        moved = np.nan_to_num(deviates(*self.differences(False, labels))).max(axis=0)
+        d, v, freedom = self.differences(True, labels)
+        rest, variance = self.rest(d, v)
+        apart = np.nan_to_num(deviates(d - rest, v + np.maximum(variance, 0.0), freedom)).max(axis=0)
+        return moved, apart if len(self.kept) > 1 else np.zeros_like(moved)
+
+
+def _mean_and_variance(sums: Floats, squares: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """Means, and the variances of means; what is left of equal values by rounding is no variance."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = sums / n
+        scatter = squares - n * mean**2
+        return mean, np.where(scatter > 1e-12 * squares, scatter, 0.0) / ((n - 1) * n)
+
+
+def _cells_of(critic: Critic[Any], m: Measure, table: Table, names: Sequence[str]) -> list[Slice]:
+    d, v, freedom = (np.broadcast_to(x, (len(table.kept), 1))[:, 0] for x in table.differences())
+    rest, rest_v = (x[:, 0] for x in table.rest(d[:, None], v[:, None])) if len(d) > 1 else (np.zeros(1), np.zeros(1))
+    n = [c[:, 0] for c in table.counts()]
+    sides = zip((table.real, table.generated), table.slices, n, strict=True)
+    values = [table.sums(x[:, None], s)[:, 0] / c for x, s, c in sides]
+    held = table.real[table.slices[0] >= 0]
+    shrunk = _shrunk(d, v, freedom)
+    scale = float(held.std(ddof=1))
+    return [
+        Slice(
+            critic=critic.name,
+            axis=critic.axis,
+            statistic=m.statistic.name,
+            wording=m.statistic.wording,
+            name=names[int(number)],
+            n_real=int(n[0][i]),
+            n_generated=int(n[1][i]),
+            real_value=float(values[0][i]),
+            generated_value=float(values[1][i]),
+            difference=float(d[i]),
+            error=float(np.sqrt(v[i])),
+            freedom=float(freedom[i]),
+            shrunk=float(shrunk[i]),
+            rest=float(rest[i]),
+            rest_error=float(np.sqrt(v[i] + max(rest_v[i], 0.0))),
+            scale=scale,
+            leading=critic.reporting.leading,
+        )
+        for i, number in enumerate(table.kept)
+    ]
+
+
+def _shrunk(d: Floats, v: Floats, freedom: Floats) -> Floats:
+    """Differences drawn to their mean, by τ between slices (Paule & Mandel 1982) and the error of each."""
+    if len(d) < 3:
+        return d
+    tau2 = (between(d, v, float(freedom.mean())).value / PAIR) ** 2
+    total = tau2 + v
+    weights = 1 / np.where(total > 0, total, max(float(total.max()), 1.0))
+    centre = float(weights @ d / weights.sum())
+    return np.asarray(np.where(total > 0, centre + tau2 / np.where(total > 0, total, 1.0) * (d - centre), d))

@@ -1,0 +1,196 @@
+"""Slices: the difference between two texts in each value of a field, such as the task, judged in all of them at once.
+
+The statistics are those of each critic that are means over documents. Each prompt (or group, or document) counts once.
+Largest standardised differences over all statistics, axes and slices are taken from common relabellings within slices
+(max-T, Westfall & Young 1993), so that intervals hold at once, however many slices there are. A second family asks
+whether a slice differs from all others together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from momus.evidence import Wording
+from momus.numeric.types import Floats
+
+FEWEST = 10
+"""Units per side that a slice needs to be tested."""
+MOST = 1e6
+"""Largest standardised difference, of values that do not vary."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """One statistic in one slice.
+
+    Attributes
+    ----------
+    name
+        The value of the field.
+    n_real, n_generated
+        Prompts, groups or documents of each text in the slice.
+    real_value, generated_value
+        Means over these.
+    difference, low, high
+        generated − real, with its interval; those of all slices, statistics and axes hold at once.
+    error, freedom
+        Standard error of the difference and its degrees of freedom.
+    shrunk
+        The difference drawn to the mean of all slices, by the spread τ between slices and its own error (random
+        effects, as for bands).
+    rest, rest_error
+        The difference in all other slices together, and the standard error of what the slice differs from it by.
+    p, p_rest
+        Adjusted over all slices, statistics and axes: of no difference, and of no other difference than elsewhere.
+    scale
+        Standard deviation of the units of the reference over all slices.
+    leading
+        Whether other axes move with that of the critic, as all do with length.
+    """
+
+    critic: str
+    axis: str
+    statistic: str
+    wording: Wording
+    name: str
+    n_real: int
+    n_generated: int
+    real_value: float
+    generated_value: float
+    difference: float
+    error: float
+    freedom: float
+    shrunk: float
+    rest: float
+    rest_error: float
+    scale: float
+    leading: bool = False
+    low: float = 0.0
+    high: float = 0.0
+    p: float = 1.0
+    p_rest: float = 1.0
+
+    @property
+    def size(self) -> float:
+        """The difference as a normal deviate."""
+        return normal(abs(self.difference), self.error, self.freedom)
+
+    @property
+    def apart(self) -> float:
+        """What it differs from all other slices by, as a normal deviate."""
+        return normal(abs(self.difference - self.rest), self.rest_error, self.freedom)
+
+    def stands_out(self, alpha: float) -> bool:
+        """Whether the slice differs, and more than, or otherwise than, the others together."""
+        beyond = (self.difference - self.rest) * self.difference > 0
+        return self.p <= alpha and self.p_rest <= alpha and beyond
+
+
+@dataclass(frozen=True)
+class Slices:
+    """All slices of one field of one generated text, of one critic or of all.
+
+    Attributes
+    ----------
+    by
+        The field.
+    cells
+        One per statistic and slice that is tested.
+    names, small
+        All slices, and those with too few documents to be tested.
+    maxima, rest_maxima
+        The largest deviate of each relabelling, of differences and of what slices differ from the others by.
+    fields
+        Number of fields, among which the level is shared.
+    alpha
+        Level of the findings.
+    """
+
+    generated: str
+    by: str
+    cells: tuple[Slice, ...]
+    names: tuple[str, ...] = ()
+    small: tuple[str, ...] = ()
+    maxima: tuple[float, ...] = field(default=(), repr=False)
+    rest_maxima: tuple[float, ...] = field(default=(), repr=False)
+    fields: int = 1
+    alpha: float = 0.05
+
+    def p_of(self, size: float, rest: bool = False) -> float:
+        """The adjusted p-value of a deviate; beyond all relabellings, Bonferroni's bound if that is smaller."""
+        maxima = np.asarray(self.rest_maxima if rest else self.maxima)
+        if not len(self.cells) or not len(maxima):
+            return 1.0
+        p = (int((maxima >= size - 1e-9).sum()) + 1) / (len(maxima) + 1)
+        if size > maxima.max():
+            p = min(p, 2 * len(self.cells) * float(ndtr(-size)))
+        return min(1.0, p * self.fields)
+
+    def critical(self, level: float) -> float:
+        """The deviate that the largest of all exceeds with this probability."""
+        level /= self.fields
+        if level * (len(self.maxima) + 1) < 1:
+            bound = -float(ndtri(level / (2 * max(len(self.cells), 1))))
+            return max(bound, max(self.maxima, default=0.0))
+        return float(np.quantile(np.asarray(self.maxima), 1 - level, method="higher"))
+
+    def outstanding(self) -> list[Slice]:
+        """Cells of slices that stand out: what a reader can count and others move with first, then the largest."""
+        cells = [c for c in self.cells if c.stands_out(self.alpha)]
+        return sorted(cells, key=lambda c: (not c.wording.concrete, not c.leading, -c.size))
+
+
+def normal(difference: float, error: float, freedom: float) -> float:
+    """A difference as a normal deviate, of the same p as its t."""
+    return float(deviates(np.array(difference), np.array(error**2), np.array(freedom)))
+
+
+def deviates(difference: Floats, variance: Floats, freedom: Floats) -> Floats:
+    """Differences as normal deviates, of the same p as their t."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(difference == 0, 0.0, np.minimum(np.abs(difference) / np.sqrt(variance), MOST))
+    # of slices of few documents, t has heavy tails: deviates of all slices are alike
+    return np.asarray(-ndtri(np.maximum(stdtr(np.maximum(freedom, 1.0), -t), 1e-300)))
+
+
+def together(of_critics: Sequence[Slices], alpha: float) -> tuple[Slices, ...]:
+    """Put together the slices of all critics, by text and field, with p-values and intervals adjusted over all."""
+    fields = len({s.by for s in of_critics})
+    whole = []
+    for generated, by in dict.fromkeys((s.generated, s.by) for s in of_critics):
+        several = [s for s in of_critics if (s.generated, s.by) == (generated, by)]
+        filled = [s for s in several if s.cells]
+        joined = replace(
+            several[0],
+            cells=tuple(c for s in filled for c in s.cells),
+            maxima=_largest([s.maxima for s in filled]),
+            rest_maxima=_largest([s.rest_maxima for s in filled]),
+            fields=fields,
+            alpha=round(alpha, 12),
+        )
+        critical = joined.critical(alpha) if joined.cells else 0.0
+        cells = [
+            replace(
+                c,
+                low=c.difference - reach(c, critical),
+                high=c.difference + reach(c, critical),
+                p=joined.p_of(c.size),
+                p_rest=joined.p_of(c.apart, rest=True),
+            )
+            for c in joined.cells
+        ]
+        whole.append(replace(joined, cells=tuple(cells)))
+    return tuple(whole)
+
+
+def reach(c: Slice, critical: float) -> float:
+    """How far the interval of a cell reaches, at a deviate that is critical."""
+    return -float(stdtrit(max(c.freedom, 1.0), max(float(ndtr(-critical)), 1e-300))) * c.error
+
+
+def _largest(maxima: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(np.max(np.array(maxima), axis=0).tolist()) if maxima else ()

@@ -1,0 +1,183 @@
+"""Slices and wins: level, power, what is said of them, and what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import momus
+from momus import Corpus, Document, MomusError
+from momus.critic import Statistic, StatisticCritic
+from momus.critic.scores import Scores
+from momus.joint.slice_fields import codes_of
+from momus.joint.slice_tests import slices_of
+from momus.joint.slices import together
+from momus.joint.wins import adjusted_wins, interval, wins_of
+from momus.report.words.slices import alike_sentences, slice_blocks, slice_sentences, win_sentences
+from momus.verdicts.settings import Settings
+
+
+class Size(StatisticCritic):
+    """The number that stands in a document."""
+
+    name, axis, question = "size", "size of documents", "How large?"
+
+    def fit(self, real):
+        """Nothing to learn."""
+        return self
+
+    def sufficient_statistics(self, latents):
+        """Not used: the tests build scores."""
+        return {}
+
+    def statistics(self):
+        """The mean."""
+        return (Statistic.ratio("mean_size", "sizes", "mean size", ("smaller", "larger"), unit="words"),)
+
+
+def scores(name, values, prompts=None, groups=()):
+    n = len(values)
+    rows = {"sizes": np.column_stack([values, np.ones(n)])}
+    ids = [f"{name}{i}" for i in range(n)]
+    return Scores(
+        "size", name, ids, prompts or [None] * n, np.zeros(n), np.ones(n, int), [None] * n, rows, None, None, groups
+    )
+
+
+def corpus(name, kinds):
+    fields = [{} if k is None else {"kind": k} for k in kinds]
+    return Corpus.from_documents([Document(f"{name}{i}", (), fields=f) for i, f in enumerate(fields)], name)
+
+
+def judged(old, new, kinds, paired=True, groups=(), seed=0):
+    prompts = [f"p{i}" for i in range(len(old))] if paired else None
+    sides = [scores("old", old, prompts, groups), scores("new", new, prompts, groups)]
+    codes = codes_of(("kind",), [corpus("old", kinds), corpus("new", kinds)])
+    (slices,) = together(slices_of(Size(), sides, codes, Settings(seed=seed)), 0.05)
+    return slices
+
+
+KINDS = [f"k{i % 10}" for i in range(200)]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_level_holds_over_slices(paired):
+    rng = np.random.default_rng(5)
+    found = [judged(*np.exp(rng.normal(4, 0.5, (2, 200))), KINDS, paired) for _ in range(6)]
+    assert sum(any(c.p <= 0.05 for c in s.cells) for s in found) <= 2
+    assert not any(s.outstanding() for s in found)
+
+
+@pytest.mark.parametrize("groups", [(), [f"g{i // 4}" for i in range(200)]], ids=["prompts", "groups"])
+def test_a_slice_that_loses_text_is_found_and_named(groups):
+    old = np.exp(np.random.default_rng(0).normal(4, 0.5, 200))
+    new = np.where(np.array(KINDS) == "k3", 0.6 * old, old)
+    found = judged(old, new, KINDS, groups=groups)
+    assert [c.name for c in found.outstanding()] == ["k3"]
+    (cell,) = found.outstanding()
+    assert cell.low < cell.difference < cell.high < 0
+    (line,) = slice_sentences([found], "old")
+    assert line.startswith("By kind, new differs only in k3, 20 of 200 answers: 40 % smaller (mean size ")
+    (table,) = slice_blocks([found])
+    assert table.rows[0][:3] == ("k3", "20", "−40 %↓!")
+
+
+def test_slices_that_all_move_are_said_to_move_alike():
+    old = np.exp(np.random.default_rng(0).normal(4, 0.5, 200))
+    found = judged(old, 0.7 * old, KINDS)
+    assert all(c.p <= 0.05 for c in found.cells)
+    assert slice_sentences([found], "old") == []
+    assert alike_sentences([found]) == ["No slice of kind stands out: all 10 move alike, as far as is seen."]
+
+
+def test_unpaired_slices_agree_with_welch():
+    from scipy.stats import ttest_ind
+
+    rng = np.random.default_rng(1)
+    old, new = rng.normal(size=200), rng.normal(size=200) + 1e6
+    found = judged(old, new - 1e6, KINDS, paired=False)
+    first = np.array(KINDS) == "k0"
+    expected = ttest_ind((new - 1e6)[first], old[first], equal_var=False)
+    assert found.cells[0].difference / found.cells[0].error == pytest.approx(expected.statistic)
+
+
+def test_a_small_slice_is_drawn_to_the_others():
+    old = np.random.default_rng(2).normal(100, 10, 200)
+    found = judged(old, old + np.random.default_rng(3).normal(2, 10, 200), KINDS)
+    differences = np.array([c.difference for c in found.cells])
+    assert np.ptp([c.shrunk for c in found.cells]) < np.ptp(differences)
+
+
+def test_a_slice_too_small_is_named_and_not_tested():
+    kinds = ["large"] * 40 + ["rare"] * 4
+    values = np.random.default_rng(0).normal(size=44)
+    found = judged(values, values, kinds)
+    assert found.small == ("rare",)
+    assert {c.name for c in found.cells} == {"large"}
+    assert alike_sentences([found])[-1] == "Too small to test: rare."
+
+
+def test_fields_that_suit_are_taken_by_themselves():
+    texts = [
+        Corpus.from_documents(
+            [Document(f"{i}", (), fields={"task": "ab"[i % 2], "id": str(i), "one": "x"}) for i in range(60)], name
+        )
+        for name in ("a", "b")
+    ]
+    assert [c.name for c in codes_of(("auto",), texts)] == ["task"]
+    assert [len(c.names) for c in codes_of(("id",), texts)] == [4], "numbers are cut into quarters"
+    with pytest.raises(MomusError, match="no document of 'a' has such a field") as error:
+        codes_of(("tsk",), texts)
+    assert "id, one, task" in error.value.hint
+
+
+def test_wins_count_prompts_and_leave_ties_apart():
+    old = np.arange(100.0)
+    new = old + np.where(np.arange(100) < 10, 0, np.where(np.arange(100) < 95, 1, -1))
+    prompts = [f"p{i}" for i in range(100)]
+    (win,) = adjusted_wins(wins_of(Size(), [scores("old", old, prompts), scores("new", new, prompts)], Settings()))
+    assert (win.more, win.fewer, win.ties, win.prompts) == (85, 5, 10, 100)
+    assert win.low < win.share == 0.85 < win.high
+    assert win.p < 1e-9
+    assert win_sentences([win], [], 0.05) == ["Prompt by prompt, new is larger in 85 of 100 pairs (10 ties)."]
+    assert wins_of(Size(), [scores("old", old), scores("new", new)], Settings()) == ()
+
+
+@pytest.mark.parametrize("size", [1, 5], ids=["prompts", "groups"])
+def test_intervals_of_wins_hold(size):
+    rng = np.random.default_rng(size)
+    groups = np.arange(200) // size
+    held = 0
+    for _ in range(400):
+        shift = rng.normal(size=200 // size)[groups] if size > 1 else 0.0
+        low, high = interval(rng.normal(size=200) + shift > 0, groups, 0.05)
+        held += low <= 0.5 <= high
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def test_runs_read_back_and_gates_fail_by_slices(tmp_path):
+    from momus.history.gate import gate_run
+    from momus.history.rules import Rules
+
+    rng = np.random.default_rng(0)
+    words = np.array(["a", "cat", "dog", "runs", "over", "hill", "and", "far", "away", "with", "friends"])
+
+    def texts(name, share):
+        documents = []
+        for i in range(80):
+            text = " ".join(rng.choice(words, 30 + i % 7)[: None if i % 4 else int(share * 30)])
+            documents.append(replace(Document.plain(f"{name}{i}", text, f"p{i}"), fields={"kind": f"k{i % 4}"}))
+        return Corpus.from_documents(documents, name)
+
+    old, codes = texts("old", 1.0), {}
+    for name, share in (("same", 1.0), ("new", 0.6)):
+        out = tmp_path / name
+        found = momus.compare(
+            generated={name: texts(name, share)}, against={"old": old}, critics=["length"], by=("kind",), out=out,
+            permutations=99, resamples=99,
+        )  # fmt: skip
+        assert momus.read_comparison(out).joint.slices == found.joint.slices
+        codes[name] = gate_run(out, Rules(require=("not-beyond-itself",)))
+    assert codes["same"].passed
+    assert "length of documents in k0" in {c.axis for c in codes["new"].failed}
+    assert str(momus.read_comparison(tmp_path / "new")).startswith("By kind, new differs only in k0, 20 of 80 answers:")
