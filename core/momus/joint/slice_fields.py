@@ -45,7 +45,7 @@ def reading_slices(reading: ReadingOptions, by: Sequence[str]) -> ReadingOptions
 
     >>> options = reading_slices(ReadingOptions(keep=("topic",)), ["task", "auto"])
     >>> options.keep, options.needs
-    (('topic', 'task'), ('task', 'language', 'category', 'subject'))
+    (('topic', 'task'), ('language', 'category', 'subject'))
     """
     named = [name for name in by if name != AUTO]
     kept = replace(reading, keep=tuple(dict.fromkeys((*reading.keep, *named))))

@@ -157,7 +157,7 @@ def _blocks(text: str) -> Iterator[Block]:
     for place, token in enumerate(tokens):
         what, _, step = token.type.rpartition("_")
         if what in ("blockquote", "table"):
-            if step == "open" and not within:
+            if step == "open" and not within and (what == "table" or not depth):  # an item holds its quotations
                 content = _inner(tokens, place)
                 yield Block("table" if what == "table" else "quotation", 0, *_span(token, lines), content)
             within += token.nesting
@@ -207,11 +207,13 @@ def _item(tokens: Sequence[Token], place: int, depth: int, lines: _Lines) -> Ite
 
 
 def _held(tokens: Sequence[Token], place: int) -> Iterator[Token]:
-    """The text and code of an item, down to where the next item begins, or its own ends."""
+    """The text of an item without its tables, down to where the next item begins, or its own ends."""
+    tables = 0
     for token in tokens[place + 1 :]:
         if token.level <= tokens[place].level or token.type == "list_item_open":
             return
-        if token.type == "inline":
+        tables += token.nesting * (token.type in ("table_open", "table_close"))
+        if token.type == "inline" and not tables:
             yield token
 
 

@@ -19,6 +19,8 @@ QUOTES = str.maketrans("‘’‚‛ʼ`´“”„‟«»″", "'" * 7 + '"' * 7
 """One spelling for each apostrophe and quotation mark, character for character."""
 _OPENING = re.compile(r"(?<![^\s(\[{—-])\"(?=\S)")
 _CLOSING = re.compile(r"(?<=\S)\"")
+_ALONE = re.compile(r"(?<!\S)[“”](?!\S)")
+_KEPT, _RESTORED = str.maketrans("“”", "\ue000\ue001"), str.maketrans("\ue000\ue001", "“”")
 _DASH = re.compile(
     "[^\\S\n]*(?:[—―]|(?<![-\\d])[–‒](?!\\d)|(?<!-)-{2,3}(?!-))[^\\S\n]*|(?<=\\S)[^\\S\n]+-[^\\S\n]+(?=\\S)"
 )
@@ -81,8 +83,8 @@ def _kept(match: re.Match[str]) -> str:
 def folded(text: str) -> str:
     r"""Give quotation marks, apostrophes, dashes, ligatures, ellipses and spaces one spelling.
 
-    Double quotation marks open or close by where they stand, whatever their shape; one with spaces on both sides is
-    straight.
+    Double quotation marks open or close by where they stand, whatever their shape; one with spaces on both sides keeps
+    its own, so that tokens that are joined by spaces are read as they were.
 
     >>> folded("“It’s ﬁne” — he  said…") == folded("\"It's fine\"--he said...")
     True
@@ -91,7 +93,9 @@ def folded(text: str) -> str:
     if not ascii_only:
         text = INVISIBLE.sub("", text).translate(_LIGATURES)
     if not ascii_only or "`" in text or "''" in text:
-        text = _DOUBLE.sub('"', text).translate(QUOTES)
+        if "“" in text or "”" in text:
+            text = _ALONE.sub(lambda m: m[0].translate(_KEPT), text)
+        text = _DOUBLE.sub('"', text).translate(QUOTES).translate(_RESTORED)
     if "--" in text or " - " in text or not ascii_only:
         text = _HYPHEN.sub("-", _DASH.sub(" — ", text))
     if ".." in text or ". ." in text:

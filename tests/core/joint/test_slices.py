@@ -139,7 +139,7 @@ def test_wins_count_prompts_and_leave_ties_apart():
     assert (win.more, win.fewer, win.ties, win.prompts) == (85, 5, 10, 100)
     assert win.low < win.share == 0.85 < win.high
     assert win.p < 1e-9
-    assert win_sentences([win], [], 0.05) == ["Prompt by prompt, new is larger in 85 of 100 pairs (10 ties)."]
+    assert win_sentences([win], 0.05) == ["Prompt by prompt, new is larger in 85 of 100 pairs (10 ties)."]
     assert wins_of(Size(), [scores("old", old), scores("new", new)], Settings()) == ()
 
 

@@ -119,7 +119,7 @@ def test_prose_is_what_is_said_without_signs():
         "Then:",
         "Boil the water. It takes 5 minutes & a bit.",
         "Pour it.",
-        LONG,
+        LONG.replace('"a', "“a").replace('kettle"', "kettle”"),
         "Patience is everything.",
     ]
 

@@ -33,8 +33,7 @@ def slice_lines(answer: Answer) -> list[str]:
 
 def win_lines(answer: Answer) -> list[str]:
     """Fields of which no slice stands out, and on how many prompts a text has more, where that is told."""
-    told = [(f.row.critic, f.row.statistic, f.row.generated) for f in answer.findings]
-    return [*alike_sentences(answer.slices), *win_sentences(answer.wins, told, answer.alpha)]
+    return [*alike_sentences(answer.slices), *win_sentences(answer.wins, answer.alpha)]
 
 
 def leading_sentence(answer: Answer, reference: str = HUMAN) -> str:

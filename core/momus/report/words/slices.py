@@ -14,7 +14,7 @@ from momus.text.counting import counted, joined
 
 COLUMNS, ROWS, NAMED, TOLD = 3, 12, 3, 3
 """Statistics and slices in the short table; slices named in a sentence; wins in a sentence."""
-MOSTLY = 0.75
+MOSTLY = 0.9
 """Share of the prompts that differ from which on a win says more than a mean."""
 
 
@@ -130,22 +130,12 @@ def _cell(c: Slice | None, alpha: float) -> str:
     return f"{text}{arrow}{'!' * c.stands_out(alpha)}"
 
 
-def win_sentences(wins: Sequence[Win], told: Sequence[tuple[str, str, str]], alpha: float) -> list[str]:
-    """On how many prompts a text has more of a statistic, where that says more than means.
-
-    Parameters
-    ----------
-    told
-        Critic, statistic and text of findings. Wins of these, and of axes without any, are told if nearly all prompts
-        that differ do so in one direction.
-    """
+def win_sentences(wins: Sequence[Win], alpha: float) -> list[str]:
+    """On how many prompts a text has more of a statistic, if nearly all that differ do so in one direction."""
     lines = []
     for name in dict.fromkeys(w.generated for w in wins):
         sure = [w for w in wins if w.generated == name and w.p_adjusted <= alpha and w.wording.direction]
-        # of axes that do not differ, only what is far from chance: wins are adjusted apart from axes
-        axes = {critic for critic, _, of in told if of == name}
-        rows = {statistic for critic, statistic, of in told if of == name}
-        sure = [w for w in sure if _one_sided(w) >= MOSTLY or (w.critic in axes and w.statistic not in rows)]
+        sure = [w for w in sure if _one_sided(w) >= MOSTLY]
         sure.sort(key=lambda w: (not w.wording.concrete, -_one_sided(w), -max(w.more, w.fewer)))
         parts = list(dict.fromkeys(map(win_words, sure)))[:TOLD]
         if parts:
