@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+import momus
 from momus import Corpus
 from momus.evidence import Faulty, Table, from_json, to_json
 from momus.report.words.broken import broken_lines
@@ -76,3 +77,33 @@ def test_versions_tell_how_many_answers_changed():
     assert (told.pairs, told.equal, told.word) == (40, 38, 3.0)
     assert read(json.loads(json.dumps(write([told])))) == (told,)
     assert unchanged_answers(old, Corpus.from_texts(["so"] * 40, prompts=prompts)) is None
+
+
+def test_faults_of_few_groups_are_not_told_by_their_documents():
+    """Two of twelve authors never end their texts: 20 of 120 documents, and no more than chance among authors."""
+
+    def text(broken, seed, name):
+        rng = random.Random(seed)
+        words = ["rain", "stone", "cat", "runs", "under", "the", "old", "tree"]
+        sentence = lambda: " ".join(rng.sample(words, 6)).capitalize()  # noqa: E731
+        rows = [(f"{name}{a}-{i}", f"{name}{a}", a < broken) for a in range(12) for i in range(10)]
+        texts = [f"{sentence()}. {sentence()}{' the' if cut else '.'}" for *_, cut in rows]
+        return Corpus.from_texts(texts, [r[0] for r in rows], groups=[r[1] for r in rows], name=name)
+
+    told = {}
+    for broken in (2, 9):
+        run = momus.compare(
+            text(0, 1, "real"),
+            {"new": text(broken, 2, "new")},
+            fit=text(0, 3, "fit"),
+            critics=["faults"],
+            permutations=199,
+            resamples=99,
+            reporter=momus.progress.Silent(),
+        )
+        assert exceeds((0, 120), (10 * broken, 120)) < LEVEL / 100
+        told[broken] = broken_of(run.results)
+    assert told[2] == ()
+    (found,) = told[9]
+    assert found.fault.name == "broken-off"
+    assert found.high - found.low > 0.3, "twelve authors, not 120 documents"

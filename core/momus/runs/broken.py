@@ -5,7 +5,6 @@ Sentences are made of it in `momus.report.words.broken`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,12 +13,12 @@ from momus.evidence import Faulty, Table
 
 if TYPE_CHECKING:
     from momus.runs.result import CriticResult
+    from momus.verdicts.verdict import Verdict
 
 LEVEL = 0.02
 """Level at which each kind of fault is told: of some ten kinds, most are too rare to be told by chance."""
 MANY = 100
 """Rounds of a loop from which a single document is told."""
-Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,11 @@ class Broken:
     Attributes
     ----------
     low, high
-        95 % interval of the share of documents that have it (Wilson 1927).
+        95 % interval of the share of documents that have it (Wilson 1927), of fewer documents where those of a group
+        are alike.
     p
-        Probability of as many by chance, by Fisher's exact test, one-sided.
+        Probability of as many by chance, by Fisher's exact test, one-sided; of groups, at least that of the test of
+        the share by groups.
     alone
         Whether only the first document is told, since it says the same `MANY` times, and not the share.
     """
@@ -59,7 +60,7 @@ class Broken:
 def broken_of(results: Sequence[CriticResult]) -> tuple[Broken, ...] | None:
     """Collect what is broken, the largest share first; None if no critic looked for faults."""
     tables = [
-        (corpus, table)
+        (corpus, table, {v.statistic: v for v in result.verdicts if v.generated == corpus and _grouped(v)})
         for result in results
         for corpus, items in result.evidence
         for table in items
@@ -67,18 +68,39 @@ def broken_of(results: Sequence[CriticResult]) -> tuple[Broken, ...] | None:
     ]
     if not tables:
         return None
-    told = [b for corpus, table in tables for fault in table.faults if (b := _told(corpus, fault)) is not None]
+    told = [
+        b
+        for corpus, table, grouped in tables
+        for fault in table.faults
+        if (b := _told(corpus, fault, grouped.get(fault.of))) is not None
+    ]
     return tuple(sorted(told, key=lambda b: (b.alone, b.reference_share - b.share, b.generated)))
 
 
-def _told(corpus: str, fault: Faulty) -> Broken | None:
-    """A fault, if it is told."""
+def _grouped(v: Verdict) -> bool:
+    """Whether units of a test are larger than documents, or than pairs of them."""
+    return v.method.grouped or v.method.design not in ("documents", "pairs")
+
+
+def _told(corpus: str, fault: Faulty, grouped: Verdict | None) -> Broken | None:
+    """A fault, if it is told; where documents have groups, by the row of its share too, whose units they are."""
     p = exceeds(fault.real, fault.generated)
-    if p <= LEVEL:
-        return Broken(corpus, fault, *wilson(*fault.generated), p)
-    if fault.times >= MANY:
-        return Broken(corpus, fault, *wilson(*fault.generated), p, alone=True)
-    return None
+    documents, total = fault.generated
+    if grouped is not None:
+        p = max(p, 1.0 if grouped.p is None else grouped.p)
+        total = _independent(fault, grouped)
+        documents = round(documents * total / max(fault.generated[1], 1))
+    if p > LEVEL and fault.times < MANY:
+        return None
+    return Broken(corpus, fault, *wilson(documents, total), p, alone=p > LEVEL)
+
+
+def _independent(fault: Faulty, row: Verdict) -> int:
+    """As how many independent documents those of a generated text count, by the standard error of the row."""
+    (a, n), (b, m) = fault.real, fault.generated
+    variance = sum(k * (size - k) / size**3 for k, size in ((a, n), (b, m)) if size)
+    inflation = row.standard_error**2 / variance if row.standard_error and variance else 1.0
+    return max(round(m / max(inflation, 1.0)), 1) if m else 0
 
 
 def exceeds(real: tuple[int, int], generated: tuple[int, int]) -> float:
@@ -87,10 +109,10 @@ def exceeds(real: tuple[int, int], generated: tuple[int, int]) -> float:
     >>> round(exceeds((0, 200), (10, 200)), 5), exceeds((3, 200), (0, 200))
     (0.00087, 1.0)
     """
-    from scipy.stats import hypergeom
+    from scipy.stats import fisher_exact
 
     (a, n), (b, m) = real, generated
-    return float(hypergeom.sf(b - 1, n + m, a + b, m))
+    return float(fisher_exact([[b, m - b], [a, n - a]], alternative="greater").pvalue)
 
 
 def wilson(documents: int, total: int) -> tuple[float, float]:
@@ -99,8 +121,9 @@ def wilson(documents: int, total: int) -> tuple[float, float]:
     >>> tuple(round(x, 3) for x in wilson(1, 200))
     (0.001, 0.028)
     """
+    from scipy.stats import binomtest
+
     if not total:
         return 0.0, 1.0
-    share, z = documents / total, Z**2 / total
-    centre, half = share + z / 2, math.sqrt(z * (share * (1 - share) + z / 4))
-    return max((centre - half) / (1 + z), 0.0), min((centre + half) / (1 + z), 1.0)
+    interval = binomtest(documents, total).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
