@@ -181,3 +181,12 @@ def test_a_document_does_not_depend_on_others(critic):
     whole = critic.project(Corpus.from_texts(texts)).flags
     alone = [critic.project(Corpus.from_texts([t])).flags[0] for t in texts]
     assert np.array_equal(whole, np.array(alone))
+
+
+def test_loops_are_found_alike_where_places_need_more_bits(monkeypatch):
+    """Places of a text of more than 16 million signs do not fit beside a key."""
+    texts = ["So it went on. " * 40, "One and two and three. He left, and then he was gone for good." * 1, "No! " * 90]
+    before = find_loops(texts)
+    monkeypatch.setattr("momus_critics.faults.loops.PLACES", 4)
+    assert [loop is not None for loop in before] == [True, False, True]
+    assert find_loops(texts) == before

@@ -29,9 +29,10 @@ _ASCII = np.arange(128, dtype=np.uint8)
 _ASCII[ord("0") : ord("9") + 1] = _DIGIT
 _ASCII[ord("\t") : ord("\r") + 1] = _SPACE
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_PLACES = np.uint64(24)
+PLACES = 24
+"""Bits for the place of a sign."""
 CHUNK = 1 << 20
-"""Signs whose recurrences are sorted at once: places have 24 bits."""
+"""Signs whose recurrences are sorted at once; of one text, all."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LAYOUT = re.compile(r"(?m)[|{}\[\]<>=;\\\t]|^\s*(?:[-*+•#>]|\(?\w{1,3}[.)])\s|\":")
@@ -157,10 +158,15 @@ def _recurrences(signs: NDArray[np.integer], offsets: Ints) -> Ints:
     key ^= key >> np.uint64(29)
     key *= _MULTIPLIER
     within = owners[: len(key)] == owners[GRAM - 1 :]
-    # the upper 40 bits say which run it is, the lower 24 where it stands: one sort orders both
-    packed = (key >> _PLACES << _PLACES) | np.arange(len(key), dtype=np.uint64)
-    packed = np.sort(packed[within])
-    runs, at = packed >> _PLACES, (packed & np.uint64((1 << 24) - 1)).astype(np.int64)
+    if len(key) < 1 << PLACES:
+        # the upper 40 bits say which run it is, the lower 24 where it stands: one sort orders both
+        bits = np.uint64(PLACES)
+        packed = np.sort(((key >> bits << bits) | np.arange(len(key), dtype=np.uint64))[within])
+        runs, at = packed >> bits, (packed & np.uint64((1 << PLACES) - 1)).astype(np.int64)
+    else:  # of one very long text
+        at = np.flatnonzero(within)
+        at = at[np.argsort(key[at], kind="stable")]
+        runs = key[at]
     same = runs[1:] == runs[:-1]
     first, later = at[:-1][same], at[1:][same]
     distance[first] = later - first

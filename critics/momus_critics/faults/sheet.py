@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -158,10 +159,10 @@ def _cut(text: str, end: str | None) -> tuple[int, int] | None:
 def _of_words(texts: Sequence[str], prose: Prose, usual: Usual) -> Iterator[tuple[int, Fault]]:
     """Faults of words, by the document that has them."""
     foreign = foreign_sentences(prose, usual.common, usual.language)
-    first = {row: (name, tokens) for row, name, tokens in reversed(foreign)}
-    for row, (_, tokens) in first.items():
-        times = sum(other == row for other, *_ in foreign)
-        yield row, _at_tokens("foreign-language", texts[row], prose, tokens, times)
+    first = {row: tokens for row, _, tokens in reversed(foreign)}
+    times = Counter(row for row, *_ in foreign)
+    for row, tokens in first.items():
+        yield row, _at_tokens("foreign-language", texts[row], prose, tokens, times[row])
     odd = usual.words.misspelt(prose)
     owners = owners_of(prose.offsets)
     for row in np.unique(owners[odd]).tolist():

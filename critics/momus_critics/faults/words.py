@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -99,7 +100,7 @@ class WordModel(Estimator):
     def _symbols(self, prose: Prose) -> Ints:
         """The class of each token, (N,): a common word, or how a word ends."""
         common = {w: i for i, w in enumerate(self.words_[:COMMON])}
-        kinds = np.fromiter((common.get(w, -1) if w in common else _ending(w) for w in prose.words), np.int64)
+        kinds = np.fromiter((common[w] if w in common else _ending(w) for w in prose.words), np.int64)
         return kinds[prose.ids]
 
     def order(self, prose: Prose, shuffled: bool = False) -> Floats:
@@ -149,11 +150,16 @@ class WordModel(Estimator):
         many = (different >= SPELT) & (different > SHARE * words)
         return np.asarray(odd & many[owners])
 
+    @cached_property
+    def _lexicon(self) -> tuple[set[str], set[str], list[str]]:
+        """The words, all that stands in three letters in a row of one, and the letters, the most frequent first."""
+        pieces = {piece for w in self.words_ for piece in _threes(w)}
+        letters = Counter(c for w in self.words_ for c in w if c.isalpha()).most_common(LETTERS)
+        return set(self.words_), pieces, [letter for letter, _ in letters]
+
     def _odd(self, words: Sequence[str]) -> Bools:
         """Whether each word seems to be misspelt."""
-        known = set(self.words_)
-        pieces = {piece for w in self.words_ for piece in _threes(w)}
-        letters = [x for x, _ in Counter(c for w in self.words_ for c in w if c.isalpha()).most_common(LETTERS)]
+        known, pieces, letters = self._lexicon
 
         def is_odd(word: str) -> bool:
             if len(word) < SHORTEST or len(word) > LONGEST or word in known or not word.isalpha():
