@@ -14,6 +14,7 @@ from momus.text.blocks import MARKER, PROSE, Kind, read_blocks
 
 INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _SPACE = re.compile("[^\\S\n]{2,}|[^\\S\n ]")
+_OTHER_SPACE = re.compile("[\t\r\v\f]")
 _DOUBLE = re.compile("``|''")
 QUOTES = str.maketrans("‘’‚‛ʼ`´“”„‟«»″", "'" * 7 + '"' * 7)
 """One spelling for each apostrophe and quotation mark, character for character."""
@@ -21,9 +22,8 @@ _OPENING = re.compile(r"(?<![^\s(\[{—-])\"(?=\S)")
 _CLOSING = re.compile(r"(?<=\S)\"")
 _ALONE = re.compile(r"(?<!\S)[“”](?!\S)")
 _KEPT, _RESTORED = str.maketrans("“”", "\ue000\ue001"), str.maketrans("\ue000\ue001", "“”")
-_DASH = re.compile(
-    "[^\\S\n]*(?:[—―]|(?<![-\\d])[–‒](?!\\d)|(?<!-)-{2,3}(?!-))[^\\S\n]*|(?<=\\S)[^\\S\n]+-[^\\S\n]+(?=\\S)"
-)
+_DASH = re.compile(r"[—―]|(?<![-\d])[–‒](?!\d)|(?<!-)-{2,3}(?!-)|(?<=\S[^\S\n])-(?=[^\S\n]+\S)")
+"""Dashes, and hyphens that stand for them; patterns begin with the sign, since most places have none."""
 _HYPHEN = re.compile("[‐‑–‒]")
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0x2026: "..."}
 _ELLIPSIS = re.compile(r"\.(?:[^\S\n]?\.){2,}")
@@ -92,17 +92,22 @@ def folded(text: str) -> str:
     ascii_only = text.isascii()
     if not ascii_only:
         text = INVISIBLE.sub("", text).translate(_LIGATURES)
+    text = _single_spaces(text)
     if not ascii_only or "`" in text or "''" in text:
         if "“" in text or "”" in text:
             text = _ALONE.sub(lambda m: m[0].translate(_KEPT), text)
         text = _DOUBLE.sub('"', text).translate(QUOTES).translate(_RESTORED)
     if "--" in text or " - " in text or not ascii_only:
-        text = _HYPHEN.sub("-", _DASH.sub(" — ", text))
+        text = _HYPHEN.sub("-", _single_spaces(_DASH.sub(" — ", text)))
     if ".." in text or ". ." in text:
         text = _ELLIPSIS.sub("...", text)
     if '"' in text:
         text = _CLOSING.sub("”", _OPENING.sub("“", text))
-    return _SPACE.sub(" ", text)
+    return text
+
+
+def _single_spaces(text: str) -> str:
+    return _SPACE.sub(" ", text) if "  " in text or not text.isascii() or _OTHER_SPACE.search(text) else text
 
 
 Reads = Literal["prose", "says", "everything"]
