@@ -9,13 +9,11 @@ Run:  python benchmarks/validity/gate_and_diff.py [--replications 1000] [--write
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from null_and_power import write_between
+from tabulated import run
 from winners import table_of
 
 from momus.history.checks import decide_distances
@@ -86,16 +84,5 @@ def table(replications: int) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
-    a = parser.parse_args(arguments)
-    found = table(a.replications)
-    if a.write:
-        write_between(a.write, "gate-and-diff", found)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "gate-and-diff", table, 1000)

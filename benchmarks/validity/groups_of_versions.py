@@ -10,13 +10,9 @@ Run:  python benchmarks/validity/groups_of_versions.py [--replications 400] [--w
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
-from pathlib import Path
-
 import numpy as np
-from null_and_power import write_between
 from scipy import sparse, stats
+from tabulated import run
 
 from momus.against.changes import changed_items, direction_of, path_of
 from momus.critic import Counted, Statistic
@@ -99,16 +95,5 @@ def table(replications: int) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replications", type=int, default=400)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
-    a = parser.parse_args(arguments)
-    found = table(a.replications)
-    if a.write:
-        write_between(a.write, "groups-of-versions", found)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "groups-of-versions", table, 400)

@@ -9,12 +9,10 @@ Run:  python benchmarks/validity/means_over_axes.py [--replications 400] [--writ
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
-from null_and_power import write_between
+from tabulated import run
 
 from momus.inference.ranking import Distances, average, nearest_on_average
 from momus.numeric.types import Floats
@@ -71,16 +69,5 @@ def table(replications: int) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replications", type=int, default=400)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
-    a = parser.parse_args(arguments)
-    found = table(a.replications)
-    if a.write:
-        write_between(a.write, "means-over-axes", found)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "means-over-axes", table, 400)

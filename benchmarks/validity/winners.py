@@ -9,13 +9,11 @@ Run:  python benchmarks/validity/winners.py [--replications 1000] [--write bench
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
-from null_and_power import write_between
 from scipy import stats
+from tabulated import run
 
 from momus.inference.intervals import of_effect
 from momus.inference.result import Method, TestResult
@@ -93,16 +91,5 @@ def table(replications: int) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--write", type=Path, help="insert the table into this page: benchmarks/validity/TABLES.md")
-    a = parser.parse_args(arguments)
-    found = table(a.replications)
-    if a.write:
-        write_between(a.write, "winners", found)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "winners", table, 1000)
