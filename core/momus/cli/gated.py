@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from momus.arguments import arg
 from momus.cli.options import CriticNames, comma_separated, command_line
 from momus.cli.printing import RUNS, echo, slug
 
@@ -50,10 +51,15 @@ class Compared:
 
         if self.against is None:
             if run is None or self.generated or self.real:
-                raise UsageError("no run to decide about", hint="name a run folder, or --against and --generated texts")
+                raise UsageError(
+                    "no run to decide about",
+                    hint=f"name a run folder, or {arg('against')} and {arg('generated')} texts",
+                )
             return Path(run)
         if not self.generated:
-            raise UsageError("--against without a new text", hint="name the new version: --generated new=PATH")
+            raise UsageError(
+                f"{arg('against')} without a new text", hint=f"name the new version: {arg('generated', 'new=PATH')}"
+            )
         names = [*named_paths(self.generated), "against", *named_paths([self.against], "--against")]
         return Path(run) if run is not None else RUNS / slug(names)
 
@@ -62,7 +68,6 @@ class Compared:
         import momus as m
         from momus.cli.options import Reading
         from momus.cli.sources import given_texts
-        from momus.progress import Silent
 
         texts = given_texts(
             self.real, self.generated or [], self.against, None, pairs=None, split_by=None, reading=Reading()
@@ -76,7 +81,6 @@ class Compared:
             resume=folder.exists(),
             reading=texts.reading,
             by=tuple(comma_separated(self.by) or ()),
-            reporter=Silent(),
             command=command_line(),
         )
 

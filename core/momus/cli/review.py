@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from momus.arguments import arg
 from momus.cli.options import (
     Config,
     CriticNames,
@@ -132,7 +133,8 @@ def _body(
     if is_body(body):
         if models or critics or config:
             raise UsageError(
-                f"{body} holds fitted critics", hint="leave out --models, --critics and --config, or give human text"
+                f"{body} holds fitted critics",
+                hint=f"leave out {arg('models')}, {arg('critics')} and {arg('config')}, or give human text",
             )
         return load_body(Path(body), trust=is_trusted(Path(body), trust))
     human = as_corpus(body, Path(body).stem, options, reporter)

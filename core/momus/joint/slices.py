@@ -85,7 +85,7 @@ class Slice:
         return normal(abs(self.difference - self.rest), self.rest_error, self.freedom)
 
     def stands_out(self, alpha: float) -> bool:
-        """Whether the slice differs, and more than, or otherwise than, the others together."""
+        """Whether the slice differs, and by more than the others together, or the other way."""
         beyond = (self.difference - self.rest) * self.difference > 0
         return self.p <= alpha and self.p_rest <= alpha and beyond
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -35,11 +35,11 @@ def learned(weights: Sequence[Weights], field: str) -> list[str]:
     >>> learned([{"warm": 1.0}, {"cold": 1.0}, {"warm": 1.0}], "tone")
     ['warm', 'cold', '(other)']
     """
-    totals: Counter[str] = Counter()
+    totals: defaultdict[str, float] = defaultdict(float)
     occurring: Counter[str] = Counter()
     for row in weights:
         for label, weight in row.items():
-            totals[label] += weight  # type: ignore[assignment]  # expected counts are fractions
+            totals[label] += weight
             occurring[label] += 1
     single = sum(n == 1 for n in occurring.values())
     if len(totals) > FEW and single > len(weights) / 2:

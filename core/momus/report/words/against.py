@@ -53,12 +53,11 @@ def first_sentences(answer: Answer, against: Against) -> list[str]:
 
 def _single(corpus: CorpusAnswer, reference: str) -> str:
     if not corpus.differs:
-        return f"{corpus.generated} is not told apart from {reference} on any of {axes(corpus.tested)}."
-    return (
-        f"It differs on {differing(corpus)} of {axes(corpus.tested)}."
-        if not corpus.small
-        else (f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}.")
-    )
+        where = "the only axis" if corpus.tested == 1 else f"any of {axes(corpus.tested)}"
+        return f"{corpus.generated} is not told apart from {reference} on {where}."
+    if corpus.small:
+        return f"Of {axes(corpus.tested)}, it differs on {differing(corpus)}."
+    return f"It differs on {differing(corpus)} of {axes(corpus.tested)}."
 
 
 def _direction(d: Direction, reference: str) -> str:

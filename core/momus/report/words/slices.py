@@ -98,7 +98,7 @@ def slice_blocks(slices: Sequence[Slices], every: bool = True) -> list[PrintedBl
             count = next((c.n_generated for c in s.cells if c.name == name), 0)
             rows.append((one_line(name, 40), f"{count:,}", *(_cell(c, s.alpha) for c in cells)))
         left = len(names) - len(shown)
-        notes = ["↑ ↓ significantly higher, lower; ! otherwise than in the other slices. Simultaneous over all cells."]
+        notes = ["↑ ↓ significantly higher, lower; ! apart from the other slices. Simultaneous over all cells."]
         notes += [f"{left} more slices in the report."] if left else []
         notes += [f"Too small to test: {joined([one_line(n, 40) for n in s.small])}."] if s.small else []
         of = f" of {one_line(s.generated, 40)}" if several else ""
