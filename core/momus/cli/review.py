@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,7 +146,6 @@ def _read(paths: list[str], options: ReadingOptions, reporter: Reporter) -> tupl
     """Read the texts; gives the documents, whose ids are distinct, and the file of each id."""
     from momus.reading import as_corpus
     from momus.text.corpus import Corpus
-    from momus.text.documents import Document
 
     documents, files = [], {}
     for path in paths:
@@ -155,5 +154,5 @@ def _read(paths: list[str], options: ReadingOptions, reporter: Reporter) -> tupl
             id = path if document.id in files or document.id == Path(path).name else document.id
             id = id if id not in files else f"{path}:{document.id}"
             files[id] = path
-            documents.append(Document.plain(id, document.text, document.prompt, document.group))
+            documents.append(replace(document, id=id))
     return Corpus.from_documents(documents, "documents"), files

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momus.critic import RunningTextCritic
 from momus.critic.kinds import PairedCritic, StatisticCritic
@@ -76,6 +77,11 @@ class Body:
     def scored(self, corpus: Corpus) -> list[Floats]:
         """Values of documents under each critic, NaN where unscored: float64 (n, critics), for each side."""
         return [np.column_stack([_values(critic, corpus) for critic in side]) for side in self.sides]
+
+    @cached_property
+    def hashes(self) -> NDArray[np.uint64]:
+        """Hashes of the documents that it holds, fitted and held out."""
+        return np.concatenate([self.held.hashes, *(critic.fitted_hashes_ for critic in self.critics[:1])])
 
     @cached_property
     def words(self) -> Ints:

@@ -103,6 +103,8 @@ class Review:
         Whether text of models was given too.
     left_out
         Why critics were left out, by name.
+    known
+        Number of the documents that are in the body too: of these, p says nothing.
     """
 
     body: str
@@ -114,6 +116,7 @@ class Review:
     contrast: bool
     left_out: dict[str, str]
     documents: tuple[Reviewed, ...]
+    known: int = 0
 
     @property
     def odd(self) -> list[Reviewed]:
@@ -160,9 +163,9 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
     words = word_counts([document.text for document in documents])
     judged: list[Reviewed | None] = [None] * len(documents)
     with reporter.stage(f"judging {documents.name}", len(documents)) as advance:
-        for length, rows in _classes(words, body).items():
+        for (length, longer), rows in _classes(words, body).items():
             alike = documents.take(rows)
-            for row, document in zip(rows, _judged(alike, words[rows], length, body, level), strict=True):
+            for row, document in zip(rows, _judged(alike, words[rows], length, longer, body, level), strict=True):
                 judged[row] = document
             advance(len(rows))
     return Review(
@@ -175,14 +178,18 @@ def review(documents: Corpus, body: Body, level: float = 0.05, reporter: Reporte
         body.weights is not None,
         body.left_out,
         tuple(document for document in judged if document is not None),
+        int(np.isin(documents.hashes, body.hashes).sum()),
     )
 
 
-def _classes(words: Ints, body: Body) -> dict[int, list[int]]:
-    """Rows of documents by the length of the stretches that they are judged beside; 0: as they are."""
+def _classes(words: Ints, body: Body) -> dict[tuple[int, bool], list[int]]:
+    """Rows of documents by the length of the stretches that they are judged beside, and whether they are longer.
+
+    The length is 0 for documents that are judged as they are, and −1 for those that are too short.
+    """
     low, high = body.lengths
     common = int(np.quantile(body.words, 0.2))  # four fifths of the held-out documents have so many words
-    classes: dict[int, list[int]] = {}
+    classes: dict[tuple[int, bool], list[int]] = {}
     for row, n in enumerate(words.tolist()):
         if low <= n <= high:
             length = 0
@@ -191,17 +198,20 @@ def _classes(words: Ints, body: Body) -> dict[int, list[int]]:
         else:
             # powers of the step, so that documents of like length share one yardstick; too short ones have their own
             length = round(STEP ** round(np.log(n) / np.log(STEP))) if n >= SHORTEST else -1
-        classes.setdefault(length, []).append(row)
+        classes.setdefault((length, n > high), []).append(row)
     return classes
 
 
-def _judged(documents: Corpus, words: Ints, length: int, body: Body, level: float) -> list[Reviewed]:
+def _judged(documents: Corpus, words: Ints, length: int, longer: bool, body: Body, level: float) -> list[Reviewed]:
     """Judge documents of one class of `_classes`."""
     yardstick = None if length < 0 else body.whole if length == 0 else body.beginnings(length)
     if yardstick is None:
         why = f"it has fewer than {SHORTEST} words" if length < 0 else "too few documents of the body are so long"
-        return [Reviewed(d.id, int(n), 0, None, why_not=why) for d, n in zip(documents, words.tolist(), strict=True)]
-    if length and words.min() > body.lengths[1]:
+        return [
+            Reviewed(d.id, int(n), 0, None, why_not=d.problem or why)
+            for d, n in zip(documents, words.tolist(), strict=True)
+        ]
+    if longer:
         most = max(int(level * (yardstick.overall.units + 1)), 1)  # of more stretches, no p would be small enough
         return [
             _by_stretches(documents.take([i]), int(n), length, most, yardstick, body, level)

@@ -12,11 +12,13 @@ from momus.evidence import MarkedDocument, Step
 from momus.report.annotations import sarif, workflow_commands
 from momus.report.words.review import review_lines
 from momus.review import fit_body, review
+from momus.review.judging import _classes
 from momus.review.lengths import Lengths
 from momus.review.saving import load_body, save_body
 from momus.review.spans import spans_of
 from momus.review.stretches import stretch, stretches, word_counts
 from momus.text.corpus import Corpus
+from momus.text.documents import Document
 
 CRITICS = ["rhythm", "unigram", "repetition", "marks"]
 WORDS = np.array([f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in ("", "r", "st")])
@@ -207,3 +209,27 @@ def test_places_are_found_whatever_the_spaces():
     steps = (Step("copy", "he said  no", 3.0, True), Step("sign", ",", 9.0, True), Step("x", "not there", 2.0, True))
     found = spans_of(MarkedDocument("a", "1", 1.0, "nats", steps), "Yes.\n\nAnd he\nsaid no, no.", False)
     assert [(span.line, span.text) for span in found] == [(3, "he\nsaid no"), (0, "")]
+
+
+def test_documents_of_the_body_are_counted_and_said(body):
+    texts = [body.held[0].text, *texts_of(2, 20)]
+    judged = review(Corpus.from_texts(texts, name="new"), body)
+    assert judged.known == 1
+    assert "p says nothing of 1 document of essays itself." in list(review_lines(judged))
+
+
+def test_a_short_and_a_long_document_are_judged_apart(body):
+    """Stretches of the one length may be as long as those of the other."""
+    short, long = (texts_of(1, seed, n, n + 1)[0] for seed, n in ((21, 9), (22, 90)))
+    together = review(Corpus.from_texts([short, long], name="new"), body).documents
+    alone = [review(Corpus.from_texts([text], name="new"), body).documents[0] for text in (short, long)]
+    assert [(d.p, d.judged) for d in together] == [(d.p, d.judged) for d in alone]
+    common = int(np.quantile(body.words, 0.2))
+    classes = _classes(np.array([body.lengths[0] - 1, body.lengths[1] + 1]), body)
+    assert all(longer == (row == 1) for (_, longer), rows in classes.items() for row in rows)
+    assert (common, True) in classes
+
+
+def test_a_record_that_cannot_be_read_says_why(body):
+    (unread,) = review(Corpus.from_documents([Document("a", (), problem="no text")], "new"), body).documents
+    assert (unread.p, unread.why_not) == (None, "no text")

@@ -75,6 +75,8 @@ def review_lines(review: Review) -> Iterator[str]:
             f"{len(review.odd):,} of {counted(len(judged), 'document')} are odd at {review.level:g}; "
             f"of human ones, {expected:.3g} would be."
         )
+    if review.known:
+        yield f"p says nothing of {counted(review.known, 'document')} of {visible(review.body)} itself."
     beside = ", and what tells them from text of models" if review.contrast else ""
     yield (
         f"Judged by {review.calibrating:,} held-out documents of {visible(review.body)} on {len(review.axes)} axes"
