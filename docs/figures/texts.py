@@ -265,6 +265,7 @@ TEXTS: dict[str, Callable[[], Texts]] = {
     "mauve": docstrings,
     "layout": docstrings,
     "edges": stories,
+    "faults": stories,
     "marks": stories,
     "names": stories,
     "register": stories,

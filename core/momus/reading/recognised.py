@@ -174,8 +174,12 @@ def records_within(value: Mapping[str, Any]) -> list[object] | None:
         if isinstance(listed, list) and listed and recognised(listed[:SAMPLE]) is not None:
             return listed
     columns, rows = value.get("columns"), value.get("data")
-    if isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows):
-        return [dict(zip(map(str, columns), row, strict=False)) for row in rows]
+    if (
+        isinstance(columns, list)
+        and isinstance(rows, list)
+        and all(isinstance(row, list) and len(row) == len(columns) for row in rows)
+    ):
+        return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
     tables = [table for table in _tables(value) if recognised(table[:SAMPLE]) is not None]
     if _in_table([value]) is not None and not (tables and (_is_uniform(value) or _columns(value))):
         return None
