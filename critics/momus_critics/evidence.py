@@ -170,7 +170,7 @@ def _densest(hits: Bools, shown: int) -> int:
     return int((total[shown:] - total[:-shown]).argmax())
 
 
-_ONE_SPELLING = {**QUOTES, **str.maketrans("―—–‒‐‑…", "------.")}
+_ONE_SPELLING = str.maketrans(QUOTES | dict(zip("―—–‒‐‑…", "------.", strict=True)))
 _SEEN = re.compile(r"\S")
 APART = 12
 """Most characters between a token and the next one, beside those of tokens that were not found; a word may be behind

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from momus.text.blocks import MARKER, PROSE, Kind, read_blocks
@@ -16,16 +16,16 @@ INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 _SPACE = re.compile("[^\\S\n]{2,}|[^\\S\n ]")
 _OTHER_SPACE = re.compile("[\t\r\v\f]")
 _DOUBLE = re.compile("``|''")
-QUOTES = str.maketrans("‘’‚‛ʼ`´“”„‟«»″", "'" * 7 + '"' * 7)
+QUOTES = dict(zip("‘’‚‛ʼ`´“”„‟«»″", "'" * 7 + '"' * 7, strict=True))
 """One spelling for each apostrophe and quotation mark, character for character."""
 _OPENING = re.compile(r"(?<![^\s(\[{—-])\"(?=\S)")
 _CLOSING = re.compile(r"(?<=\S)\"")
 _ALONE = re.compile(r"(?<!\S)[“”](?!\S)")
-_KEPT, _RESTORED = str.maketrans("“”", "\ue000\ue001"), str.maketrans("\ue000\ue001", "“”")
-_DASH = re.compile(r"[—―]|(?<![-\d])[–‒](?!\d)|(?<!-)-{2,3}(?!-)|(?<=\S[^\S\n])-(?=[^\S\n]+\S)")
+_KEPT, _RESTORED = str.maketrans("“”", "\ue000\ue001"), {"\ue000": "“", "\ue001": "”"}
+_HYPHEN = re.compile(r"[‐‑]|(?<=\d)[–‒]|[–‒](?=\d)")
+_DASH = re.compile(r"(?<!-)-*+[—―–‒][-—―–‒]*|(?<!-)-{2,3}(?!-)|(?<=\S[^\S\n])-(?=[^\S\n]+\S)")
 """Dashes, and hyphens that stand for them; patterns begin with the sign, since most places have none."""
-_HYPHEN = re.compile("[‐‑–‒]")
-_LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0x2026: "..."}
+_LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "…": "..."}
 _ELLIPSIS = re.compile(r"\.(?:[^\S\n]?\.){2,}")
 
 _LINK = re.compile(r"(?<![\w)\]])!?\[([^\]\n]{0,400})\]\([^()\s]{0,2000}(?:[^\S\n]+\"[^\"\n]*\")?\)")
@@ -91,18 +91,25 @@ def folded(text: str) -> str:
     """
     ascii_only = text.isascii()
     if not ascii_only:
-        text = INVISIBLE.sub("", text).translate(_LIGATURES)
+        text = _replaced(INVISIBLE.sub("", text), _LIGATURES)
     text = _single_spaces(text)
     if not ascii_only or "`" in text or "''" in text:
         if "“" in text or "”" in text:
             text = _ALONE.sub(lambda m: m[0].translate(_KEPT), text)
-        text = _DOUBLE.sub('"', text).translate(QUOTES).translate(_RESTORED)
+        text = _replaced(_DOUBLE.sub('"', text), QUOTES | _RESTORED)
     if "--" in text or " - " in text or not ascii_only:
-        text = _HYPHEN.sub("-", _single_spaces(_DASH.sub(" — ", text)))
+        text = _single_spaces(_DASH.sub(" — ", _HYPHEN.sub("-", text)))
     if ".." in text or ". ." in text:
         text = _ELLIPSIS.sub("...", text)
     if '"' in text:
         text = _CLOSING.sub("”", _OPENING.sub("“", text))
+    return text
+
+
+def _replaced(text: str, spellings: Mapping[str, str]) -> str:
+    """Replace signs one after another: some ten times as fast as `str.translate`, since most are in no text."""
+    for sign, spelling in spellings.items():
+        text = text.replace(sign, spelling)
     return text
 
 

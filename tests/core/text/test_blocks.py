@@ -152,7 +152,7 @@ def test_symbols_that_are_no_signs_stay(text):
     assert inline(text) == text
 
 
-@given(st.text(max_size=60))
+@given(st.text(max_size=60) | st.text("-‐‑–‒—― 1a\"“'.", max_size=8))
 def test_folding_twice_changes_nothing(text):
     assert folded(folded(text)) == folded(text)
 
