@@ -32,6 +32,7 @@ OWN = {
     "outliers": ("show:outliers", "List the documents that are least likely under a critic."),
     "figures": ("show:figures", "Write the figures of a finished run at the width of a column of a paper."),
     "diff": ("history:diff", "Say whether run B is farther from human text than run A, and on which axes."),
+    "discover": ("discover:discover", "Find what tells two texts apart, without naming an axis, and verify it."),
     "gate": ("history:gate", "Pass or fail a run by rules, for continuous integration; exit code 7 if it fails."),
     "review": ("review:review", "Say of single documents whether they are odd among human ones, and where."),
     "fit": ("scoring:fit", "Fit critics on real text, and save them."),
@@ -46,7 +47,7 @@ OWN = {
 PANELS = {
     "Start": ("demo", "read", "compare"),
     "Read": ("show", "open", "outliers", "review", "figures"),
-    "Versions": ("diff", "gate"),
+    "Versions": ("discover", "diff", "gate"),
     "Scale": ("fit", "score", "filter"),
     "Extend": ("critics",),
     "Research": ("plan", "calibrate"),

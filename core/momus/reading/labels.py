@@ -87,7 +87,7 @@ def _read(path: str, changed: int, size: int) -> LabelFile:
     rows: dict[tuple[str, str], dict[str, str]] = {}
     fields: dict[str, None] = {}
     with guarded(location), open_file(location) as file:
-        for position, record in _records(location, file):
+        for position, record in records_of(location, file):
             key, labels = _labels(location, position, record)
             if key in rows:
                 fault = f"a second record has the id {key[1]!r:.80}"
@@ -99,7 +99,7 @@ def _read(path: str, changed: int, size: int) -> LabelFile:
     return LabelFile(path, tuple(fields), rows)
 
 
-def _records(location: Location, file: OpenedFile) -> Iterator[tuple[int, object]]:
+def records_of(location: Location, file: OpenedFile) -> Iterator[tuple[int, object]]:
     """Position and value of each record."""
     kind = file_format(location, file.head)
     if kind == "parquet":

@@ -1,0 +1,156 @@
+"""Discoveries: half of the prompts propose what tells two texts apart, and the other half verifies it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from momus.discover.proposing import Vocabulary, propose
+from momus.discover.verifying import Discovery, labelled, verify
+from momus.errors import UsageError
+from momus.inference.design import Design
+from momus.inference.matching import design_of
+from momus.numeric.types import Ints
+from momus.progress import Reporter, Silent
+from momus.text.corpus import Corpus
+from momus.text.counting import counted
+
+FEWEST = 20
+"""Documents of each text, in each half, that discoveries are made from."""
+_HALVES = 41
+
+
+@dataclass(frozen=True)
+class Discoveries:
+    """What was proposed and verified.
+
+    Attributes
+    ----------
+    reference, generated
+        Names of the texts.
+    design
+        The units of the test: ``pairs``, ``prompts``, ``clusters`` or ``documents``.
+    units
+        Numbers of units that verified, of both texts.
+    documents
+        Documents that verified, of both texts.
+    level
+        Chance, if the texts do not differ, that anything is called verified.
+    verified, unverified
+        By size; what was proposed and did not hold is listed, too.
+    proposing
+        Ids of the documents that proposed, of both texts: those that another proposer may be shown.
+    """
+
+    reference: str
+    generated: str
+    design: str
+    units: tuple[int, int]
+    documents: tuple[int, int]
+    level: float
+    seed: int
+    verified: tuple[Discovery, ...]
+    unverified: tuple[Discovery, ...]
+    proposing: tuple[Sequence[str], Sequence[str]] = field(repr=False, default=((), ()))
+
+
+def discover(
+    reference: Corpus,
+    generated: Corpus,
+    proposals: Mapping[str, Mapping[tuple[str, str], set[str]]] | None = None,
+    *,
+    level: float = 0.05,
+    seed: int = 0,
+    reporter: Reporter | None = None,
+) -> Discoveries:
+    """Find predicates of documents that hold more often in one of two texts, and verify them on other prompts.
+
+    Parameters
+    ----------
+    reference, generated
+        Documents; those of one prompt, group or id are in one half.
+    proposals
+        Predicates that another tool found: by source, the labels of the documents by (text, id), see
+        `momus.discover.files.read_proposals`. They take part beside those found in the texts.
+    level
+        Chance that anything is verified where the texts do not differ.
+
+    Raises
+    ------
+    UsageError
+        A half has too few documents.
+
+    >>> from momus import Corpus
+    >>> old = Corpus.from_texts([f"It is {i} degrees." for i in range(200)], name="old")
+    >>> new = Corpus.from_texts([f"Sure! It is {i} degrees." for i in range(200)], name="new")
+    >>> [d.features[0].item for d in discover(old, new).verified][:1]
+    ['sure']
+    """
+    reporter = reporter or Silent()
+    first, second = halves(reference, generated, seed)
+    for name, rows in zip((reference.name, generated.name), second, strict=True):
+        if len(rows) < FEWEST:
+            raise UsageError(
+                f"half of {name!r} has {counted(len(rows), 'document')}, {FEWEST} are needed",
+                hint=f"give at least {2 * FEWEST + 2} documents of each text",
+            )
+    texts = reference, generated
+    with reporter.stage("proposing"):
+        proposing = tuple([c[i].text for i in rows.tolist()] for c, rows in zip(texts, first, strict=True))
+        vocabulary = Vocabulary(proposing[0], proposing[1])
+        design = _design(texts, first)
+        found = propose(vocabulary.holding(proposing[0], proposing[1]), design)
+    with reporter.stage("verifying"):
+        judged = tuple(corpus.take(rows) for corpus, rows in zip(texts, second, strict=True))
+        both = [[document.text for document in corpus] for corpus in judged]
+        held = vocabulary.holding(both[0], both[1], found) if found else None
+        sources = ["text"] * len(found)
+        for source, labels in (proposals or {}).items():
+            named = labelled(labels, judged[0], judged[1])
+            held = named if held is None else held.beside(named)
+            sources += [source] * len(named.features)
+        results = verify(held, sources, judged, both, _design(texts, second), seed) if held is not None else []
+    order = sorted(results, key=lambda d: (-abs(d.difference), d.features))
+    units = _design(texts, second)
+    return Discoveries(
+        reference.name,
+        generated.name,
+        units.kind,
+        units.units,
+        (len(second[0]), len(second[1])),
+        level,
+        seed,
+        tuple(d for d in order if d.p_adjusted <= level),
+        tuple(d for d in order if not d.p_adjusted <= level),
+        tuple([c.ids[i] for i in rows.tolist()] for c, rows in zip(texts, first, strict=True)),  # type: ignore[arg-type]
+    )
+
+
+def halves(reference: Corpus, generated: Corpus, seed: int) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+    """Rows of both texts in two halves of their groups, prompts or documents: those of one are in one half."""
+    keys = [
+        [
+            f"group {g}" if g is not None else f"prompt {p}" if p is not None else f"{side} {id}"
+            for g, p, id in zip(corpus.groups, corpus.prompts, corpus.ids, strict=True)
+        ]
+        for side, corpus in (("first", reference), ("second", generated))
+    ]
+    known = [set(k) for k in keys]
+    proposing: set[str] = set()
+    rng = np.random.default_rng([seed, _HALVES])
+    for part in (known[0] & known[1], known[0] - known[1], known[1] - known[0]):
+        names = sorted(part)
+        proposing |= {names[i] for i in rng.permutation(len(names))[: len(names) // 2].tolist()}
+    marks = [np.array([key in proposing for key in side], dtype=bool) for side in keys]
+    one, other = (tuple(np.flatnonzero(m == value) for m in marks) for value in (True, False))
+    return (one[0], one[1]), (other[0], other[1])
+
+
+def _design(texts: tuple[Corpus, Corpus], rows: tuple[Ints, Ints]) -> Design:
+    prompts, groups = (
+        [[column[i] for i in r.tolist()] for column, r in zip(columns, rows, strict=True)]
+        for columns in ([t.prompts for t in texts], [t.groups for t in texts])
+    )
+    return design_of(prompts[0], prompts[1], names=(texts[0].name, texts[1].name), groups=(groups[0], groups[1]))

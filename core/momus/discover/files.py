@@ -1,0 +1,82 @@
+"""Proposals of other tools: files with one record per document and property, by id."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from momus.errors import UsageError
+from momus.reading.files import guarded, open_file
+from momus.reading.labels import records_of
+from momus.reading.location import Location, Problem
+from momus.reading.paths import as_string
+from momus.reading.records import Defect, id_of
+
+PROPERTIES = ("cluster_label", "property_description", "property", "hypothesis", "interpretation", "label")
+"""Fields that name what holds: the first that a record has; StringSight writes the first two, HypotheSAEs others."""
+IDS = ("question_id", "conversation_id", "prompt_id")
+"""Fields that name a document by its prompt, where a record has no id."""
+TEXTS = ("corpus", "model", "text_name")
+"""Fields that name the text of a document."""
+HOLDS = ("holds", "annotation", "value", "present")
+"""Fields that say whether it holds; without one, a record says that it does."""
+FORM = 'write records such as {"id": "a1", "model": "new", "property": "offers further help"}'
+_NO = ("", "0", "0.0", "false", "no", "none", "null")
+
+Labels = Mapping[tuple[str, str], set[str]]
+"""By the name of a text (empty: any) and the id of a document: what holds there."""
+
+
+def read_proposals(path: str) -> Labels:
+    """Read a file of properties: JSON Lines, a list in JSON, CSV, TSV or Parquet.
+
+    A record names a document, the property and, where documents of both texts have one id, the text. A property may be
+    a list of several.
+
+    Raises
+    ------
+    ReadingError
+        The file cannot be read, or a record names no document or no property.
+    """
+    location = Location(Path(path), path, "")
+    labels: dict[tuple[str, str], set[str]] = {}
+    with guarded(location), open_file(location) as file:
+        for position, record in records_of(location, file):
+            if not isinstance(record, Mapping):
+                what = str(record) if isinstance(record, Problem) else "the record is no object"
+                raise location.error(what, FORM, position)
+            try:
+                id = id_of(record)
+            except Defect as defect:
+                raise location.error(str(defect), FORM, position) from None
+            named = next((record[name] for name in PROPERTIES if record.get(name) not in (None, "")), None)
+            if id is None:
+                id = next((as_string(record[name]) for name in IDS if record.get(name) not in (None, "")), None)
+            if id is None or named is None:
+                what = "id of a document" if id is None else f"property (one of {', '.join(PROPERTIES)})"
+                raise location.error(f"the record has no {what}", FORM, position)
+            text = next((as_string(record[name]) for name in TEXTS if record.get(name) not in (None, "")), "")
+            held = labels.setdefault((text, id), set())
+            if _holds(record):
+                held |= _members(named)
+    if not labels:
+        raise UsageError(f"{path} holds no record", hint=FORM)
+    return labels
+
+
+def _holds(record: Mapping[str, object]) -> bool:
+    return all(as_string(record[name]).strip().lower() not in _NO for name in HOLDS if record.get(name) is not None)
+
+
+def _members(named: object) -> set[str]:
+    """The properties that a field holds: one, or a list, which a table writes as JSON.
+
+    >>> sorted(_members('["warm", "short"]')), _members("warm")
+    (['short', 'warm'], {'warm'})
+    """
+    if isinstance(named, str) and named[:1] == "[":
+        with suppress(ValueError):  # a name may begin with a bracket
+            named = json.loads(named)
+    return {as_string(item) for item in named} if isinstance(named, list) else {as_string(named)}
