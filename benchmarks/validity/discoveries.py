@@ -133,7 +133,7 @@ def main() -> None:
     null = alarms(a.splits, a.documents)
     parts = [
         "# Discoveries: verified where something is, and where nothing is",
-        "`python benchmarks/validity/discoveries.py`; half of the prompts propose, the other half verifies, level 0.05.",
+        "`python benchmarks/validity/discoveries.py`; half of the prompts propose, the others verify; level 0.05.",
         f"Halves of one model without a common prompt, {a.documents} | {a.documents} answers: any verified.",
         markdown_table(["model", "splits", "any verified"], null),
         f"Planted into {2 * a.documents} answers beside themselves, all ten at once, {a.repeats} times: verified, and "

@@ -39,7 +39,7 @@ class Discoveries:
     level
         Chance, if the texts do not differ, that anything is called verified.
     verified, unverified
-        By size; what was proposed and did not hold is listed, too.
+        By size and weight; what was proposed and did not hold is listed, too.
     proposing
         Ids of the documents that proposed, of both texts: those that another proposer may be shown.
     """
@@ -112,7 +112,7 @@ def discover(
             held = named if held is None else held.beside(named)
             sources += [source] * len(named.features)
         results = verify(held, sources, judged, both, _design(texts, second), seed) if held is not None else []
-    order = sorted(results, key=lambda d: (-abs(d.difference), d.features))
+    order = sorted(results, key=lambda d: (-abs(d.difference) * d.weight, d.features))
     units = _design(texts, second)
     return Discoveries(
         reference.name,
