@@ -229,7 +229,8 @@ def compare(
         Labels of documents, each of which becomes a critic ``label-NAME`` beside the others: names of fields of the
         records, files by name, or one file, all of whose fields are labels. ``NAME:TYPE`` names the type, else it is
         found: category, yes-no, set, number, share or sequence. Records of a file have the ``id`` of a document, and
-        the name of its text as ``corpus`` where documents of several texts share an id.
+        the name of its text as ``corpus`` where documents of several texts share an id. The file ``NAME.gold`` has
+        true labels of some documents drawn at random, which correct the others.
     settings, **options
         `Settings`, or its fields one by one (``seed=1``, ``device="cpu"``, …).
 

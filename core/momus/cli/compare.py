@@ -86,6 +86,14 @@ def compare(
             help="Labels from a file whose records have the ids of documents; PATH alone takes all its fields.",
         ),
     ] = None,
+    gold: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--gold",
+            metavar="NAME=PATH",
+            help="True labels of some documents drawn at random, 50 or more of each text: they correct the others.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -205,7 +213,7 @@ def compare(
             reuse=reuse,
             jobs=jobs,
             trust=trust or (),
-            labels=given_labels(label or (), labels or ()),
+            labels=given_labels(label or (), labels or (), gold or ()),
         )
     except KeyboardInterrupt:
         if folder is not None and folder.exists():

@@ -91,7 +91,7 @@ PANELS = {
         "reuse",
     ),
     "Statistics": (
-        *("critics", "label", "labels", "config", "permutations", "resamples", "multiplicity", "paired"),
+        *("critics", "label", "labels", "gold", "config", "permutations", "resamples", "multiplicity", "paired"),
         *("equivalence", "register", "pairwise", "control_for", "refits", "seed", "defects"),
         *("strengths", "sizes", "by", "replacement", "splits", "power_splits", "wide", "alpha", "power", "classes"),
         *("trust", "device", "sample", "sample_seed"),

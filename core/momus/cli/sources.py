@@ -107,7 +107,7 @@ def _split(real: str | None, generated: Sequence[str], against: str | None, colu
     return Given(real, texts, None if reference is None else dict(reference), options)
 
 
-def given_labels(fields: Sequence[str], files: Sequence[str]) -> dict[str, str | None]:
+def given_labels(fields: Sequence[str], files: Sequence[str], gold: Sequence[str] = ()) -> dict[str, str | None]:
     """Labels as `momus.compare` takes them: names of fields of the records, and files by name.
 
     Raises
@@ -120,12 +120,14 @@ def given_labels(fields: Sequence[str], files: Sequence[str]) -> dict[str, str |
     """
     from momus.engine.labels import labels_of
     from momus.errors import UsageError
+    from momus.reading.labels import GOLD, name_and_path
 
     pairs: list[tuple[str, str | None]] = [(name, None) for name in fields]
     for item in files:
         name, separator, path = item.partition("=")
         whole = not separator or os.path.lexists(item)
         pairs += [(entry.name, item) for entry in labels_of(item)] if whole else [(name, path)]
+    pairs += [(name + GOLD, path) for name, path in map(name_and_path, gold)]
     labels = dict(pairs)
     if len(labels) < len(pairs):
         raise UsageError("two labels have one name", hint="name each once; a file without NAME= takes all its fields")

@@ -66,6 +66,11 @@ class AdvancedMixin:
 
     unit: ClassVar[str] = "document"
 
+    @property
+    def corrected(self) -> bool:
+        """Whether rows hold corrections of some documents for all, so that those of one say nothing of it alone."""
+        return False
+
     def units(self, corpus: Corpus) -> Corpus:
         """The corpus that is scored, one row per unit."""
         return corpus

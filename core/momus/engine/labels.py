@@ -13,7 +13,7 @@ from momus.engine.chosen import Chosen
 from momus.errors import UsageError
 from momus.files import file_digest
 from momus.reading import ReadingOptions
-from momus.reading.labels import label_file
+from momus.reading.labels import GOLD, label_file
 
 PREFIX = "label-"
 """How the names of critics of labels begin."""
@@ -33,6 +33,8 @@ class Label:
         Type that the user names; empty: as the values tell.
     path
         The file of the labels; empty: the records hold them.
+    gold
+        The file of true labels of some documents; empty: there is none.
 
     >>> Label("tone").critic
     'label-tone'
@@ -41,6 +43,7 @@ class Label:
     name: str
     kind: str = ""
     path: str = ""
+    gold: str = ""
 
     @property
     def critic(self) -> str:
@@ -59,11 +62,15 @@ def labels_of(labels: Labels) -> tuple[Label, ...]:
         A file cannot be read.
 
     >>> labels_of(["tone", "score:number"])
-    (Label(name='tone', kind='', path=''), Label(name='score', kind='number', path=''))
-    >>> labels_of({"tone": "judge.jsonl", "topic": None})[0]
-    Label(name='tone', kind='', path='judge.jsonl')
+    (Label(name='tone', kind='', path='', gold=''), Label(name='score', kind='number', path='', gold=''))
+    >>> labels_of({"tone": "judge.jsonl", "topic": None, "tone.gold": "people.jsonl"})[0]
+    Label(name='tone', kind='', path='judge.jsonl', gold='people.jsonl')
     """
     entries = tuple(_labels(labels))
+    gold = {label.name.removesuffix(GOLD): label.path for label in entries if label.path and label.name.endswith(GOLD)}
+    entries = tuple(replace(e, gold=gold.pop(e.name, "")) for e in entries if not (e.path and e.name.endswith(GOLD)))
+    if gold:
+        raise UsageError(f"true labels are of {next(iter(gold))!r:.60}, which is no label", hint="name the label, too")
     names = [label.name for label in entries]
     for name in names:
         if not name or names.count(name) > 1:
@@ -95,8 +102,11 @@ def reading_labels(reading: ReadingOptions, labels: Sequence[Label]) -> ReadingO
     held = [label for label in labels if label.path]
     for label in held:
         label_file(label.path).field(label.name)  # what is wrong with a file is told before texts are read
-    files = tuple(f"{label.name}={label.path}" for label in held)
-    digests = tuple(file_digest(Path(label.path)) for label in held)
+    pairs = [(label.name, label.path) for label in held]
+    # after the labels that they correct
+    pairs += [(label.name + GOLD, label.gold) for label in labels if label.gold]
+    files = tuple(f"{name}={path}" for name, path in pairs)
+    digests = tuple(file_digest(Path(path)) for _, path in pairs)
     return replace(reading, labels=files, label_digests=digests) if files else reading
 
 
@@ -104,7 +114,9 @@ def with_labels(selection: Chosen, labels: Sequence[Label], config: Mapping[str,
     """The critics of a run after those of its labels, which must run: what is wrong with a label is told at once."""
     present = {critic.name for critic in selection.critics}
     wanted = [label for label in labels if label.critic not in present]
-    typed = {label.critic: {"kind": label.kind} for label in labels if label.kind}
+    typed: dict[str, dict[str, Any]] = {
+        label.critic: {"kind": label.kind, "gold": bool(label.gold)} for label in labels if label.kind or label.gold
+    }
     tables = {label.critic: {**config.get(label.critic, {}), **typed.get(label.critic, {})} for label in wanted}
     critics = [*make_critics([label.critic for label in wanted], tables), *selection.critics]
     return replace(selection, critics=critics, asked=frozenset(label.critic for label in labels))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momus.critic.hooks import row_unit
+from momus.critic.hooks import AdvancedMixin, row_unit
 from momus.critic.powers import has_latents
 from momus.critic.scores import Scores
 from momus.critic.statistic import Statistic, mean
@@ -146,6 +146,8 @@ class Measure:
 def measures(critic: Critic[Any], scored: list[Scores]) -> list[Measure]:
     """The statistics of a critic of documents that are means of them; Latent NLL if it has no other."""
     if row_unit(critic) != "document" or not all(s.rows for s in scored):
+        return []
+    if isinstance(critic, AdvancedMixin) and critic.corrected:
         return []
     known = [s for s in tested_statistics(critic, list(scored[0].rows)) if s.decides and _is_mean(s)]
     means = [s for s in known if s.name != NLL.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from momus.text.counting import counted
 
 CORPUS = "corpus"
 """Field of a record of labels that names the text, where documents of several texts have one id."""
+GOLD = ".gold"
+"""End of the name of true labels of some documents: those of ``tone`` are ``tone.gold``."""
 FORM = 'write records such as {"id": "a1", "tone": "warm"}'
 
 
@@ -157,8 +160,17 @@ def labelled(corpus: Corpus, labels: Iterable[str], text: str = "") -> Corpus:
     """
     for item in labels:
         name, path = name_and_path(item)
-        corpus = corpus.with_field(name, label_file(path).of(text or corpus.name, corpus.ids, name))
+        found = label_file(path).of(text or corpus.name, corpus.ids, name.removesuffix(GOLD))
+        corpus = corpus.with_field(name, _weighted(corpus, name, found) if name.endswith(GOLD) else found)
     return corpus
+
+
+def _weighted(corpus: Corpus, name: str, truth: Sequence[str | None]) -> list[str | None]:
+    """True labels, each with the number of labelled documents that it stands for."""
+    labelled = [value is not None for value in corpus.field(name.removesuffix(GOLD))]
+    known = [t is not None and has for t, has in zip(truth, labelled, strict=True)]
+    weight = sum(labelled) / max(sum(known), 1)
+    return [json.dumps({"label": t, "weight": weight}) if k else None for t, k in zip(truth, known, strict=True)]
 
 
 def check_labelled(corpora: Sequence[Corpus], labels: Iterable[str]) -> list[str]:
@@ -177,7 +189,7 @@ def check_labelled(corpora: Sequence[Corpus], labels: Iterable[str]) -> list[str
         keys = {key for corpus in corpora for id in corpus.ids for key in ((corpus.name, id), ("", id))}
         used = keys & file.rows.keys()
         for corpus in corpora:
-            if not any(value is not None for value in file.of(corpus.name, corpus.ids, name)):
+            if not any(value is not None for value in file.of(corpus.name, corpus.ids, name.removesuffix(GOLD))):
                 _refuse(corpus, file, name, len(used))
         if unused := len(file.rows) - len(used):
             of_file = f"{counted(len(file.rows), 'label')} in {path}"

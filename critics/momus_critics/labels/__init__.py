@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -10,15 +10,18 @@ import numpy as np
 
 from momus.critic import EvidenceMixin, LogPrior, Note, PairedCritic, Rows, Statistic, StatisticsMixin
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import AdvancedMixin, ReadingMixin
+from momus.critic.hooks import AdvancedMixin, ReadingMixin, corpus_for
+from momus.critic.scores import Scores
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.types import Floats
+from momus.reading import TextSource
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import ANY
 from momus_critics.labels.flat import Categories, Sets, YesNo
+from momus_critics.labels.gold import CONTRADICTED, by_gold
 from momus_critics.labels.process import reporting_of
 from momus_critics.labels.scales import Numbers, Shares
 from momus_critics.labels.steps import Steps
@@ -67,6 +70,9 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     ----------
     kind
         Type of the labels, of `KINDS`; empty: found from the labels of real text.
+    gold
+        Whether the field ``NAME.gold`` holds true labels of some documents, by which the others are corrected
+        (`momus.inference.prediction_powered`); Latent NLL stays that of the labels as they are.
 
     Attributes
     ----------
@@ -87,6 +93,7 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
     reporting = OfProcess(reporting_of("in its label"))  # one for each type
 
     kind: Literal["", "category", "yes-no", "set", "number", "share", "sequence"] = ""
+    gold: bool = False
 
     def new_process(self) -> Process:
         """The process of the labels' type, not yet fitted."""
@@ -138,6 +145,19 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
         """The label of each document, with its probabilities where the labeller is unsure."""
         return self.process_.project(batch)
 
+    def score(
+        self, texts: TextSource, *, batch_size: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> Scores:
+        """Score every document; with gold, rows are corrected by the documents whose true labels are known."""
+        corpus = corpus_for(self, texts)
+        scores = super().score(corpus, batch_size=batch_size, progress=progress)
+        return by_gold(scores, corpus, self.field, super().score) if self.gold else scores
+
+    @property
+    def corrected(self) -> bool:
+        """Whether rows are means of labels corrected by gold."""
+        return self.gold
+
     def log_prior(self, latents: Any) -> LogPrior:
         """The expected log probability of the labels."""
         return self.process_.log_prior(latents)
@@ -152,8 +172,9 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
         return self.process_.sufficient_statistics(latents)
 
     def statistics(self) -> Sequence[Statistic]:
-        """Those of the process: shares of labels, means, transitions."""
-        return self.process_.statistics()
+        """Those of the process: shares of labels, means, transitions; with gold, how many labels it contradicts."""
+        contradicted = (CONTRADICTED,) if self.gold and self.kind_ not in ("number", "share") else ()
+        return (*self.process_.statistics(), *contradicted)
 
     def summarize(self, latents: Any) -> Any:
         """That of the process."""
@@ -181,6 +202,8 @@ class Label(PairedCritic[Any], StatisticsMixin, EvidenceMixin, AdvancedMixin, Re
             else f"found from {self.why_}; {self.field}:TYPE reads another ({others})"
         )
         notes: list[Note | str] = [f"{shown(self.field)} is read as {NAMED[self.kind_]}, {why}."]
+        if self.gold:
+            notes.append("Shares and means are corrected by true labels (PPI++); Latent NLL is that of the labels.")
         if self.skipped_:
             documents = counted(self.skipped_, "real document")
             notes.append(Note(f"{documents} had a label of another type, and took no part in fitting.", warning=True))

@@ -1,0 +1,90 @@
+"""Do intervals of labels that err hold the truth once a few true labels correct them, and how wide are they?
+
+Two texts of 1,000 documents; a judge labels all, with other errors on each text, and 60 documents of each have true
+labels, too. The interval of the difference in share of ``yes`` beside that of the true labels alone, and of the judge
+alone; also over groups of five documents that share most of their label.
+
+Run:  python benchmarks/validity/gold.py [--repeats 1000] [--out DIR]
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from momus.critic.statistic import Statistic
+from momus.inference.design import Design
+from momus.inference.prediction_powered import corrected
+from momus.inference.result import TestResult
+from momus.inference.testing import compare_one
+from momus.numeric.types import Floats, Ints
+from momus.report.words.format import markdown_table
+
+N, KNOWN, GROUP = 1000, 60, 5
+JUDGES = {
+    "sensitivity .8, specificity .7 and .9, .8": ((0.8, 0.7), (0.9, 0.8)),
+    "sensitivity .95, specificity .9 and .9, .95": ((0.95, 0.9), (0.9, 0.95)),
+    "errs on one text alone: 1, 1 and .7, .7": ((1.0, 1.0), (0.7, 0.7)),
+}
+SHARES = ((0.3, 0.3), (0.3, 0.4))
+YES = Statistic.share("yes", "yes", "yes")
+
+
+def tested(sides: list[Floats], seed: int, groups: list[Ints] | None = None) -> TestResult:
+    """The test of two texts of one column."""
+    rows = [np.column_stack([side, np.ones(len(side))]) for side in sides]
+    design = None if groups is None else Design.clusters(*groups)
+    return compare_one(YES, rows[0], rows[1], permutations=999, seed=seed, design=design)
+
+
+def once(rng: np.random.Generator, judge: tuple[tuple[float, float], ...], shares: tuple[float, float], grouped: bool):
+    """Labels corrected by gold, gold alone and the judge alone, of both texts."""
+    columns: list[list[Floats]] = [[], [], []]
+    for share, (sensitivity, specificity) in zip(shares, judge, strict=True):
+        y = (rng.random(N) < share).astype(float)
+        if grouped:  # a document has the label of its group in half of the cases
+            of_group = np.repeat(rng.random(N // GROUP) < share, GROUP)
+            y = np.where(rng.random(N) < 0.5, of_group, y).astype(float)
+        f = np.where(y == 1, rng.random(N) < sensitivity, rng.random(N) > specificity).astype(float)
+        known = rng.choice(N, KNOWN, replace=False)
+        ppi = corrected(f[:, None], y[known, None], known, np.full(KNOWN, N / KNOWN))[:, 0]
+        for column, values in zip(columns, (ppi, y[known], f), strict=True):
+            column.append(values)
+    return columns
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=1000)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gold.md"))
+    a = parser.parse_args()
+    rows = []
+    for name, judge in JUDGES.items():
+        for shares in SHARES:
+            for grouped in (False, True):
+                rng = np.random.default_rng(0)
+                covers, widths, rejected = np.zeros(3), np.zeros(2), 0
+                numbers = [np.repeat(np.arange(N // GROUP), GROUP)] * 2 if grouped else None
+                for seed in range(a.repeats):
+                    ppi, gold, judged = once(rng, judge, shares, grouped)
+                    results = tested(ppi, seed, numbers), tested(gold, seed), tested(judged, seed, numbers)
+                    difference = shares[1] - shares[0]
+                    covers += [r.low <= difference <= r.high for r in results]
+                    widths += [r.high - r.low for r in results[:2]]
+                    rejected += results[0].p <= 0.05
+                cells = [f"{c / a.repeats:.3f}" for c in covers]
+                ratio = f"{widths[0] / widths[1]:.2f}"
+                kind = "groups of 5" if grouped else "documents"
+                rows.append([name, f"{shares[0]} and {shares[1]}", kind, *cells, ratio, f"{rejected / a.repeats:.3f}"])
+                print(*rows[-1], sep=" | ", flush=True)
+    heads = ["judge on each text", "true shares", "units", "interval holds the truth", "gold alone", "judge alone"]
+    heads += ["width ÷ gold alone", "told apart"]
+    note = f"`python benchmarks/validity/gold.py`; {N} | {N} documents, {KNOWN} | {KNOWN} true labels, R = {a.repeats}."
+    a.out.write_text(f"# Labels that err, corrected by true ones\n\n{note}\n\n{markdown_table(heads, rows)}\n")
+
+
+if __name__ == "__main__":
+    main()
