@@ -32,7 +32,7 @@ SHARES = ((0.3, 0.3), (0.3, 0.4))
 YES = Statistic.share("yes", "yes", "yes")
 
 
-def tested(sides: list[Floats], seed: int, groups: list[Ints] | None = None) -> TestResult:
+def tested(sides: list[Floats], seed: int, groups: list[Ints] | None) -> TestResult:
     """The test of two texts of one column."""
     rows = [np.column_stack([side, np.ones(len(side))]) for side in sides]
     design = None if groups is None else Design.clusters(*groups)
@@ -70,7 +70,7 @@ def main() -> None:
                 numbers = [np.repeat(np.arange(N // GROUP), GROUP)] * 2 if grouped else None
                 for seed in range(a.repeats):
                     ppi, gold, judged = once(rng, judge, shares, grouped)
-                    results = tested(ppi, seed, numbers), tested(gold, seed), tested(judged, seed, numbers)
+                    results = tested(ppi, seed, numbers), tested(gold, seed, None), tested(judged, seed, numbers)
                     difference = shares[1] - shares[0]
                     covers += [r.low <= difference <= r.high for r in results]
                     widths += [r.high - r.low for r in results[:2]]
