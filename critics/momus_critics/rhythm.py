@@ -81,9 +81,9 @@ class Rhythm(ProseCritic[SentenceLengths]):
         self.process_ = self.new_process().fit(z)
         return self
 
-    def check_state(self) -> None:
+    def check_state(self, state: Fitted) -> None:
         """Check a state read from a folder."""
-        Fitted(self).component("process_", LengthProcess)
+        state.component("process_", LengthProcess)
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""
