@@ -16,7 +16,6 @@ import math
 import os
 import re
 import sys
-import sysconfig
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -40,7 +39,8 @@ UNKNOWN = "unknown "
 _BEGUN = time.time()
 _IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+(\w+)[.\w]*[ \t]+import\b|import[ \t]+([^\n;#]+))", re.MULTILINE)
 _NOT_OWN = {"momus", *sys.stdlib_module_names}
-_INSTALLED = tuple(os.path.realpath(sysconfig.get_path(name)) + os.sep for name in ("stdlib", "purelib", "platlib"))
+_INSTALLED = {"site-packages", "dist-packages"}
+"""Folders of installed packages, of the system, of a user and of an environment."""
 
 
 def source_digest(critic: Estimator) -> Source:
@@ -203,7 +203,7 @@ def _root_of(name: str) -> str:
 
 @cache
 def _is_installed(path: str) -> bool:
-    return os.path.realpath(path).startswith(_INSTALLED)
+    return not _INSTALLED.isdisjoint(Path(os.path.realpath(path)).parts)
 
 
 class _Code(NamedTuple):
