@@ -232,7 +232,7 @@ def _code(root: str) -> _Code:
     text = b"\n".join(texts.values())
     # data are other files whose name, or that of a folder around them in the package, stands in a module
     others = (path for path in files if not path.endswith((".py", ".pyc")))
-    data = [path for path in others if any(os.fsencode(part) in text for part in path[len(inside) + 1 :].split(os.sep))]
+    data = [path for path in others if any(os.fsencode(name) in text for name in path[len(inside) + 1 :].split(os.sep))]
     # names of files are those in any folder
     digests = [f"{path[len(parent) :]} {hashlib.sha256(content).hexdigest()}" for path, content in texts.items()]
     digests += [f"{path[len(parent) :]} {content_digest(Path(path))}" for path in data]
