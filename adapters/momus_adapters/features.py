@@ -76,9 +76,9 @@ class BagOfWords(Estimator):
             )
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        state.texts("words_", least=1)
+        Fitted(self).texts("words_", least=1)
 
     def __call__(self, corpus: Corpus) -> Floats:
         """Count the words of each document, float64 (n, V)."""

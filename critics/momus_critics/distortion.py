@@ -87,9 +87,9 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ReadingMix
         self.edges_ = np.unique(np.quantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        state.ascending("edges_")
+        Fitted(self).ascending("edges_")
 
     def _scorer(self, role: str) -> TextScorer:
         """Open the scorer of the language or of the model, by the parameter that names it."""

@@ -106,8 +106,9 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Devic
             self.opened_ = self._scorer().name
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         if self.scorer != "ngram":
             state.text("opened_")
             return

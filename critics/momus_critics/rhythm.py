@@ -81,9 +81,9 @@ class Rhythm(ProseCritic[SentenceLengths]):
         self.process_ = self.new_process().fit(z)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        state.component("process_", LengthProcess)
+        Fitted(self).component("process_", LengthProcess)
 
     def project(self, batch: Corpus) -> SentenceLengths:
         """Count the words of each sentence."""

@@ -104,8 +104,9 @@ class TokenShare(CountingCritic[TokenCounts]):
         self.alpha_, self.beta_ = fit_beta_binomial(pairs // PACK, pairs % PACK)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         state.number("alpha_", above=0.0)
         state.number("beta_", above=0.0)
 
@@ -234,9 +235,9 @@ class StopwordShare(TokenShare):
         }
         return super().fit_from(counts)
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super().check_state()
         lists = vars(self).get("lists_", {})  # critics saved before there were such lists have none
         good = isinstance(lists, dict) and all(
             isinstance(entry, dict)
@@ -245,7 +246,7 @@ class StopwordShare(TokenShare):
             and all(isinstance(word, str) for word in entry["words"])
             for entry in lists.values()
         )
-        state.require(good, "lists_", "lists of words by language")
+        Fitted(self).require(good, "lists_", "lists of words by language")
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents without tokens, and those in a language without a list."""

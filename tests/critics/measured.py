@@ -9,7 +9,6 @@ import pytest
 import momus
 from momus import Corpus
 from momus.critic import Counted
-from momus.critic.fitted import Fitted
 from momus.critic.rows import aligned, pool
 from momus.errors import StoreError
 
@@ -65,4 +64,4 @@ def assert_checked(critic, name, accepted, refused):
         state = copy(critic)
         setattr(state, name, value)
         with nullcontext() if well else pytest.raises(StoreError, match=name):
-            state.check_state(Fitted(state))
+            state.check_state()

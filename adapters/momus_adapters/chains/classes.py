@@ -65,8 +65,9 @@ class ClassChain(Critic[PairedStates], EvidenceMixin):
         latents = PairedStates.independent(*self.marginals(usable))
         self.start_, self.move_ = smoothed_chain(latents, self.smoothing)
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         k = len(state.texts("classes_", least=1, distinct=False))
         state.probabilities("start_", (k,))
         state.probabilities("move_", (k, k))
@@ -195,9 +196,10 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
                 )
         return classifier
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super().check_state()
+        state = Fitted(self)
         check_features(state)
         for name, kind in (("classifier_", None), ("estimator_", SavedEstimator)):
             if name in vars(self):

@@ -77,9 +77,10 @@ class SklearnPosterior(CalibratedPosterior):
         self.calibrate(logits, labels[test])
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super().check_state()
+        state = Fitted(self)
         state.component("estimator_", SavedEstimator)
         state.integer("states_", low=1)
 

@@ -37,11 +37,25 @@ def _documents_only(s: Subject) -> None:
 
 
 def one_row_for_each_id(s: Subject) -> None:
-    """Every id has one row, in order, with a score or a reason: scoring itself refuses what is neither."""
-    scores = s.scores
-    assert list(scores.ids) == scored_units(s.fitted, s.held_out).ids, "the ids are not those of the corpus, in order"
+    """Every id has one row, in order, with a finite score and scored steps, or a reason."""
+    scores, ids = s.scores, scored_units(s.fitted, s.held_out).ids
+    assert list(scores.ids) == ids, "the ids of the rows are not the ids of the corpus, in order"
+    for i, reason in enumerate(scores.reasons):
+        if reason is None:
+            assert np.isfinite(scores.nll[i]), f"document {ids[i]!r} has neither a score nor a reason"
+            assert scores.steps[i] >= 1, f"document {ids[i]!r} has {scores.steps[i]} scored steps"
+        else:
+            assert not np.isfinite(scores.nll[i]), f"document {ids[i]!r} has both a score and a reason"
     assert scores.n_scored > 0, "no held-out document is scored"
     assert s.fitted.sequence or (scores.steps[scores.scored] == 1).all(), "M > 1, but `sequence` is not set"
+
+
+def corpus_value_is_the_aggregate_of_rows(s: Subject) -> None:
+    """Latent NLL is the mean over rows; Latent PPL is exp(total NLL / total steps)."""
+    scores = s.scores
+    mask = scores.scored
+    assert np.isclose(scores.latent_nll, scores.nll[mask].mean())
+    assert np.isclose(np.log(scores.latent_ppl), scores.nll[mask].sum() / scores.steps[mask].sum())
 
 
 def order_of_documents_changes_nothing(s: Subject) -> None:

@@ -173,8 +173,9 @@ class CalibratedPosterior(Estimator):
             "sections": len(truth),
         }
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         state.number("temperature_", above=0.0)
         state.measures("held_out_")
 

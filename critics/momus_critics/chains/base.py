@@ -65,8 +65,9 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
         totals = np.bincount(labels, relative, k)
         self.positions_ = totals / np.maximum(np.bincount(labels, minlength=k), 1)
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         k = len(state.texts("titles_", least=1, distinct=False))
         state.array("counts_", (k + 1, k + 1), low=0.0)
         state.number("constant_", above=0.0)

@@ -126,9 +126,9 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        state.component("process_", ChainProcess)
+        Fitted(self).component("process_", ChainProcess)
 
     def chains(self, corpus: Corpus) -> tuple[Chains, Ints]:
         """Symbols of a corpus, and the character span of each, (N, 2)."""

@@ -104,9 +104,9 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         self.process_ = self.new_process().learn(counts)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        state.component("process_", DenseNGrams)
+        Fitted(self).component("process_", DenseNGrams)
 
     def project(self, batch: Corpus) -> SentenceClasses:
         """Classify the sentences of each document."""

@@ -140,8 +140,9 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
         self.size_, self.grouped_ = size, grouped
         return changed
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         state.array("idf_", (len(state.texts("words_")),), low=0.0)
         state.number("unknown_idf_", low=0.0)
         state.number("mean_")

@@ -137,8 +137,9 @@ class LengthProcess(Estimator):
         self.shape_ = float(np.exp(optimum.x[-1]))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         state.number("centre_", -1e3, 1e3)
         state.array("coefficients_", (COEFFICIENTS,), low=-50.0, high=50.0)
         state.number("shape_", 1e-6, 1e6)

@@ -116,8 +116,9 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
         self.correlations_ = np.clip(correlation, LEAST, 0.9)
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         for name in ("shares_", "correlations_"):
             values = state.array(name, (len(CLASSES),), low=0.0, high=1.0)
             state.require(bool(((values > 0) & (values < 1)).all()), name, "numbers between 0 and 1")

@@ -98,8 +98,9 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         self.unknown_ = float((counts == 1).sum() + unseen_types(counts))
         return self
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
+        state = Fitted(self)
         labels = len(state.texts("labels_", least=1))
         words = state.texts("words_", least=1)
         state.probabilities("top_", (labels,))

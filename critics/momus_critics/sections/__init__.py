@@ -168,9 +168,10 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
             self.reads_ = BOTH if all(titled_share(text) >= TITLED for text in texts) else BODIES
         return self.reads_ != before
 
-    def check_state(self, state: Fitted) -> None:
+    def check_state(self) -> None:
         """Check a state read from a folder."""
-        super().check_state(state)
+        super().check_state()
+        state = Fitted(self)
         state.texts("titles_", least=2)
         if self.posterior == "titles":
             return
