@@ -13,12 +13,14 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from inspect import isfunction, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.conformance import contract, kinds, tables, verdict
+from momus.conformance import contract, tables, verdict
 from momus.conformance.subject import LEAST_SHARE, Record, Report, Skip, Subject, default_corpus
 from momus.critic import Critic
+from momus.critic.powers import FieldsMixin, has_latents
 from momus.errors import CriticError, UsageError
 from momus.foreign import calls_in, packages_of
 from momus.text.corpus import Corpus
@@ -28,19 +30,30 @@ if TYPE_CHECKING:
 
 __all__ = ["SLOW", "Record", "Report", "check_critic", "check_names", "parametrize"]
 
-Check = Callable[[Subject], None]
-ALL: tuple[Check, ...] = (*contract.CHECKS, *tables.CHECKS, *kinds.CHECKS, *verdict.CHECKS)
+ALL: Mapping[str, Callable[[Subject], None]] = {
+    name: check
+    for module in (contract, tables, verdict)
+    for name, check in vars(module).items()
+    if isfunction(check) and [*signature(check).parameters] == ["s"] and not name.startswith("_")
+}
+"""The checks by name, in the order in which they run: the functions of a `Subject` ``s`` of the modules."""
 SLOW = ("claimed_scripts_can_be_fitted",)
 """Checks that fit the critic many times: minutes for those whose fit takes seconds."""
 
 
 def check_names(*, slow: bool = True) -> list[str]:
     """Names of all checks, or of all but the `SLOW` ones, in the order in which they run."""
-    return [_name(c) for c in ALL if slow or _name(c) not in SLOW]
+    return [name for name in ALL if slow or name not in SLOW]
 
 
-def _name(check: Check) -> str:
-    return getattr(check, "__name__", repr(check))
+def _chosen(checks: Iterable[str] | None, critic: Critic[Any]) -> list[str]:
+    """Names of the checks to run, without those about critics of another kind."""
+    selected = set(check_names(slow=False) if checks is None else checks)
+    if not isinstance(critic, FieldsMixin):
+        selected.discard("needed_fields_are_read")
+    if has_latents(critic):
+        selected.discard("critics_without_latents_have_statistics")
+    return [name for name in ALL if name in selected]
 
 
 def check_critic(
@@ -71,31 +84,29 @@ def check_critic(
         A name in ``expected_failed_checks`` or ``checks`` is not the name of a check.
     """
     expected = dict(expected_failed_checks or {})
-    selected = set(checks) if checks is not None else set(check_names(slow=False))
-    for name in (*expected, *selected):
-        if name not in check_names():
+    checks = None if checks is None else [*checks]
+    for name in (*expected, *(checks or ())):
+        if name not in ALL:
             raise UsageError(f"no check {name!r}", hint=f"choose from {', '.join(check_names())}")
     subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
     records = []
-    for check in ALL:
-        if _name(check) in selected and kinds.concerns(check, critic):
-            records.append(_run(check, subject, expected))
-            if on_record is not None:
-                on_record(records[-1])
+    for name in _chosen(checks, critic):
+        records.append(_run(name, subject, expected))
+        if on_record is not None:
+            on_record(records[-1])
     return Report(getattr(critic, "name", type(critic).__name__), records)
 
 
-def _run(check: Check, subject: Subject, expected: Mapping[str, str]) -> Record:
+def _run(name: str, subject: Subject, expected: Mapping[str, str]) -> Record:
     """Run a check, or return its record if it has run before."""
-    name = _name(check)
     if name not in subject.records:
-        subject.records[name] = _outcome(check, name, subject, expected)
+        subject.records[name] = _outcome(name, subject, expected)
     return subject.records[name]
 
 
-def _outcome(check: Check, name: str, subject: Subject, expected: Mapping[str, str]) -> Record:
+def _outcome(name: str, subject: Subject, expected: Mapping[str, str]) -> Record:
     try:
-        check(subject)
+        ALL[name](subject)
     except Skip as reason:
         return Record(name, "skipped", str(reason))
     except (Exception, SystemExit) as error:  # a critic may raise anything; the report must cover all checks
@@ -145,25 +156,24 @@ def parametrize(
     """
     import pytest
 
-    selected = set(check_names(slow=False) if checks is None else checks)
+    checks = None if checks is None else {*checks}
     cases = []
     for critic in critics:
         expected = (expected_failed_checks or {}).get(critic.name, {})
         subject = Subject(critic, corpus if corpus is not None else default_corpus(critic))
-        chosen = {_name(c): c for c in ALL if _name(c) in selected and kinds.concerns(c, critic)}
+        chosen = _chosen(checks, critic)
         cases += [
-            pytest.param(partial(_assert, check, subject, expected), id=f"{critic.name}-{name}")
-            for name, check in chosen.items()
+            pytest.param(partial(_assert, name, subject, expected), id=f"{critic.name}-{name}") for name in chosen
         ]
-        if selected.issuperset(check_names(slow=False)):
+        if checks is None or checks.issuperset(check_names(slow=False)):
             cases.append(pytest.param(partial(_enough, subject, chosen), id=f"{critic.name}-enough_checks_ran"))
     return pytest.mark.parametrize("check", cases)
 
 
-def _assert(check: Check, subject: Subject, expected: Mapping[str, str]) -> None:
+def _assert(name: str, subject: Subject, expected: Mapping[str, str]) -> None:
     import pytest
 
-    record = _run(check, subject, expected)
+    record = _run(name, subject, expected)
     if record.status == "skipped":
         pytest.skip(record.detail)
     if record.status == "expected":

@@ -187,19 +187,3 @@ def _other_text(s: Subject) -> Corpus:
     if row_unit(s.critic) == "prompt":
         return s.beside(corpora.answers(240, seed=1))
     return s.beside(corpora.documents(80, seed=1)) if s.corpus is default_corpus(s.critic) else s.held_out
-
-
-CHECKS = (
-    names_are_set,
-    construction_stores_parameters,
-    construction_is_cheap,
-    parameters_are_plain,
-    scoring_before_fitting_is_an_error,
-    fit_returns_the_critic,
-    refitting_forgets,
-    same_seed_same_fit,
-    merging,
-    inputs_are_untouched,
-    scoring_learns_nothing,
-    little_text_is_an_error,
-)

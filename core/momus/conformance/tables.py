@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from momus.conformance import corpora
-from momus.conformance.subject import Skip, Subject, assert_same, bare_rows, not_used, same_values
+from momus.conformance.subject import Skip, Subject, assert_same, bare_rows, not_used, same_scores, same_values
 from momus.critic import (
     Critic,
     Draws,
@@ -22,9 +22,10 @@ from momus.critic import (
     StatisticsMixin,
 )
 from momus.critic.hooks import claimed_scripts, row_unit, scored_units, tokenizer_of
-from momus.critic.powers import DecompositionMixin
+from momus.critic.powers import DecompositionMixin, fields_read
 from momus.critic.rows import Summary
 from momus.critic.scoring import score
+from momus.critic.splitting import lacking
 from momus.errors import CriticError, FittingError, MomusError
 from momus.text.corpus import Corpus, Document
 from momus.text.words import has_icu
@@ -285,18 +286,26 @@ def batches_agree(fitted: Critic[object], text: Corpus) -> None:
     assert all(r is not None or np.isfinite(x) for r, x in zip(whole.reasons, whole.nll, strict=True))
 
 
-CHECKS = (
-    one_row_for_each_id,
-    corpus_value_is_the_aggregate_of_rows,
-    order_of_documents_changes_nothing,
-    batch_size_changes_nothing,
-    other_documents_change_nothing,
-    posterior_is_proper,
-    parts_add_up_to_the_evidence,
-    rows_belong_to_documents,
-    summaries_merge,
-    edge_texts_get_a_score_or_a_reason,
-    errors_of_one_document_do_not_spread,
-    claimed_scripts_are_read,
-    claimed_scripts_can_be_fitted,
-)
+def needed_fields_are_read(s: Subject) -> None:
+    """A document without a field in `needs` is unscored for that reason, and what the field holds moves some score."""
+    names = fields_read(s.critic)
+    assert names, "`needs` is empty: name the fields that the critic reads, such as needs = ('prompt_text',)"
+    fields = s.held_out.table.column_names.index("fields")
+    bare = Corpus(s.held_out.table.set_column(fields, "fields", _fields(s.held_out, 0, leave_out=names)), "bare")
+    reasons = set(s.fitted.score(bare).reasons)
+    assert reasons == {lacking(names[0])}, f"documents without {names[0]!r} have the reasons {reasons}"
+    turned = Corpus(s.held_out.table.set_column(fields, "fields", _fields(s.held_out, 1)), "turned")
+    exchanged = bare_rows(s.fitted.score(turned), np.arange(len(turned)))
+    assert not same_scores(s.scores, exchanged), (
+        f"the scores are the same with {' and '.join(names)} of other documents: they do not depend on `needs`"
+    )
+
+
+def _fields(corpus: Corpus, shift: int, leave_out: tuple[str, ...] = ()) -> object:
+    """The fields of each document ``shift`` rows further on, without some of them."""
+    import pyarrow as pa
+
+    column = corpus.table["fields"]
+    rows = column.to_pylist()
+    kept = [[(key, value) for key, value in rows[i - shift] or () if key not in leave_out] for i in range(len(rows))]
+    return pa.chunked_array([pa.array(kept, column.type)])

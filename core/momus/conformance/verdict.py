@@ -13,7 +13,7 @@ import numpy as np
 from momus.arguments import arg
 from momus.conformance import corpora
 from momus.conformance.subject import Skip, Subject, assert_same, not_used
-from momus.critic import EvidenceMixin, RunningTextCritic
+from momus.critic import EvidenceMixin, RunningTextCritic, StatisticsMixin
 from momus.critic.hooks import DeviceMixin, moved, row_unit, scored_units
 from momus.critic.powers import headline_of
 from momus.critic.registry import family_class
@@ -171,13 +171,9 @@ def devices_are_respected(s: Subject) -> None:
     assert_same(s.scores, moved(s.refitted, "cpu").score(s.held_out), "on the CPU")
 
 
-CHECKS = (
-    statistics_are_sound,
-    directions_are_phrases,
-    held_out_text_is_not_flagged,
-    different_documents_get_different_scores,
-    evidence_serialises,
-    saved_critics_score_alike,
-    saved_critics_load_in_a_fresh_process,
-    devices_are_respected,
-)
+def critics_without_latents_have_statistics(s: Subject) -> None:
+    """A critic of a whole corpus has statistics, and no Latent NLL of documents."""
+    assert isinstance(s.critic, StatisticsMixin), "the critic has neither latents nor statistics"
+    assert s.fitted.statistics(), "statistics() is empty: there is nothing to compare"  # type: ignore[attr-defined]
+    scored = s.scores.nll[s.scores.scored]
+    assert not scored.any(), "log_prior() is not 0: derive from momus.Critic if documents have latents"

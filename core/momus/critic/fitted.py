@@ -1,5 +1,6 @@
-"""Checks of a fitted state that was read from a folder: types, shapes, ranges and finiteness.
+"""Fitted state as JSON values and arrays, and back; checks of what was read: types, shapes, ranges, finiteness.
 
+``critic.json`` holds the values, ``arrays.safetensors`` the arrays.
 A class states what its `fit` leaves in ``check_state``, with the methods of `Fitted`; a state that differs is refused.
 """
 
@@ -11,16 +12,19 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from momus.errors import StoreError
-from momus.estimator import Estimator, fitted_state
+from momus.estimator import Estimator, component, fitted_state
 from momus.foreign import contained
 from momus.parameters import Range
 from momus.schema import build
 
 Size = int | None
-AGAIN = "the saved critic is damaged: fit and save it again"
+Arrays = dict[str, np.ndarray[Any, Any]]
+AGAIN = "fit and save the critic again, with this version of momus"
 SUMS_TO_ONE = 1e-6
+_FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _KINDS = {"f": "numbers", "i": "integers", "u": "unsigned integers", "b": "truth values"}
 
 
@@ -222,5 +226,80 @@ def _finite(value: Any) -> bool:
         return value.dtype.kind != "f" or bool(np.isfinite(value).all())
     if isinstance(value, float):
         return math.isfinite(value)
-    data = getattr(value, "data", None)  # of a sparse matrix
-    return not isinstance(data, np.ndarray) or data.dtype.kind != "f" or bool(np.isfinite(data).all())
+    return not sparse.issparse(value) or _finite(value.data)
+
+
+def pack(estimator: Estimator, prefix: str, arrays: Arrays) -> dict[str, Any]:
+    """Turn the fitted state into JSON values, moving its arrays into ``arrays`` under dotted keys."""
+    return {name: _pack_value(value, f"{prefix}{name}", arrays) for name, value in fitted_state(estimator).items()}
+
+
+def _pack_value(value: Any, key: str, arrays: Arrays) -> Any:
+    """A JSON value; what JSON cannot hold becomes a tagged object (``@array``, ``@csr``, ``@part``, ``@float``)."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        arrays[key] = value
+        return {"@array": key}
+    if sparse.issparse(value):
+        csr = sparse.csr_array(value)
+        arrays.update({f"{key}.data": csr.data, f"{key}.indices": csr.indices, f"{key}.indptr": csr.indptr})
+        return {"@csr": key, "shape": list(csr.shape)}
+    if isinstance(value, Estimator):
+        return {"@part": pack(value, f"{key}.", arrays)}
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"@float": repr(value)}
+    return value
+
+
+def unpack(estimator: Estimator, state: dict[str, Any], arrays: Arrays, prefix: str = "") -> None:
+    """Set the fitted attributes that `pack` wrote; arrays that are used are removed from ``arrays``.
+
+    Raises
+    ------
+    StoreError
+        A name is no fitted attribute, a tagged object is malformed, or an array is missing.
+    """
+    for name, value in state.items():
+        if not name.endswith("_") or name.startswith("_") or not name.isidentifier():
+            raise StoreError(f"{name!r} is not a fitted attribute", hint=AGAIN)
+        if hasattr(type(estimator), name) and callable(getattr(type(estimator), name)):
+            raise StoreError(f"{name!r} is a method, not a fitted attribute", hint=AGAIN)
+        setattr(estimator, name, _unpack_value(estimator, name, value, arrays, f"{prefix}{name}"))
+
+
+def _unpack_value(estimator: Estimator, name: str, value: Any, arrays: Arrays, key: str) -> Any:
+    """The value that `_pack_value` wrote under this key."""
+    if not isinstance(value, dict) or not any(k.startswith("@") for k in value):
+        return value
+    if value == {"@array": key}:
+        return _taken(arrays, key)
+    if value.get("@csr") == key and value.keys() == {"@csr", "shape"}:
+        return _matrix(arrays, key, value["shape"])
+    if value.keys() == {"@part"} and isinstance(value["@part"], dict):
+        inner = component(estimator, name)
+        unpack(inner, value["@part"], arrays, f"{key}.")
+        return inner
+    if value.keys() == {"@float"} and value["@float"] in _FLOATS:
+        return _FLOATS[value["@float"]]
+    raise StoreError(f"fitted attribute {key!r} is malformed", hint=AGAIN)
+
+
+def _taken(arrays: Arrays, key: str) -> np.ndarray[Any, Any]:
+    if key not in arrays:
+        raise StoreError(f"array {key!r} is missing", hint=AGAIN)
+    return arrays.pop(key)
+
+
+def _matrix(arrays: Arrays, key: str, shape: Any) -> sparse.csr_array:
+    """A sparse matrix whose indices lie within its shape."""
+    parts = tuple(_taken(arrays, f"{key}.{name}") for name in ("data", "indices", "indptr"))
+    sizes = isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and 0 <= n < 2**40 for n in shape)
+    try:
+        if not sizes or any(p.dtype.kind != "i" for p in parts[1:]):
+            raise ValueError("its shape or its indices are no integers")
+        matrix = sparse.csr_array(parts, shape=tuple(shape))
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise StoreError(f"matrix {key!r} is malformed ({error})", hint=AGAIN) from error
+    return matrix

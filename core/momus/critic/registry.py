@@ -79,7 +79,7 @@ def named(critic: str) -> str:
                 f"{critic} is called {name!r}, as a critic of {plugin.distribution!r} is", hint="give it another name"
             )
     _LOCATED[name] = f"{location}:{attribute}", cls
-    copyreg.pickle(cls, _by_location)
+    copyreg.pickle(cls, _reduced)
     return name
 
 
@@ -123,13 +123,13 @@ def _module(location: str) -> ModuleType:
     return sys.modules[name]
 
 
-def _by_location(critic: Critic[Any]) -> tuple[Any, ...]:
-    """How a critic of a named class is pickled: the class is found first, and then its attributes are read."""
-    return _unfitted, (_LOCATED[critic.name][0],), vars(critic)
+def _reduced(critic: Critic[Any]) -> tuple[Any, ...]:
+    """How a critic of a class that was named or made is pickled: the class is found first, then attributes are read."""
+    return _unfitted, (located().get(critic.name, critic.name),), vars(critic)
 
 
-def _unfitted(location: str) -> Any:
-    return object.__new__(critic_class(named(location)))
+def _unfitted(critic: str) -> Any:
+    return object.__new__(critic_class(named(critic)))
 
 
 def family_class(name: str) -> type[Any] | None:
@@ -160,17 +160,8 @@ def family_class(name: str) -> type[Any] | None:
             hint=f"give the field another name: {arg('keep', 'tone=PATH')}, and then {family}tone",
         )
     cls: type[Any] = make(rest)
-    copyreg.pickle(cls, _by_family)
+    copyreg.pickle(cls, _reduced)
     return cls
-
-
-def _by_family(critic: Critic[Any]) -> tuple[Any, ...]:
-    """How a critic of a family is pickled: its class is made first, and then its attributes are read."""
-    return _unfitted_named, (critic.name,), vars(critic)
-
-
-def _unfitted_named(name: str) -> Any:
-    return object.__new__(critic_class(name))
 
 
 def critic_class(name: str) -> type[Any]:

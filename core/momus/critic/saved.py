@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 import numpy as np
 
 from momus.critic.effects import check_trusted, effects_of
-from momus.critic.fitted import check_estimator, check_origin
+from momus.critic.fitted import AGAIN, Arrays, check_estimator, check_origin, pack, unpack
 from momus.critic.guard import blamed
-from momus.critic.packing import AGAIN, Arrays, pack, unpack
 from momus.errors import MomusError, StoreError
 from momus.estimator import Estimator, construct
 from momus.files import file_digest

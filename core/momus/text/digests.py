@@ -1,11 +1,9 @@
-"""Digests of documents: hashes of texts, the identity of a corpus, and an order that follows from the documents."""
+"""Hashes of documents: what identifies texts by them, and an order that follows from the documents."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,15 +12,6 @@ from numpy.typing import NDArray
 from momus.numeric.types import Bools, Ints
 
 Hashes = NDArray[np.uint64]
-
-
-def hashes_of(sections: pa.ChunkedArray, offsets: Ints) -> Hashes:
-    """A 64-bit BLAKE2 hash of each document, uint64 (n,), which has the sections ``offsets[i]:offsets[i + 1]``."""
-    digests = bytearray()
-    for start, end in pairwise(offsets.tolist()):
-        text = "\n\n".join(sections.slice(start, end - start).to_pylist())
-        digests += hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return np.frombuffer(bytes(digests), dtype="<u8").astype(np.uint64)
 
 
 def is_among(hashes: Hashes, others: Hashes) -> Bools:
@@ -41,15 +30,6 @@ def is_among(hashes: Hashes, others: Hashes) -> Bools:
 def fingerprint_of(hashes: Hashes) -> str:
     """Sixteen hexadecimal digits that identify texts by their hashes, regardless of their order."""
     return hashlib.blake2b(np.sort(hashes).astype("<u8").tobytes(), digest_size=8).hexdigest()
-
-
-def identity_of(table: pa.Table, numbers: Iterable[Ints]) -> str:
-    """Thirty-two hexadecimal digits that identify the rows of a table, and numbers about them, in order."""
-    names = [table[name].to_pylist() for name in table.column_names]
-    digest = hashlib.blake2b(json.dumps(names).encode("ascii"), digest_size=16)
-    for some in numbers:
-        digest.update(np.asarray(some).astype("<i8").tobytes())
-    return digest.hexdigest()
 
 
 def canonical_order(hashes: Hashes, labels: pa.Table) -> Ints:

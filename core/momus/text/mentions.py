@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -128,9 +128,11 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def _open_cache(folder: Path) -> Iterator[sqlite3.Connection]:
-    make_folder(folder)
-    connection = sqlite3.connect(folder / "resolved.sqlite", timeout=60)
+def _open_cache(folder: Path | None) -> Iterator[sqlite3.Connection]:
+    """The cache in a folder; without one, in memory."""
+    if folder is not None:
+        make_folder(folder)
+    connection = sqlite3.connect(":memory:" if folder is None else folder / "resolved.sqlite", timeout=60)
     try:
         connection.execute(TABLE)
         yield connection
@@ -151,45 +153,31 @@ def resolve_kept(
         Where the cache lies; default: `cache_folder`. Without write access to it, nothing is cached.
     """
     # an empty version is a resolver whose output must not be kept, as that of a file which changes
-    version = resolver.version
-    try:
-        with _open_cache(folder or cache_folder()) if version else _no_cache() as connection:
-            return _resolve(resolver, corpus, version, connection, report)
-    except (OSError, sqlite3.Error):
-        return _resolve(resolver, corpus, version, None, report)
-
-
-@contextmanager
-def _no_cache() -> Iterator[None]:
-    yield None
+    if resolver.version:
+        with suppress(OSError, sqlite3.Error), _open_cache(folder or cache_folder()) as connection:
+            return _resolve(resolver, corpus, connection, report)
+    with _open_cache(None) as connection:
+        return _resolve(resolver, corpus, connection, report)
 
 
 def _resolve(
-    resolver: Resolver,
-    corpus: Corpus,
-    version: str,
-    connection: sqlite3.Connection | None,
-    report: Callable[[int], None] | None,
+    resolver: Resolver, corpus: Corpus, connection: sqlite3.Connection, report: Callable[[int], None] | None
 ) -> list[Resolved]:
+    version = resolver.version
     keys = [f"{h:016x}" for h in corpus.hashes.tolist()]
     results: dict[int, Resolved] = {}  # by row of the corpus
-    if connection is not None:
-        for i, key in enumerate(keys):
-            row = connection.execute(FIND, (version, key)).fetchone()
-            if row is not None:
-                try:
-                    results[i] = Resolved.unpack(row[0])
-                except ValueError:  # a damaged entry is resolved again
-                    continue
+    for i, key in enumerate(keys):
+        row = connection.execute(FIND, (version, key)).fetchone()
+        if row is not None:
+            with suppress(ValueError):  # a damaged entry is resolved again
+                results[i] = Resolved.unpack(row[0])
     missing = [i for i in range(len(keys)) if i not in results]
     for first in range(0, len(missing), CHUNK):
         rows = missing[first : first + CHUNK]
         for i, result in zip(rows, resolver.resolve(corpus.take(np.array(rows))), strict=True):
             results[i] = result
-            if connection is not None:
-                connection.execute(STORE, (version, keys[i], result.pack()))
-        if connection is not None:
-            connection.commit()
+            connection.execute(STORE, (version, keys[i], result.pack()))
+        connection.commit()
         if report is not None:
             report(len(keys) - len(missing) + first + len(rows))
     return [results[i] for i in range(len(keys))]

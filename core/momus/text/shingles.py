@@ -46,33 +46,22 @@ class Shingles:
     offsets: Ints
 
 
-@dataclass(frozen=True)
-class MinHashes:
-    """What a document's shingles leave in a sketch.
-
-    Attributes
-    ----------
-    signatures
-        uint16 (documents, 64): low half of the smallest value of each of 64 hash functions over a document's shingles.
-    sizes
-        int64 (documents,): number of different shingles.
-    """
-
-    signatures: Signatures
-    sizes: Ints
-
-
-def min_hashes(table: TokenTable) -> MinHashes:
+def min_hashes(table: TokenTable) -> tuple[Signatures, Ints]:
     """Compute the MinHash signatures (Broder 1997) of documents.
 
     Two documents agree in each of the 64 numbers with a probability that is the Jaccard index of their shingles (and
     otherwise with one of 2⁻¹⁶).
 
+    Returns
+    -------
+    uint16 (documents, 64), the low half of the smallest value of each of 64 hash functions over a document's shingles;
+    int64 (documents,), the number of different shingles.
+
     >>> from momus.text.corpus import Corpus
     >>> from momus.text.tokens import get_tokenizer
     >>> corpus = Corpus.from_texts(["To be, or not to be.", "Or not to be, to be?"])
-    >>> found = min_hashes(corpus.tokens(get_tokenizer("words")))
-    >>> found.signatures.shape, found.sizes.tolist()
+    >>> signatures, sizes = min_hashes(corpus.tokens(get_tokenizer("words")))
+    >>> signatures.shape, sizes.tolist()
     ((2, 64), [6, 6])
     """
     signatures = np.empty((len(table), HASHES), dtype=np.uint16)
@@ -82,7 +71,7 @@ def min_hashes(table: TokenTable) -> MinHashes:
         shingles = shingles_of(table.slice(start, stop), words)
         signatures[start:stop] = signatures_of(shingles)
         sizes[start:stop] = distinct_counts(shingles.values, shingles.offsets)
-    return MinHashes(signatures, sizes)
+    return signatures, sizes
 
 
 def signatures_of(shingles: Shingles) -> Signatures:

@@ -12,19 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from momus.errors import UsageError
 from momus.numeric.ragged import offsets_of
-from momus.numeric.types import Bools, Ints
+from momus.numeric.types import Ints
 from momus.parameters import Range
 from momus.schema import build, parse_json
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus.text.digests import Hashes, canonical_order, fingerprint_of
+from momus.text.digests import canonical_order, fingerprint_of
 from momus.text.languages import LONGEST, SHORTEST, script_counts
 from momus.text.openings import opening_hashes
 from momus.text.shingles import HASHES, Signatures, min_hashes, type_counts
@@ -55,7 +56,7 @@ SCHEMA = pa.schema(
 )
 """Columns of a sketch: ``id``, ``prompt``, ``group`` and ``language`` (of the metadata) as in `Corpus`; ``hash`` of the
 text; ``opening``, a hash of its beginning (`momus.text.openings.opening_hashes`); ``signature`` and ``shingles``
-(`momus.text.shingles.MinHashes`); ``tokens`` and ``types``, numbers of words and of different words; ``blank`` and
+(`momus.text.shingles.min_hashes`); ``tokens`` and ``types``, numbers of words and of different words; ``blank`` and
 ``unspaced`` as in `Corpus`; ``head``, the beginning, from which the language is identified, and ``scripts``, the number
 of letters of each script, of the documents in the sample, else null."""
 METADATA = b"momus.sketch"
@@ -70,8 +71,18 @@ class _Metadata(TypedDict):
     words: dict[str, Annotated[int, Range(0)]]
 
 
+_Number = TypeVar("_Number", np.uint64, np.int64, np.bool_)
 Fetch = Callable[[Ints], Corpus]
 """Reads the documents at different row numbers, int64 (n,), in the order of these."""
+
+
+def _numbers(name: str, kind: type[_Number]) -> cached_property[NDArray[_Number]]:
+    """A column of a sketch as an array, (documents,)."""
+
+    def column(sketch: TextSketch) -> NDArray[_Number]:
+        return np.asarray(sketch.table[name].to_numpy(), dtype=kind)
+
+    return cached_property(column)
 
 
 @dataclass(eq=False)
@@ -112,11 +123,9 @@ class TextSketch:
             `SAMPLE`: see `sample_size`.
         """
         table = corpus.tokens(get_tokenizer("words"))
-        minhash = min_hashes(table)
+        minhashes, shingles = min_hashes(table)
         # the memory of NumPy as a fixed-size binary column, without a copy
-        signatures = pa.Array.from_buffers(
-            SCHEMA.field("signature").type, len(corpus), [None, pa.py_buffer(minhash.signatures)]
-        )
+        signatures = pa.Array.from_buffers(SCHEMA.field("signature").type, len(corpus), [None, pa.py_buffer(minhashes)])
         heads, scripts = _sampled(corpus, sample)
         columns: dict[str, Any] = {
             **{name: corpus.table[name] for name in ("id", "prompt", "group")},
@@ -124,7 +133,7 @@ class TextSketch:
             "hash": corpus.hashes,
             "opening": opening_hashes(corpus),
             "signature": signatures,
-            "shingles": minhash.sizes,
+            "shingles": shingles,
             "tokens": table.lengths,
             "types": type_counts(table),
             "blank": corpus.blank,
@@ -209,15 +218,20 @@ class TextSketch:
         """Ids of the documents at these row numbers."""
         return list(self.table["id"].take(pa.array(rows)).to_pylist())
 
-    @cached_property
-    def hashes(self) -> Hashes:
-        """The hash of each document's text: uint64 (documents,)."""
-        return np.asarray(self.table["hash"].to_numpy(), dtype=np.uint64)
-
-    @cached_property
-    def openings(self) -> Hashes:
-        """The hash of each document's opening, 0 for short documents: uint64 (documents,)."""
-        return np.asarray(self.table["opening"].to_numpy(), dtype=np.uint64)
+    hashes = _numbers("hash", np.uint64)
+    """The hash of each document's text."""
+    openings = _numbers("opening", np.uint64)
+    """The hash of each document's opening, 0 for short documents."""
+    shingles = _numbers("shingles", np.int64)
+    """Number of different shingles of each document."""
+    tokens = _numbers("tokens", np.int64)
+    """Number of words of each document."""
+    types = _numbers("types", np.int64)
+    """Number of different words of each document."""
+    blank = _numbers("blank", np.bool_)
+    """Whether each document holds nothing but white space."""
+    unspaced = _numbers("unspaced", np.bool_)
+    """Whether each document has a section that ICU splits into words (`Corpus.unspaced`)."""
 
     @cached_property
     def signatures(self) -> Signatures:
@@ -230,31 +244,6 @@ class TextSketch:
         # one chunk is not copied
         joined = chunks[0] if len(chunks) == 1 else np.concatenate([np.zeros(0, np.uint16), *chunks])
         return joined.reshape(-1, HASHES)
-
-    @cached_property
-    def shingles(self) -> Ints:
-        """Number of different shingles of each document: int64 (documents,)."""
-        return np.asarray(self.table["shingles"].to_numpy(), dtype=np.int64)
-
-    @cached_property
-    def tokens(self) -> Ints:
-        """Number of words of each document: int64 (documents,)."""
-        return np.asarray(self.table["tokens"].to_numpy(), dtype=np.int64)
-
-    @cached_property
-    def types(self) -> Ints:
-        """Number of different words of each document: int64 (documents,)."""
-        return np.asarray(self.table["types"].to_numpy(), dtype=np.int64)
-
-    @cached_property
-    def blank(self) -> Bools:
-        """Whether each document holds nothing but white space: bool (documents,)."""
-        return np.asarray(self.table["blank"].to_numpy(), dtype=np.bool_)
-
-    @cached_property
-    def unspaced(self) -> Bools:
-        """Whether each document has a section that ICU splits into words (`Corpus.unspaced`): bool (documents,)."""
-        return np.asarray(self.table["unspaced"].to_numpy(), dtype=np.bool_)
 
     def sampled(self, column: str) -> list[Any]:
         """Values of ``head`` or ``scripts`` of the `SAMPLE` documents with the smallest hashes that have one."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from momus.errors import UsageError
 from momus.numeric.types import Ints
+from momus.text.counting import counted, joined
 
 RUNS = 20
 """Runs of neighbouring documents that a text is cut into, to be split without losing the order within them."""
@@ -45,8 +46,7 @@ class Units:
         if not self.groups and not self.prompts:
             return ""
         counts = ((self.groups, "group"), (self.prompts, "prompt"), (self.documents, "single document"))
-        parts = [f"{n:,} {noun}{'s' * (n != 1)}" for n, noun in counts if n]
-        return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+        return joined([counted(n, noun) for n, noun in counts if n])
 
 
 def units_of(ids: Sequence[str], groups: Sequence[str | None], prompts: Sequence[str | None]) -> Units:
