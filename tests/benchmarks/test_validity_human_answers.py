@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from momus_people.judged import counted_answers, values_of_units
+from momus_people.answers import counted_answers
+from momus_people.judged import values_of_units
 from momus_people.raters import same_answers
 from momus_people.result import analysed
 
@@ -55,6 +56,6 @@ def test_scores_of_summaries(tmp_path):
     assert (result.answers, result.agreement.units) == (4200, 1400)
     assert result.agreement.alpha == pytest.approx(0.475, abs=0.005)
     assert [r.name for r in result.raters if r.flags] == ["rater-2", "rater-3"]
-    effects = {c.corpus: c.effect for c in result.corpora}
+    effects = {c.corpus: c.value for c in result.corpora}
     assert max(effects, key=effects.get) == "C"
     assert min(effects, key=effects.get) == "B"
