@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.critic.tools import token_batches
 from momus.errors import UsageError
 from momus.numeric.devices import free_memory
 from momus.numeric.ragged import offsets_of
 from momus.sequences import Sequences, SequenceScores, StepModel
-from momus_adapters.language_models.windows import Piece, batches, pieces
+from momus_adapters.language_models.windows import Piece, pieces
 from momus_adapters.transformers.encoder import load, quiet
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ class CausalNetwork(StepModel):
         out = np.zeros(int(offsets[-1]))
         todo = pieces(sequences.lengths + 1, self.window)
         with torch.inference_mode():
-            for batch in batches(todo, self.budget):
+            for rows in token_batches([p.stop - p.start for p in todo], self.budget):
+                batch = [todo[i] for i in rows]
                 inputs, targets = self._inputs(sequences, batch)
                 logits = self.network(input_ids=inputs, use_cache=False).logits
                 values = _log_p(logits, targets, temperature).double().cpu().numpy()
