@@ -141,8 +141,8 @@ def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -
 
 def alpha(study: Study, answers: RaterAnswers, level: Level) -> Agreement:
     """Krippendorff's α of all answers, at a level of measurement."""
-    values = values_of_units(study, counted_answers(answers, range(study.protocol.raters)))
-    found = agreement(values.unit, values.value, level)
+    unit, value, _ = values_of_units(study, counted_answers(answers, range(study.protocol.raters)))
+    found = agreement(unit, value, level)
     assert found is not None
     return found
 
@@ -165,9 +165,8 @@ def of_continuations(folder: Path) -> None:
         print(f"| {domain} | {n} | {', '.join(f'{v:.1%}' for v in here)} | {', '.join(f'{v} %' for v in published)} |")
     study, answers = through_files(*continuations(), folder / "continuations")
     print(*finding_sentences(analysed(study, answers)), sep="\n")
-    values = values_of_units(study, counted_answers(answers, range(4)))
-    voted = values.value != 1
-    plain = agreement(values.unit[voted], values.value[voted], "nominal")
+    unit, value, _ = values_of_units(study, counted_answers(answers, range(4)))
+    plain = agreement(unit[value != 1], value[value != 1], "nominal")
     assert plain is not None
     print(f"votes for neither left out, nominal: α {_shown(plain)}")
 

@@ -26,10 +26,10 @@ def test_choices_between_continuations(tmp_path):
     (row,) = result.contrasts
     assert (row.first, row.second) == ("contrastive_decoding", "contrastive_search")
     assert 1 - row.preference == pytest.approx(0.68, abs=0.01)
-    values = values_of_units(study, counted_answers(answers, range(4)))
-    voted = values.value != 1
+    unit, value, _ = values_of_units(study, counted_answers(answers, range(4)))
+    voted = value != 1
     assert voted.sum() == 590  # benchmarks/validity/JUDGES.md
-    alpha = people.agreement(values.unit[voted], values.value[voted], "nominal").alpha
+    alpha = people.agreement(unit[voted], value[voted], "nominal").alpha
     assert alpha == pytest.approx(0.16, abs=0.005)
 
 

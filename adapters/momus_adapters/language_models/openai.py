@@ -13,9 +13,8 @@ import random
 import time
 import urllib.request
 import warnings
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -89,30 +88,6 @@ class OpenAIServer:
         self._connections = Connections(headers, timeout)
         self._limits = Limits.current()
 
-    @property
-    def identity(self) -> str:
-        """The endpoint; which weights it serves cannot be known."""
-        return f"{redacted(self.url)} {self.endpoint}"
-
-    @property
-    def endpoint(self) -> str:
-        """The last part of the address that is asked."""
-        return "completions"
-
-    def concurrently(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
-        """Process items concurrently; yield results in order, with at most 2 · concurrency items in flight."""
-        pool = ThreadPoolExecutor(self.concurrency)
-        waiting: deque[Future[Any]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(work, item))
-                if len(waiting) >= 2 * self.concurrency:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The JSON object that the server answers; failures that may pass are repeated, for a limited time."""
         import httpx
@@ -172,7 +147,11 @@ class OpenAIServer:
         UsageError
             The server does not send log-probabilities of prompts.
         """
-        rows: list[np.ndarray] = [*self.concurrently(texts, self._score_one)]
+        pool = ThreadPoolExecutor(self.concurrency)
+        try:
+            rows = list(pool.map(self._score_one, texts))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
         values = np.concatenate(rows) if rows else np.zeros(0)
         return SequenceScores(values, offsets_of([len(r) for r in rows]))
 

@@ -6,7 +6,6 @@ model's window are scored in overlapping windows and generated with a sliding co
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -283,15 +282,6 @@ class TransformersLM(CausalNetwork):
             missing = f"no token {token!r}" if token else "no token that ends a text"
             raise UsageError(f"{self.name} has {missing}", hint="name one of its tokens as begin and end")
         return int(symbol)
-
-    @property
-    def identity(self) -> str:
-        """A hash of the settings and of a sample of each weight."""
-        digest = hashlib.sha256(repr((self.begin, self.end, self.window, str(self.network.dtype))).encode())
-        for name, weight in sorted(self.network.state_dict().items()):
-            sample = weight.flatten()[:: max(1, weight.numel() // 64)][:64].double().cpu().numpy()
-            digest.update(name.encode() + sample.tobytes())
-        return digest.hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Token ids of texts; special tokens within a text are read as plain characters."""

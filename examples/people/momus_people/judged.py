@@ -12,6 +12,7 @@ from scipy import stats
 from momus.numeric.types import Floats, Ints
 from momus_people.answers import RaterAnswer, choice
 from momus_people.estimate import ReaderScores
+from momus_people.protocol import Protocol
 from momus_people.study import Study
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -118,31 +119,16 @@ def with_others(unit: Ints, value: Ints, rater: Ints, one: int, seed: int = 0, t
     return WithOthers(float(x @ y) / scale, (beyond + 1) / (times + 1), len(x))
 
 
-@dataclass(frozen=True)
-class UnitValues:
-    """One row per answer and passage.
-
-    Attributes
-    ----------
-    unit, value, rater
-        What agreement is about (a passage; for pairs the pair), a category from 0, and the rater: (m,) each.
-    level
-        Level of measurement of the categories.
-    """
-
-    unit: Ints
-    value: Ints
-    rater: Ints
-    level: Level
+def values_of_units(study: Study, answers: Sequence[RaterAnswer]) -> tuple[Ints, Ints, Ints]:
+    """What raters agree about: units (passages; for pairs the pair), categories from 0, and raters, (m,) each."""
+    rows = [(a.trial.unit, choice(study, a), a.trial.rater) for a in answers]
+    unit, value, rater = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return unit, value, rater
 
 
-def values_of_units(study: Study, answers: Sequence[RaterAnswer]) -> UnitValues:
-    """What raters agree about: ratings, or preferences."""
-    rater = np.array([a.trial.rater for a in answers], dtype=np.int64)
-    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
-    unit = np.array([a.trial.unit for a in answers], dtype=np.int64)
-    level: Level = "nominal" if study.protocol.kind == "pair" and not study.protocol.ties else "ordinal"
-    return UnitValues(unit, chosen, rater, level)
+def level_of(protocol: Protocol) -> Level:
+    """Level of measurement of the categories."""
+    return "nominal" if protocol.kind == "pair" and not protocol.ties else "ordinal"
 
 
 def scores_of(study: Study, answers: Sequence[RaterAnswer]) -> ReaderScores:

@@ -70,14 +70,14 @@ def rater_rows(
     seed: int,
 ) -> list[RaterRow]:
     """One row per rater; ``out`` are left out, and ``kept`` take part."""
-    values = values_of_units(study, counted_answers(answers, answers.by_rater))
+    unit, value, rater = values_of_units(study, counted_answers(answers, answers.by_rater))
     times = {r: [a.seconds for a in mine if a.seconds] for r, mine in answers.by_rater.items()}
     medians = {r: float(np.median(t)) if t else float("nan") for r, t in times.items()}
     usual = float(np.nanmedian(list(medians.values()))) if any(times.values()) else float("nan")
     others = {}
     for r in answers.by_rater:  # the others are those who take part
-        among = np.isin(values.rater, [*kept, r])
-        others[r] = with_others(values.unit[among], values.value[among], values.rater[among], r, seed)
+        among = np.isin(rater, [*kept, r])
+        others[r] = with_others(unit[among], value[among], rater[among], r, seed)
     sure = sum(w.p <= SURE for w in others.values())
     chosen = {
         r: {a.trial.unit: choice(study, a) for a in mine if a.trial.role == "item"}

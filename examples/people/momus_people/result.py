@@ -16,7 +16,7 @@ from momus.limits import MOST_SEED
 from momus_people.answers import RaterAnswers, counted_answers
 from momus_people.axis import AxisRow, axis_rows
 from momus_people.estimate import ReaderScores, mean_score, preference
-from momus_people.judged import Agreement, agreement, scores_of, values_of_units
+from momus_people.judged import Agreement, agreement, level_of, scores_of, values_of_units
 from momus_people.raters import RaterRow, failed_checks, rater_rows
 from momus_people.study import Study
 
@@ -120,7 +120,8 @@ def analysed(
     counted = counted_answers(answers, kept)
     if not counted:
         raise UsageError("no rater is left", hint=f"pass a larger {arg('max_failed')}, or exclude fewer raters")
-    values, scores, p = values_of_units(study, counted), scores_of(study, counted), study.protocol
+    unit, value, _ = values_of_units(study, counted)
+    scores, p = scores_of(study, counted), study.protocol
     names = [n for n in study.corpora if n in scores.corpus]
     contrasts, notes = _contrast_rows(scores, names)
     return StudyResult(
@@ -131,7 +132,7 @@ def analysed(
         scale=p.scale if p.kind == "rating" else (),
         answers=len(counted),
         expected=sum(t.role == "item" for t in study.design.trials),
-        agreement=agreement(values.unit, values.value, values.level, seed),
+        agreement=agreement(unit, value, level_of(p), seed),
         corpora=_corpus_rows(scores, names, len(p.scale) if p.kind == "rating" else 2),
         contrasts=contrasts,
         raters=rater_rows(study, answers, out, kept, seed),

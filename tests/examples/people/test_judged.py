@@ -8,7 +8,8 @@ import pytest
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
 from momus_people.answers import choice, counted_answers
-from momus_people.judged import scores_of, values_of_units
+from momus_people.judged import level_of, scores_of, values_of_units
+from momus_people.protocol import Protocol
 from momus_people.raters import rater_rows
 from momus_people.result import analysed
 
@@ -27,10 +28,9 @@ def test_choices_in_the_order_of_the_item():
 
 def test_what_raters_agree_about():
     found = values_of_units(PAIRS, [said(PAIRS, 0, 0, "left"), said(PAIRS, 2, 1, "equal")])
-    assert (found.unit.tolist(), found.value.tolist(), found.rater.tolist()) == ([0, 1], [2, 1], [0, 2])
-    assert found.level == "ordinal"
-    forced = replace(PAIRS, protocol=replace(PAIRS.protocol, ties=False))
-    assert values_of_units(forced, [said(forced, 0, 0, "left")]).level == "nominal"
+    assert [v.tolist() for v in found] == [[0, 1], [2, 1], [0, 2]]
+    assert [level_of(replace(PAIRS.protocol, ties=ties)) for ties in (True, False)] == ["ordinal", "nominal"]
+    assert level_of(Protocol()) == "ordinal"
 
 
 def test_scores_of_pairs():
