@@ -140,7 +140,7 @@ def write_study(study: Study, folder: Path, counts: Stripped | None = None) -> N
         "corpora": study.corpora,
         "labels": study.labels,
         "raters": study.raters,
-        "balance": balance(study.design, study.protocol),
+        "balance": balance(study.design, study.protocol, study.corpora),
         **asdict(counts or Stripped()),
     }
     with writing(folder, "name another folder"), new_folder(folder) as temporary:

@@ -264,13 +264,12 @@ def _training(spare: list[Excerpt], passages: list[Excerpt], protocol: Protocol,
     return [Trial("", 0, "training", (first + k,)) for k in range(len(chosen))]
 
 
-def balance(design: StudyDesign, protocol: Protocol) -> dict[str, Any]:
+def balance(design: StudyDesign, protocol: Protocol, names: Sequence[str]) -> dict[str, Any]:
     """How even a design is: numbers of passages, by corpus, and of items, by rater and shared by two raters.
 
     ``items_of_one_prompt`` counts pairs whose passages answer one prompt; of ratings, prompts that all corpora answer.
     """
     judged = [design.passages[k] for item in design.items for k in item]
-    names = list(dict.fromkeys(e.corpus for e in judged))
     member = np.zeros((len(design.items), protocol.raters))
     for t in design.trials:
         if t.role == "item":
@@ -282,7 +281,7 @@ def balance(design: StudyDesign, protocol: Protocol) -> dict[str, Any]:
             groups.setdefault((k // protocol.width if protocol.width > 1 else 0, e.prompt), set()).add(e.corpus)
     whole = protocol.width if protocol.width > 1 else len(names)
     return {
-        "passages": dict(Counter(e.corpus for e in judged)),
+        "passages": {n: sum(e.corpus == n for e in judged) for n in names},
         "items_per_rater": member.sum(axis=0).astype(int).tolist(),
         "items_shared_by_two_raters": [min(common), max(common)],
         "items_of_one_prompt": sum(len(corpora) == whole for corpora in groups.values()),

@@ -184,7 +184,7 @@ def made_view(study: Study, counts: Stripped, out: str) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    p, even = study.protocol, balance(study.design, study.protocol)
+    p, even = study.protocol, balance(study.design, study.protocol, study.corpora)
     parts: list[RenderableType] = [
         Text(f"Study {study.name}: {one_line(p.asked, 300)}", style="bold"),
         Text(

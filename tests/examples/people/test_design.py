@@ -108,7 +108,7 @@ def test_ratings_of_all_corpora_go_through_the_prompts_that_most_of_them_have():
     design = drawn(texts, protocol)
     prompts = Counter(design.passages[k].prompt for (k,) in design.items)
     assert prompts == {"p4": 2, "p5": 2, "p6": 2, "p7": 2}
-    assert balance(design, protocol)["items_of_one_prompt"] == 4
+    assert balance(design, protocol, list("ab"))["items_of_one_prompt"] == 4
 
 
 def test_the_balance_counts_what_raters_and_passages_share():
@@ -119,7 +119,7 @@ def test_the_balance_counts_what_raters_and_passages_share():
 
     def of(items, raters, **settings):
         trials = [Trial("", r, "item", items[u], u) for u, block in enumerate(raters) for r in block]
-        return balance(StudyDesign(passages, items, trials), Protocol(raters=3, **settings))
+        return balance(StudyDesign(passages, items, trials), Protocol(raters=3, **settings), list("ab"))
 
     assert of([(0, 1), (2, 3), (4, 5)], [[0, 1], [0, 2], [0, 1]], kind="pair") == {
         "passages": {"a": 3, "b": 3},

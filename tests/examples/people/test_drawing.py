@@ -25,7 +25,7 @@ PAPER = Path(__file__).parents[3] / "examples" / "people" / "section-order.toml"
 @pytest.mark.parametrize("settings_", [{}, {"kind": "pair"}], ids=["rating", "pair"])
 def test_items_are_balanced(settings_):
     made = study(80, **settings_)
-    design, even = made.design, balance(made.design, made.protocol)
+    design, even = made.design, balance(made.design, made.protocol, made.corpora)
     assert len(set(even["passages"].values())) == 1
     assert max(even["items_per_rater"]) - min(even["items_per_rater"]) <= 1
     least, most = even["items_shared_by_two_raters"]
