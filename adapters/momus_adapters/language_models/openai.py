@@ -22,18 +22,14 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.limits import Limits, size_text
+from momus.limits import Limits
 from momus.numeric.ragged import offsets_of
 from momus.redact import HIDDEN, has_secret, redacted
 from momus.sequences import SequenceScores
 from momus.text.counting import counted
-from momus_adapters.language_models.connections import Answer, Connections, TooLarge, TooLate
+from momus_adapters.language_models.connections import Connections, Failed
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
-
-
-class Failed(Exception):
-    """A request failed for good; the message gives the reason."""
 
 
 class OpenAIServer:
@@ -93,10 +89,12 @@ class OpenAIServer:
         import httpx
 
         reason, end = "", time.monotonic() + self._limits.retry_seconds
+        parts = urlsplit(self.url)
+        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
         for attempt in range(self.retries + 1):
             pause = min(60.0, self.wait * 2**attempt) * (0.5 + random.random())
             try:
-                answer = self._send(path, body)
+                answer = self._connections.post(address, body, self._limits)
                 status = answer.status
                 if status == 200:
                     content = json.loads(answer.content)
@@ -125,17 +123,6 @@ class OpenAIServer:
             if attempt < self.retries:
                 time.sleep(pause)
         raise Failed(f"{reason}, {counted(self.retries + 1, 'time')}")
-
-    def _send(self, path: str, body: dict[str, Any]) -> Answer:
-        """One answer, which must end in time and be of limited size."""
-        parts, limits = urlsplit(self.url), self._limits
-        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
-        try:
-            return self._connections.post(address, body, limits.answer_seconds, limits.answer)
-        except TooLarge:
-            raise Failed(f"the answer is larger than {size_text(limits.answer)}") from None
-        except TooLate:
-            raise Failed(f"the answer took longer than {counted(limits.answer_seconds, 'second')}") from None
 
     def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """log p of each of the server's tokens except the first of each text, in nats.
