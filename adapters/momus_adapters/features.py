@@ -33,8 +33,6 @@ class BagOfWords(Estimator):
     ----------
     min_count, max_share, vocabulary_size, letters
         Rules of the vocabulary, see `momus.text.vocabulary.VocabularyRules`.
-    scale
-        ``counts``; ``shares`` (of the document's known words); ``log`` (log of 1 + count).
     tokens, lower
         The tokenizer, see `momus.text.tokens.get_tokenizer`.
 
@@ -47,7 +45,6 @@ class BagOfWords(Estimator):
     max_share: float = 0.5
     vocabulary_size: int = 2000
     letters: bool = True
-    scale: str = "counts"
     tokens: str = "words"
     lower: bool = True
 
@@ -64,8 +61,6 @@ class BagOfWords(Estimator):
         FittingError
             No word satisfies the rules.
         """
-        if self.scale not in ("counts", "shares", "log"):
-            raise UsageError(f"scale is {self.scale!r}", hint="choose one of counts, shares, log")
         rules = VocabularyRules(self.min_count, self.max_share, self.vocabulary_size, letters=self.letters)
         self.words_ = build_vocabulary(corpus.tokens(self.tokenizer), rules)
         if not self.words_:
@@ -82,10 +77,7 @@ class BagOfWords(Estimator):
 
     def __call__(self, corpus: Corpus) -> Floats:
         """Count the words of each document, float64 (n, V)."""
-        counts = np.asarray(count_words(corpus.tokens(self.tokenizer), self.words_).todense(), dtype=np.float64)
-        if self.scale == "log":
-            return np.asarray(np.log1p(counts))
-        return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0) if self.scale == "shares" else counts
+        return np.asarray(count_words(corpus.tokens(self.tokenizer), self.words_).todense(), dtype=np.float64)
 
     def unscored(self, corpus: Corpus) -> list[str | None]:
         """Return ``no known word`` for documents that have none."""

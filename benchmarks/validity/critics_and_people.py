@@ -45,9 +45,10 @@ from momus_critics.rhythm import Rhythm
 from momus_critics.shares import StopwordShare, SymbolShare
 from momus_critics.type_token import TypeToken
 from momus_critics.unigram import Unigram
+from momus_people.answers import counted_answers
 from momus_people.axis import AxisRow, axis_rows
-from momus_people.judged import counted_answers, scores_of
-from momus_people.store import Study
+from momus_people.judged import scores_of
+from momus_people.study import Study
 
 FOLDS, MOST = 10, 2000
 Make = Callable[[], Critic[Any]]

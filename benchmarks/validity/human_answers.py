@@ -25,13 +25,14 @@ from typing import Any
 
 from yardsticks import data, yardsticks
 
-from momus_people.answers import RaterAnswers, read_answers
+from momus_people.answers import RaterAnswers, counted_answers, read_answers
+from momus_people.build import write_study
 from momus_people.design import StudyDesign, Trial
 from momus_people.excerpts import Excerpt
-from momus_people.judged import Agreement, Level, agreement, counted_answers, values_of_units
+from momus_people.judged import Agreement, Level, agreement, values_of_units
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
-from momus_people.store import Study, name_of, read_study, study_folder
+from momus_people.study import Study, name_of, read_study
 from momus_people.view import finding_sentences
 
 VOTES = {"system a is more": "left", "system b is more": "right", "two systems are ": "equal"}
@@ -129,8 +130,7 @@ def summaries(quality: str, *, clean: bool = False, without: Sequence[int] = ())
 
 def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -> tuple[Study, RaterAnswers]:
     """Write a study and its answers, and read both as `momus study read` does."""
-    with study_folder(study, folder / "study", {}):
-        pass
+    write_study(study, folder / "study")
     paths = []
     for f in files:
         paths.append(folder / f"answers-{f['rater']}.json")
@@ -141,8 +141,8 @@ def through_files(study: Study, files: Sequence[dict[str, Any]], folder: Path) -
 
 def alpha(study: Study, answers: RaterAnswers, level: Level) -> Agreement:
     """Krippendorff's α of all answers, at a level of measurement."""
-    values = values_of_units(study, counted_answers(answers, range(study.protocol.raters)))
-    found = agreement(values.unit, values.value, level)
+    unit, value, _ = values_of_units(study, counted_answers(answers, range(study.protocol.raters)))
+    found = agreement(unit, value, level)
     assert found is not None
     return found
 
@@ -165,9 +165,8 @@ def of_continuations(folder: Path) -> None:
         print(f"| {domain} | {n} | {', '.join(f'{v:.1%}' for v in here)} | {', '.join(f'{v} %' for v in published)} |")
     study, answers = through_files(*continuations(), folder / "continuations")
     print(*finding_sentences(analysed(study, answers)), sep="\n")
-    values = values_of_units(study, counted_answers(answers, range(4)))
-    voted = values.value != 1
-    plain = agreement(values.unit[voted], values.value[voted], "nominal")
+    unit, value, _ = values_of_units(study, counted_answers(answers, range(4)))
+    plain = agreement(unit[value != 1], value[value != 1], "nominal")
     assert plain is not None
     print(f"votes for neither left out, nominal: α {_shown(plain)}")
 
@@ -192,9 +191,9 @@ def of_summaries(folder: Path) -> None:
         result = analysed(study, answers)
         a = result.agreement
         assert a is not None
-        print(f"{quality}, {study.protocol.raters} annotators: α (ordinal) {_shown(a)}, sds {result.sds}")
-        for c in sorted(result.corpora, key=lambda c: -c.effect):
-            print(f"  {c.corpus} {c.shown:.2f} [{c.shown_low:.2f}, {c.shown_high:.2f}]", end="")
+        print(f"{quality}, {study.protocol.raters} annotators: α (ordinal) {_shown(a)}")
+        for c in sorted(result.corpora, key=lambda c: -c.value):
+            print(f"  {c.corpus} {c.value:.2f} [{c.low:.2f}, {c.high:.2f}]", end="")
         print(flush=True)
 
 

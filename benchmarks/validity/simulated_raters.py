@@ -17,7 +17,7 @@ from momus.files import write_json
 from momus.numeric.types import Floats
 from momus_people.answers import ANSWERS
 from momus_people.design import Trial
-from momus_people.store import Study, read_study
+from momus_people.study import Study, read_study
 
 SIDES = ("right", "equal", "left")
 

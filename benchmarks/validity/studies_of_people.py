@@ -1,14 +1,16 @@
 """Simulated studies with people: are known preferences recovered, and lazy raters found?
 
 1. Simulated raters with known preferences, noise and bias answer whole studies (`simulated_raters.py`),
-   which are read as real answers are. Reported: how often the 95 % intervals of the contrasts of corpora hold the
-   truth, each by itself and all at once, and how often a critic without any bearing on the answers gets p ≤ 0.05.
-2. One rater of each study answers at random, attention checks included. Reported: how often `momus study read` leaves
+   which are read as real answers are. Reported: how often the 95 % intervals of preferences hold the truth, that of a
+   new rater about new passages, each by itself and all at once, and how often a critic without any bearing on the
+   answers gets p ≤ 0.05.
+2. How often a preference between two corpora is found, by its size, and by the numbers of items and raters.
+3. One rater of each study answers at random, attention checks included. Reported: how often `momus study read` leaves
    this rater out, how often it flags this rater, and how often it does either to the others.
 
 Answers of real people: `human_answers.py`.
 
-Run:  python benchmarks/validity/studies_of_people.py [--studies 500] [--part coverage|lazy] [--kind pairs]
+Run:  python benchmarks/validity/studies_of_people.py [--studies 500] [--part coverage|power|lazy] [--kind pairs]
 """
 
 from __future__ import annotations
@@ -17,22 +19,24 @@ import argparse
 import json
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 from simulated_raters import Truth, simulated_answers
 
-from momus_people.answers import RaterAnswers, _joined
+from momus_people.answers import RaterAnswers, _joined, counted_answers
 from momus_people.axis import axis_rows
 from momus_people.design import drawn
+from momus_people.estimate import preference
 from momus_people.excerpts import YARDSTICKS, Excerpt
-from momus_people.judged import counted_answers, judgements_of, scores_of
-from momus_people.models import estimate
+from momus_people.judged import scores_of
 from momus_people.protocol import Protocol
 from momus_people.raters import rater_rows
 from momus_people.result import MOST_FAILED
-from momus_people.store import Study, name_of
+from momus_people.study import Study, name_of
 
 SETTINGS = {
     "ratings of five": (Protocol(items=60, raters=5), 3, Truth({}, 0.8, 0.3, 0.5)),
@@ -43,6 +47,10 @@ SETTINGS = {
 """Protocol, number of corpora, and standard deviations of each kind of simulated study."""
 TESTED = 60
 """Studies in which a critic without bearing on the answers is tested."""
+DRAWS = 100_000
+"""Draws from which a true preference is computed."""
+PREFERENCES = (0.6, 0.65, 0.7, 0.75)
+"""Preferences that are to be found."""
 SPREAD = 0.7
 """Standard deviation of the true effects of corpora, in logits."""
 
@@ -79,6 +87,23 @@ def answered(study: Study, truth: Truth, seed: int) -> RaterAnswers:
     return found
 
 
+def true_preference(protocol: Protocol, truth: Truth, first: float, second: float, rng: np.random.Generator) -> float:
+    """Probability that a new rater prefers a new passage of the first of two corpora, ties counting half."""
+    taste, other = rng.normal(size=(2, DRAWS)) * truth.taste
+    lean = rng.normal(size=DRAWS) * truth.leniency
+    if protocol.kind == "rating":
+        shares = np.arange(1, len(protocol.scale)) / len(protocol.scale)
+        passages, noise = rng.normal(size=(2, DRAWS)) * truth.passage, rng.logistic(size=(2, DRAWS))
+        latent = np.stack([first + taste, second + other]) + lean + passages + noise
+        one, two = np.searchsorted(np.log(shares / (1 - shares)), latent)
+        return float(np.mean((one > two) + 0.5 * (one == two)))
+    side = np.where(rng.random(DRAWS) < 0.5, 1, -1)  # 1: the first corpus is on the left
+    difference = first + taste - second - other + rng.normal(size=DRAWS) * truth.passage
+    latent = side * (side * difference + lean + rng.logistic(size=DRAWS))
+    alike = 0.5 if protocol.ties else 0.0
+    return float(np.mean((latent > alike) + 0.5 * (np.abs(latent) <= alike)))
+
+
 def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
     """Simulate and read one study; its seed says everything about it."""
     protocol, corpora, base = SETTINGS[name]
@@ -88,23 +113,23 @@ def one_study(name: str, s: int, tested: bool) -> dict[str, Any]:
     effects -= effects.mean()
     truth = replace(base, effects=dict(zip(study.corpora, effects.tolist(), strict=True)))
     answers = counted_answers(answered(study, truth, s), range(protocol.raters))
-    fitted = estimate(judgements_of(study, answers))
-    matrix = np.array([np.eye(corpora)[k] - np.eye(corpora)[0] for k in range(1, corpora)])
-    values, low, high = fitted.contrasts(matrix)
-    true = matrix @ effects
-    error = np.sqrt(np.diag(matrix @ fitted.covariance @ matrix.T))
-    row = {
+    scores, others = scores_of(study, answers), study.corpora[1:]
+    true = np.array([true_preference(protocol, truth, e, effects[0], rng) for e in effects[1:]])
+    alone, together = (
+        np.array([(p.value, p.low, p.high) for n in others if (p := preference(scores, n, "real", tests))])
+        for tests in (1, len(others))
+    )
+    row: dict[str, Any] = {
         "seed": s,
-        "each": (np.abs(values - true) <= 1.959964 * error).tolist(),
-        "together": bool(((low <= true) & (true <= high)).all()),
-        "bias": (np.sign(true) * (values - true)).tolist(),
-        "z": ((values - true) / error).tolist(),
-        "sds": fitted.sds,
+        "each": ((alone[:, 1] <= true) & (true <= alone[:, 2])).tolist(),
+        "together": bool(((together[:, 1] <= true) & (true <= together[:, 2])).all()),
+        "bias": (np.sign(true - 0.5) * (alone[:, 0] - true)).tolist(),
+        "width": (alone[:, 2] - alone[:, 1]).tolist(),
     }
     if tested:
         passages = study.design.passages
         chance = {"x": rng.normal(size=len(passages)).tolist()}
-        rows = axis_rows(scores_of(study, answers), chance, {}, [e.yardsticks for e in passages], s)
+        rows = axis_rows(scores, chance, {}, [e.yardsticks for e in passages], s)
         row["p"] = next(r.p for r in rows if r.critic == "x")
     return row
 
@@ -123,11 +148,34 @@ def coverage(name: str, studies: int, first: int, folder: Path, minutes: float) 
             file.write(json.dumps(rows[-1]) + "\n")
     each = np.mean([v for r in rows for v in r["each"]])
     together = np.mean([r["together"] for r in rows])
-    bias, z = ([v for r in rows for v in r[k]] for k in ("bias", "z"))
-    sds = ", ".join(f"{k} {np.mean([r['sds'].get(k, 0.0) for r in rows]):.2f}" for k in rows[0]["sds"])
+    bias, width = ([v for r in rows for v in r[k]] for k in ("bias", "width"))
     p = np.array([r["p"] for r in rows if "p" in r])
-    shares = (f"{each:.1%}", f"{together:.1%}", f"{np.mean(bias):+.3f}", f"{np.std(z):.2f}")
-    print(f"| {name} | {len(rows)} | {' | '.join(shares)} | {sds} | {(p <= 0.05).mean():.1%} of {len(p)} |", flush=True)
+    shares = (f"{each:.1%}", f"{together:.1%}", f"{np.mean(bias):+.3f}", f"{np.mean(width):.2f}")
+    print(f"| {name} | {len(rows)} | {' | '.join(shares)} | {(p <= 0.05).mean():.1%} of {len(p)} |", flush=True)
+
+
+def power(studies: int) -> None:
+    """Print how often a preference between two corpora is found, by its size."""
+    print(f"| kind | items | raters | {' | '.join(f'{v:.0%}' for v in PREFERENCES)} |\n|---|---|---|---|---|---|---|")
+    base = Truth({}, 0.8, 0.3, 0.5)
+    for kind, items, raters in product(("rating", "pair"), (30, 60, 120), (5, 20)):
+        protocol = Protocol(kind=kind, items=items, raters=raters)
+        study = simulated_study(protocol, 2, np.random.default_rng(items))
+        shares = []
+        for wanted in PREFERENCES:
+
+            def missed(d: float, wanted: float = wanted) -> float:
+                return true_preference(protocol, base, d / 2, -d / 2, np.random.default_rng(0)) - wanted  # noqa: B023
+
+            d = float(brentq(missed, 0.0, 6.0, xtol=0.01))
+            truth = replace(base, effects=dict(zip(study.corpora, (d / 2, -d / 2), strict=True)))
+            seen = 0
+            for s in range(studies):
+                answers = counted_answers(answered(study, truth, s), range(raters))
+                estimate = preference(scores_of(study, answers), *study.corpora)
+                seen += estimate is not None and estimate.low > 0.5
+            shares.append(seen / studies)
+        print(f"| {kind} | {items} | {raters} | {' | '.join(f'{v:.2f}' for v in shares)} |", flush=True)
 
 
 def lazy(studies: int) -> None:
@@ -148,9 +196,9 @@ def lazy(studies: int) -> None:
             effects = rng.normal(size=corpora) * SPREAD
             truth = replace(base, effects=dict(zip(study.corpora, effects.tolist(), strict=True)), lazy={0})
             answers = answered(study, truth, s)
-            first = rater_rows(study, answers, (), None, list(answers.by_rater), s)
+            first = rater_rows(study, answers, (), list(answers.by_rater), s)
             out = {k for k, r in enumerate(first) if r.checks and r.failed / r.checks > MOST_FAILED}
-            rows = rater_rows(study, answers, out, None, [k for k in answers.by_rater if k not in out], s)
+            rows = rater_rows(study, answers, out, [k for k in answers.by_rater if k not in out], s)
             for k, row in enumerate(rows):
                 counts["honest" if k else "lazy"] += (1, row.left_out, bool(row.flags))
         shares = [counts[kind][i] / counts[kind][0] for kind in ("lazy", "honest") for i in (1, 2)]
@@ -161,20 +209,20 @@ def main() -> None:
     """Run the parts that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=500)
-    parser.add_argument("--part", choices=("coverage", "lazy"), action="append")
+    parser.add_argument("--part", choices=("coverage", "power", "lazy"), action="append")
     parser.add_argument("--kind", choices=tuple(SETTINGS), action="append")
     parser.add_argument("--out", type=Path, default=Path("validity-studies-of-people"))
     parser.add_argument("--first", type=int, default=1000, help="seed of the first study")
     parser.add_argument("--minutes", type=float, default=60, help="stop each kind of simulated study after this time")
     options = parser.parse_args()
-    parts = options.part or ["coverage", "lazy"]
+    parts = options.part or ["coverage", "power", "lazy"]
     if "coverage" in parts:
-        print(
-            "| study | n | each interval | all intervals | bias | sd of z | estimated sds | p ≤ 0.05 without effect |"
-        )
-        print("|---|---|---|---|---|---|---|---|", flush=True)
+        print("| study | n | each interval | all intervals | bias | mean width | p ≤ 0.05 without effect |")
+        print("|---|---|---|---|---|---|---|", flush=True)
         for name in options.kind or SETTINGS:
             coverage(name, options.studies, options.first, options.out, options.minutes)
+    if "power" in parts:
+        power(min(options.studies, 200))
     if "lazy" in parts:
         lazy(min(options.studies, 300))
 

@@ -80,14 +80,6 @@ def test_a_document_does_not_depend_on_its_company(resolver):
     assert "spacy-persons" in resolver.version
 
 
-@pytest.mark.slow
-def test_processes_give_the_same(resolver):
-    corpus = Corpus.from_texts(["Mary saw John. He ran.", "She slept. Tom woke her.", "The captain spoke."])
-    several = SpacyPersons(processes=2).resolve(corpus)
-    for a, b in zip(several, resolver.resolve(corpus), strict=True):
-        assert a.pack() == b.pack()
-
-
 def test_without_spacy_the_other_critics_go_on(monkeypatch):
     import momus
     from momus.critic.tools import release

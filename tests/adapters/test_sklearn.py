@@ -18,11 +18,11 @@ from sklearn.preprocessing import StandardScaler
 import momus
 from momus import Corpus
 from momus.conformance import check_critic
+from momus.critic import StateSequences
 from momus.critic.saved import _content_digest
 from momus.errors import FittingError, StoreError, UsageError
 from momus.files import file_digest
-from momus_adapters.chains.classes import DocumentClasses, SectionClasses
-from momus_adapters.chains.paired import PairedStates
+from momus_adapters.chains.classes import DocumentClasses, SectionClasses, transitions_of
 from momus_adapters.saved import SavedEstimator
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -210,10 +210,16 @@ def test_errors_say_what_to_do(critic, said):
 
 def test_independent_steps():
     p = np.array([[0.5, 0.5], [0.1, 0.9], [1.0, 0.0]])
-    z = PairedStates.independent(p, np.array([0, 2, 3]))
-    assert z.pairs[0] == pytest.approx(np.outer(p[0], p[1]))
-    assert z.pairs[1].sum() == 0
-    assert z.expected(np.log([0.3, 0.7]), np.log([[0.5, 0.5], [0.2, 0.8]]))[1] == pytest.approx(np.log(0.3))
+    z = StateSequences(p.argmax(axis=1), np.array([0, 2, 3]), p)
+    first, pairs = transitions_of(z)
+    assert pairs[0] == pytest.approx(np.outer(p[0], p[1]))
+    assert pairs[1].sum() == 0
+    assert first.tolist() == [[0.5, 0.5], [1.0, 0.0]]
+    critic = SectionClasses(classifier="")
+    critic.start_, critic.move_ = np.array([0.3, 0.7]), np.array([[0.5, 0.5], [0.2, 0.8]])
+    assert critic.log_prior(z).values[1] == pytest.approx(np.log(0.3))
+    critic.start_ = np.array([0.0, 1.0])
+    assert critic.log_prior(z).values.tolist() == [-np.inf, -np.inf]
 
 
 def test_naive_bayes_is_exact(tmp_path):

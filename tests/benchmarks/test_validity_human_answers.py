@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from momus_people.judged import counted_answers, values_of_units
+from momus_people.answers import counted_answers
+from momus_people.judged import values_of_units
 from momus_people.raters import same_answers
 from momus_people.result import analysed
 
@@ -25,10 +26,10 @@ def test_choices_between_continuations(tmp_path):
     (row,) = result.contrasts
     assert (row.first, row.second) == ("contrastive_decoding", "contrastive_search")
     assert 1 - row.preference == pytest.approx(0.68, abs=0.01)
-    values = values_of_units(study, counted_answers(answers, range(4)))
-    voted = values.value != 1
+    unit, value, _ = values_of_units(study, counted_answers(answers, range(4)))
+    voted = value != 1
     assert voted.sum() == 590  # benchmarks/validity/JUDGES.md
-    alpha = people.agreement(values.unit[voted], values.value[voted], "nominal").alpha
+    alpha = people.agreement(unit[voted], value[voted], "nominal").alpha
     assert alpha == pytest.approx(0.16, abs=0.005)
 
 
@@ -55,6 +56,6 @@ def test_scores_of_summaries(tmp_path):
     assert (result.answers, result.agreement.units) == (4200, 1400)
     assert result.agreement.alpha == pytest.approx(0.475, abs=0.005)
     assert [r.name for r in result.raters if r.flags] == ["rater-2", "rater-3"]
-    effects = {c.corpus: c.effect for c in result.corpora}
+    effects = {c.corpus: c.value for c in result.corpora}
     assert max(effects, key=effects.get) == "C"
     assert min(effects, key=effects.get) == "B"

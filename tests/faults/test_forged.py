@@ -40,10 +40,10 @@ from momus.runs.record import RunRecord
 from momus.schema import SEAL, seal
 from momus.text.sketches import METADATA
 from momus_people.answers import read_answers
-from momus_people.build import make_study
+from momus_people.build import make_study, write_study
 from momus_people.protocol import Protocol
 from momus_people.result import analysed
-from momus_people.store import read_study, study_folder
+from momus_people.study import read_study
 
 from .mutations import ODD, _spots
 from .test_sealed import CELL, CRITIC
@@ -282,8 +282,7 @@ def study_targets(folder):
     }
     study, _ = make_study(None, corpora, Protocol(items=12, raters=3, words=30))
     drawn = folder / "study"
-    with study_folder(study, drawn, {}):
-        pass
+    write_study(study, drawn)
     answers = []
     for content in simulated_answers(study, Truth({"real": 0.0, "a": -1.0})):
         answers.append(folder / f"{content['rater']}.json")
@@ -294,7 +293,7 @@ def study_targets(folder):
     }
     export = folder / "export.json"
     export.write_text(json.dumps([task]), encoding="utf-8")
-    key, public = drawn / "key.json", drawn / "study.json"
+    key = drawn / "key.json"
 
     def read(i):
         again = read_study(drawn)
@@ -302,16 +301,7 @@ def study_targets(folder):
         if i % 5 == 0:
             analysed(again, found).to_json()
 
-    def refit():
-        content, hidden = (json.loads(p.read_text(encoding="utf-8")) for p in (public, key))
-        names = ("protocol", "corpora", "labels", "raters")
-        if isinstance(content, dict) and isinstance(hidden, dict) and set(names) <= set(content):
-            hidden["public"] = seal({name: content[name] for name in names})
-            key.write_text(json.dumps(hidden), encoding="utf-8")
-        reseal(public)
-        reseal(key)
-
-    yield "study", Target(drawn, [key, public], refit, read)
+    yield "study", Target(drawn, [key], lambda: reseal(key), read)
     yield "answers", Target(drawn, answers, lambda: None, read)
     yield "export", Target(drawn, [export], lambda: None, lambda i: read_answers(study, [export]))
 

@@ -7,7 +7,8 @@ import time
 import httpx
 import pytest
 
-from momus_adapters.language_models.connections import Connections, TooLarge, TooLate
+from momus.limits import Limits
+from momus_adapters.language_models.connections import Connections, Failed
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 BODY = b'{"choices": [{"text": "x", "finish_reason": "stop"}]}'
@@ -70,18 +71,19 @@ def serve():
 def test_an_answer_that_drips_ends_at_the_deadline(kind, serve):
     """Bytes come every 20 ms, so no timeout between two bytes ends the answer (but that of a server that is silent)."""
     started = time.monotonic()
-    with pytest.raises((TooLate, httpx.ReadTimeout)):
-        Connections({}, timeout=5).post(serve(ANSWERS[kind]), {}, 0.3, 1000)
+    limits = Limits(answer=1000, answer_seconds=0.3)
+    with pytest.raises((Failed, httpx.ReadTimeout), match=r"took longer than|^$"):
+        Connections({}, timeout=5).post(serve(ANSWERS[kind]), {}, limits)
     assert 0.25 < time.monotonic() - started < 3
 
 
 def test_connections_are_kept_and_end_with_a_failure(serve):
-    connections = Connections({}, timeout=5)
+    connections, limits = Connections({}, timeout=5), Limits(answer=1000, answer_seconds=5)
     url = serve((WHOLE, b""))
     for _ in range(3):
-        assert connections.post(url, {}, 5, 1000).content == BODY
+        assert connections.post(url, {}, limits).content == BODY
     assert len(serve.accepted) == 1
-    with pytest.raises(TooLarge):
-        connections.post(url, {}, 5, 10)
-    assert connections.post(url, {}, 5, 1000).status == 200
+    with pytest.raises(Failed, match="larger than"):
+        connections.post(url, {}, Limits(answer=10))
+    assert connections.post(url, {}, limits).status == 200
     assert len(serve.accepted) == 2

@@ -6,107 +6,48 @@ text: class shares, or a Markov chain of classes for sequences.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import xlogy
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, resource
+from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, StateSequences, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin, check_fitted, is_fitted
 from momus.errors import FittingError, StoreError, UsageError
 from momus.estimator import Estimator, construct, fitted_state, parametrized
 from momus.evidence import Evidence, Table
-from momus.numeric.ragged import group_sums, offsets_of
+from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
-from momus_adapters.chains.paired import PairedStates, smoothed_chain
 from momus_adapters.features import FeatureReader, Features, check_features, rows_of
 from momus_adapters.saved import PACKAGE, Rebuilt, SavedEstimator, name_of, resolve, save_named
 
 SHOWN = 30
 
 
-class ClassChain(Critic[PairedStates], EvidenceMixin):
-    """P_c(z) is a Markov chain over K classes, learned on real text; subclasses define the steps.
+def transitions_of(latents: StateSequences) -> tuple[Floats, Floats]:
+    """Expected first classes (n, K) and numbers of transitions (n, K, K) of each document; steps are independent.
 
-    A subclass sets ``classes_`` (their names) and implements `marginals`.
+    >>> transitions_of(StateSequences.from_lists(marginals=[[[0.9, 0.1], [0.0, 1.0]], []]))[1].tolist()
+    [[[0.0, 0.9], [0.0, 0.1]], [[0.0, 0.0], [0.0, 0.0]]]
     """
-
-    reporting = Reporting(
-        directions={
-            "latent_nll": ("in a more probable order", "in a less probable order"),
-            "latent_ppl": ("in a more usual order", "in a less usual order"),
-            "posterior_entropy": ("less varied in classes", "more varied in classes"),
-        },
-        limits="It cannot see what its classes do not tell apart, nor the errors of its classifier.",
-    )
-    smoothing: float
-
-    @abstractmethod
-    def marginals(self, batch: Corpus) -> tuple[Floats, Ints]:
-        """P(z_m | x) of all steps, float array (N, K), and the offsets of the documents, (n + 1,)."""
-
-    def learn_chain(self, real: Corpus) -> None:
-        """Estimate the chain from expected counts of classes and transitions on real text, plus `smoothing`."""
-        if not self.smoothing > 0:
-            raise UsageError(f"smoothing is {self.smoothing}", hint="give a number above 0")
-        usable = real.take([i for i, r in enumerate(self.unscored(real)) if r is None])
-        if len(usable) < self.min_documents:
-            raise FittingError(
-                f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} can be "
-                "classified",
-                hint="give more real text",
-            )
-        latents = PairedStates.independent(*self.marginals(usable))
-        self.start_, self.move_ = smoothed_chain(latents, self.smoothing)
-
-    def check_state(self) -> None:
-        """Check a state read from a folder."""
-        state = Fitted(self)
-        k = len(state.texts("classes_", least=1, distinct=False))
-        state.probabilities("start_", (k,))
-        state.probabilities("move_", (k, k))
-
-    def project(self, batch: Corpus) -> PairedStates:
-        """Classify every step; the posterior treats steps as independent given the text."""
-        return PairedStates.independent(*self.marginals(batch))
-
-    def log_prior(self, latents: PairedStates) -> LogPrior:
-        """E log P_c(z), exact under the posterior. M is the number of steps."""
-        with np.errstate(divide="ignore"):
-            value = latents.expected(np.log(self.start_), np.log(self.move_))
-        return LogPrior(value, latents.lengths)
-
-    def summarize(self, latents: PairedStates) -> Pooled:
-        """Expected visits and transitions."""
-        visits = np.asarray(group_sums(np.asarray(latents.marginals, dtype=np.float64), latents.offsets))
-        return Pooled(len(latents), {"visits": visits.sum(axis=0), "pairs": latents.pairs.sum(axis=0)})
-
-    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
-        """Tables of class shares and, for sequences, of transition shares, ordered by difference."""
-        tables: list[Evidence] = [self._shares("visits", "Shares of classes", list(self.classes_), real, generated)]
-        if self.sequence:
-            names = [f"{a} → {b}" for a in self.classes_ for b in self.classes_]
-            tables.append(self._shares("pairs", "Shares of transitions", names, real, generated))
-        return tables
-
-    def _shares(self, key: str, title: str, names: list[str], real: Pooled, generated: Pooled) -> Table:
-        a, b = (s.arrays[key].ravel() / max(float(s.arrays[key].sum()), 1e-300) for s in (real, generated))
-        order = np.argsort(-np.abs(b - a), kind="stable")[:SHOWN]
-        rows = [(names[i], *(round(100 * float(v), 2) for v in (a[i], b[i], b[i] - a[i]))) for i in order]
-        note = f"{real.documents:,} real and {generated.documents:,} generated documents; expected under the posterior."
-        return Table(f"{self.name}-{key}", title, ("class", "real %", "generated %", "difference"), rows, note=note)
-
-    classes_: list[str]
+    marginals = np.asarray(latents.marginals)
+    n, k = len(latents), marginals.shape[1]
+    first, pairs = np.zeros((n, k)), np.zeros((n, k, k))
+    for i in range(n):
+        p = marginals[latents.offsets[i] : latents.offsets[i + 1]]
+        if len(p):
+            first[i], pairs[i] = p[0], p[:-1].T @ p[1:]
+    return first, pairs
 
 
 @parametrized
-class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
+class DocumentClasses(Critic[StateSequences], EvidenceMixin, FeatureReader, DeviceMixin):
     """z is the class of a document, P_c the class shares of real text; E log P_c(z) = Σ_k P(k | x) log π_k.
 
     Parameters
@@ -136,12 +77,13 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
     name = "document-classes"
     axis = "classes of documents"
     question = "Are the classes of documents, as a classifier sees them, distributed as in real text?"
-    reporting = replace(
-        ClassChain.reporting,
+    reporting = Reporting(
         directions={
-            **ClassChain.reporting.directions,
             "latent_nll": ("in more usual classes", "in less usual classes"),
+            "latent_ppl": ("in a more usual order", "in a less usual order"),
+            "posterior_entropy": ("less varied in classes", "more varied in classes"),
         },
+        limits="It cannot see what its classes do not tell apart, nor the errors of its classifier.",
     )
 
     classifier: Any
@@ -164,8 +106,23 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
         if isinstance(live, Estimator):
             self.classifier_: Any = live
         self.classes_ = [str(c) for c in np.asarray(live.classes_).tolist()]
-        self.learn_chain(real)
+        self._learn_chain(real)
         return self
+
+    def _learn_chain(self, real: Corpus) -> None:
+        """Estimate the chain from expected counts of classes and transitions on real text, plus `smoothing`."""
+        if not self.smoothing > 0:
+            raise UsageError(f"smoothing is {self.smoothing}", hint="give a number above 0")
+        usable = real.take([i for i, r in enumerate(self.unscored(real)) if r is None])
+        if len(usable) < self.min_documents:
+            raise FittingError(
+                f"critic {self.name!r}: {len(usable)} of {counted(len(real), 'document')} of {real.name!r} can be "
+                "classified",
+                hint="give more real text",
+            )
+        first, pairs = transitions_of(self.project(usable))
+        start, move = first.sum(axis=0) + self.smoothing, pairs.sum(axis=0) + self.smoothing
+        self.start_, self.move_ = start / start.sum(), move / move.sum(axis=1, keepdims=True)
 
     def _live(self) -> Any:
         """The classifier as a live object."""
@@ -198,8 +155,10 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
-        super().check_state()
         state = Fitted(self)
+        k = len(state.texts("classes_", least=1, distinct=False))
+        state.probabilities("start_", (k,))
+        state.probabilities("move_", (k, k))
         check_features(state)
         for name, kind in (("classifier_", None), ("estimator_", SavedEstimator)):
             if name in vars(self):
@@ -220,12 +179,10 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
         """The texts to classify, and the offsets of the documents, (n + 1,)."""
         return [d.text for d in batch], np.arange(len(batch) + 1)
 
-    def marginals(self, batch: Corpus) -> tuple[Floats, Ints]:
-        """Classify each piece of each document by its own text: float array (N, K), offsets (n + 1,)."""
+    def project(self, batch: Corpus) -> StateSequences:
+        """Classify each piece of each document by its own text."""
         texts, offsets = self._pieces(batch)
-        inputs: Any = texts
-        if self.features:
-            inputs = rows_of(self.reader(), Corpus.from_texts(texts))
+        inputs: Any = rows_of(self.reader(), Corpus.from_texts(texts)) if self.features else texts
         p = np.asarray(self._live().predict_proba(inputs), dtype=np.float64)
         if p.shape != (len(texts), len(self.classes_)):
             raise UsageError(
@@ -233,7 +190,34 @@ class DocumentClasses(ClassChain, FeatureReader, DeviceMixin):
                 f"{len(self.classes_)} classes",
                 hint="predict_proba must return one row per text and one column per class",
             )
-        return p / p.sum(axis=1, keepdims=True), offsets
+        p = p / p.sum(axis=1, keepdims=True)
+        return StateSequences(p.argmax(axis=1), offsets, p)
+
+    def log_prior(self, latents: StateSequences) -> LogPrior:
+        """E log P_c(z), exact under the posterior. M is the number of steps."""
+        first, pairs = transitions_of(latents)
+        value = xlogy(first, self.start_).sum(axis=1) + xlogy(pairs, self.move_).sum(axis=(1, 2))
+        return LogPrior(value, latents.lengths)
+
+    def summarize(self, latents: StateSequences) -> Pooled:
+        """Expected visits and transitions."""
+        visits, pairs = np.asarray(latents.marginals).sum(axis=0), transitions_of(latents)[1].sum(axis=0)
+        return Pooled(len(latents), {"visits": visits, "pairs": pairs})
+
+    def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
+        """Tables of class shares and, for sequences, of transition shares, ordered by difference."""
+        tables: list[Evidence] = [self._shares("visits", "Shares of classes", list(self.classes_), real, generated)]
+        if self.sequence:
+            names = [f"{a} → {b}" for a in self.classes_ for b in self.classes_]
+            tables.append(self._shares("pairs", "Shares of transitions", names, real, generated))
+        return tables
+
+    def _shares(self, key: str, title: str, names: list[str], real: Pooled, generated: Pooled) -> Table:
+        a, b = (s.arrays[key].ravel() / max(float(s.arrays[key].sum()), 1e-300) for s in (real, generated))
+        order = np.argsort(-np.abs(b - a), kind="stable")[:SHOWN]
+        rows = [(names[i], *(round(100 * float(v), 2) for v in (a[i], b[i], b[i] - a[i]))) for i in order]
+        note = f"{real.documents:,} real and {generated.documents:,} generated documents; expected under the posterior."
+        return Table(f"{self.name}-{key}", title, ("class", "real %", "generated %", "difference"), rows, note=note)
 
     def save(self, folder: str | Path) -> None:
         """Write the critic, with its classifier as arrays or by name.
@@ -274,7 +258,10 @@ class SectionClasses(DocumentClasses):
     question = "Do section classes, as a classifier sees them, follow one another as in real documents?"
     reporting = replace(
         DocumentClasses.reporting,
-        directions=ClassChain.reporting.directions,
+        directions={
+            **DocumentClasses.reporting.directions,
+            "latent_nll": ("in a more probable order", "in a less probable order"),
+        },
     )
     sequence = True
 

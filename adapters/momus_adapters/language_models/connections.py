@@ -14,15 +14,13 @@ from functools import cached_property
 from typing import Any
 
 from momus.errors import MissingExtraError
+from momus.limits import Limits, size_text
+from momus.text.counting import counted
 from momus.version import extra
 
 
-class TooLate(Exception):
-    """The answer was not complete at the deadline."""
-
-
-class TooLarge(Exception):
-    """The answer has more bytes than allowed."""
+class Failed(Exception):
+    """A request failed for good; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -66,37 +64,30 @@ class Connections:
         threading.Thread(target=loop.run_forever, daemon=True).start()
         return loop
 
-    def post(self, address: str, body: Mapping[str, Any], seconds: float, most_bytes: int) -> Answer:
+    def post(self, address: str, body: Mapping[str, Any], limits: Limits) -> Answer:
         """Send JSON, and return the answer.
-
-        Parameters
-        ----------
-        seconds
-            From the start of the request to the end of the answer.
-        most_bytes
-            Of the content of the answer.
 
         Raises
         ------
-        TooLate, TooLarge
-            The answer was not complete in time, or is larger than allowed.
+        Failed
+            The answer was not complete in time, from the start of the request on, or is larger than allowed.
         httpx.HTTPError
             The connection failed.
         """
         with self._starting:
             loop = self._loop
-        request = asyncio.wait_for(self._posted(address, body, min(self._timeout, seconds), most_bytes), seconds)
+        request = asyncio.wait_for(self._posted(address, body, limits), limits.answer_seconds)
         try:
             return asyncio.run_coroutine_threadsafe(request, loop).result()
         except TimeoutError as error:
-            raise TooLate from error
+            raise Failed(f"the answer took longer than {counted(limits.answer_seconds, 'second')}") from error
 
-    async def _posted(self, address: str, body: Mapping[str, Any], timeout: float, most_bytes: int) -> Answer:
-        chunks, size = [], 0
+    async def _posted(self, address: str, body: Mapping[str, Any], limits: Limits) -> Answer:
+        chunks, size, timeout = [], 0, min(self._timeout, limits.answer_seconds)
         async with self._client.stream("POST", address, json=body, timeout=timeout) as answer:
             async for chunk in answer.aiter_bytes():
                 chunks.append(chunk)
                 size += len(chunk)
-                if size > most_bytes:
-                    raise TooLarge
+                if size > limits.answer:
+                    raise Failed(f"the answer is larger than {size_text(limits.answer)}")
             return Answer(answer.status_code, answer.headers, b"".join(chunks))

@@ -44,13 +44,8 @@ class KenlmScorer:
         except (OSError, RuntimeError) as error:
             raise ReadingError(f"{path} is no ARPA file or KenLM model ({str(error).splitlines()[0]})") from error
 
-    def log_probabilities(self, tokens: Sequence[str], begin: bool = True, end: bool = True) -> Floats:
+    def log_probabilities(self, tokens: Sequence[str]) -> Floats:
         """log p of each token given those before it, and of the end of the sequence, in nats.
-
-        Parameters
-        ----------
-        begin, end
-            Whether the sequence follows ``<s>``, and whether ``</s>`` is scored too.
 
         Raises
         ------
@@ -59,7 +54,7 @@ class KenlmScorer:
         """
         if any(not t or any(c.isspace() for c in t) for t in tokens):
             raise UsageError("a token is empty or contains a blank", hint="split the text into words first")
-        scores = self._model.full_scores(" ".join(tokens), bos=begin, eos=end)
+        scores = self._model.full_scores(" ".join(tokens))
         return np.asarray([s[0] for s in scores], dtype=np.float64) * float(np.log(10))
 
     def score_texts(self, texts: Sequence[str]) -> SequenceScores:

@@ -13,9 +13,8 @@ import random
 import time
 import urllib.request
 import warnings
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,18 +22,14 @@ import numpy as np
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.limits import Limits, size_text
+from momus.limits import Limits
 from momus.numeric.ragged import offsets_of
 from momus.redact import HIDDEN, has_secret, redacted
 from momus.sequences import SequenceScores
 from momus.text.counting import counted
-from momus_adapters.language_models.connections import Answer, Connections, TooLarge, TooLate
+from momus_adapters.language_models.connections import Connections, Failed
 
 RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
-
-
-class Failed(Exception):
-    """A request failed for good; the message gives the reason."""
 
 
 class OpenAIServer:
@@ -89,39 +84,17 @@ class OpenAIServer:
         self._connections = Connections(headers, timeout)
         self._limits = Limits.current()
 
-    @property
-    def identity(self) -> str:
-        """The endpoint; which weights it serves cannot be known."""
-        return f"{redacted(self.url)} {self.endpoint}"
-
-    @property
-    def endpoint(self) -> str:
-        """The last part of the address that is asked."""
-        return "completions"
-
-    def concurrently(self, items: Sequence[Any], work: Any) -> Iterator[Any]:
-        """Process items concurrently; yield results in order, with at most 2 · concurrency items in flight."""
-        pool = ThreadPoolExecutor(self.concurrency)
-        waiting: deque[Future[Any]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(work, item))
-                if len(waiting) >= 2 * self.concurrency:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The JSON object that the server answers; failures that may pass are repeated, for a limited time."""
         import httpx
 
         reason, end = "", time.monotonic() + self._limits.retry_seconds
+        parts = urlsplit(self.url)
+        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
         for attempt in range(self.retries + 1):
             pause = min(60.0, self.wait * 2**attempt) * (0.5 + random.random())
             try:
-                answer = self._send(path, body)
+                answer = self._connections.post(address, body, self._limits)
                 status = answer.status
                 if status == 200:
                     content = json.loads(answer.content)
@@ -151,17 +124,6 @@ class OpenAIServer:
                 time.sleep(pause)
         raise Failed(f"{reason}, {counted(self.retries + 1, 'time')}")
 
-    def _send(self, path: str, body: dict[str, Any]) -> Answer:
-        """One answer, which must end in time and be of limited size."""
-        parts, limits = urlsplit(self.url), self._limits
-        address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
-        try:
-            return self._connections.post(address, body, limits.answer_seconds, limits.answer)
-        except TooLarge:
-            raise Failed(f"the answer is larger than {size_text(limits.answer)}") from None
-        except TooLate:
-            raise Failed(f"the answer took longer than {counted(limits.answer_seconds, 'second')}") from None
-
     def score_texts(self, texts: Sequence[str]) -> SequenceScores:
         """log p of each of the server's tokens except the first of each text, in nats.
 
@@ -172,7 +134,11 @@ class OpenAIServer:
         UsageError
             The server does not send log-probabilities of prompts.
         """
-        rows: list[np.ndarray] = [*self.concurrently(texts, self._score_one)]
+        pool = ThreadPoolExecutor(self.concurrency)
+        try:
+            rows = list(pool.map(self._score_one, texts))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
         values = np.concatenate(rows) if rows else np.zeros(0)
         return SequenceScores(values, offsets_of([len(r) for r in rows]))
 

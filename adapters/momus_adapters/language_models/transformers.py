@@ -6,7 +6,6 @@ model's window are scored in overlapping windows and generated with a sliding co
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momus.critic.tools import token_batches
 from momus.errors import UsageError
 from momus.numeric.devices import free_memory
 from momus.numeric.ragged import offsets_of
 from momus.sequences import Sequences, SequenceScores, StepModel
-from momus_adapters.language_models.windows import Piece, batches, pieces
+from momus_adapters.language_models.windows import Piece, pieces
 from momus_adapters.transformers.encoder import load, quiet
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ class CausalNetwork(StepModel):
         out = np.zeros(int(offsets[-1]))
         todo = pieces(sequences.lengths + 1, self.window)
         with torch.inference_mode():
-            for batch in batches(todo, self.budget):
+            for rows in token_batches([p.stop - p.start for p in todo], self.budget):
+                batch = [todo[i] for i in rows]
                 inputs, targets = self._inputs(sequences, batch)
                 logits = self.network(input_ids=inputs, use_cache=False).logits
                 values = _log_p(logits, targets, temperature).double().cpu().numpy()
@@ -281,15 +282,6 @@ class TransformersLM(CausalNetwork):
             missing = f"no token {token!r}" if token else "no token that ends a text"
             raise UsageError(f"{self.name} has {missing}", hint="name one of its tokens as begin and end")
         return int(symbol)
-
-    @property
-    def identity(self) -> str:
-        """A hash of the settings and of a sample of each weight."""
-        digest = hashlib.sha256(repr((self.begin, self.end, self.window, str(self.network.dtype))).encode())
-        for name, weight in sorted(self.network.state_dict().items()):
-            sample = weight.flatten()[:: max(1, weight.numel() // 64)][:64].double().cpu().numpy()
-            digest.update(name.encode() + sample.tobytes())
-        return digest.hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Token ids of texts; special tokens within a text are read as plain characters."""

@@ -1,8 +1,7 @@
-"""Long sequences in overlapping windows, and windows in batches of similar length."""
+"""Long sequences in overlapping windows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from momus.numeric.types import Ints
@@ -35,21 +34,3 @@ def pieces(lengths: Ints, window: int) -> list[Piece]:
                 break
             scored, stop = stop, min(n, stop + window - half)
     return out
-
-
-def batches(todo: Sequence[Piece], tokens: int) -> Iterator[list[Piece]]:
-    """Batches of pieces, the longest first, of at most ``tokens`` tokens with padding (or a single piece).
-
-    >>> import numpy as np
-    >>> [len(b) for b in batches(pieces(np.array([5, 3, 3, 2]), 8), 6)]
-    [1, 2, 1]
-    """
-    order = sorted(todo, key=lambda p: (p.start - p.stop, p.sequence, p.start))
-    batch: list[Piece] = []
-    for piece in order:
-        if batch and (len(batch) + 1) * (batch[0].stop - batch[0].start) > tokens:  # the first piece is the longest
-            yield batch
-            batch = []
-        batch.append(piece)
-    if batch:
-        yield batch

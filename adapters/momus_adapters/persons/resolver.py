@@ -6,13 +6,10 @@ Names are linked by their parts, then mentions in narration, then those in quota
 from __future__ import annotations
 
 from bisect import bisect_left
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from typing import Any
 
 from momus.critic.tools import resource
 from momus.estimator import Estimator, parametrized
-from momus.processes import Workers
 from momus.text.corpus import Corpus
 from momus.text.mentions import Resolved
 from momus_adapters.persons import antecedents
@@ -33,12 +30,9 @@ class SpacyPersons(Estimator):
     ----------
     model
         A spaCy pipeline for English, by name or folder.
-    processes
-        Number of documents that are resolved in parallel, each in a separate process.
     """
 
     model: str = ""
-    processes: int = 1
 
     @property
     def version(self) -> str:
@@ -50,11 +44,8 @@ class SpacyPersons(Estimator):
 
     def resolve(self, batch: Corpus) -> list[Resolved]:
         """Detect and link mentions, document by document."""
-        texts = [document.text for document in batch]
-        nlp = resource(load_pipeline, self.model)  # reports a missing package here rather than in a worker
-        if self.processes > 1 and len(texts) > 1:
-            return list(resource(_workers, self.processes).map(partial(_resolve_in_worker, self.model), texts))
-        return [resolve_text(nlp, text) for text in texts]
+        nlp = resource(load_pipeline, self.model)
+        return [resolve_text(nlp, document.text) for document in batch]
 
 
 def resolve_text(nlp: Any, text: str) -> Resolved:
@@ -75,21 +66,6 @@ def resolve_doc(doc: Any) -> Resolved:
         rows.append((doc[m.start].idx, last.idx + len(last.text), m.entity))
     sentences = [s.start_char for s in doc.sents if not s.text.isspace()]
     return Resolved.of(rows, sentences, range(len(linker.known.all)))
-
-
-def _workers(processes: int) -> ProcessPoolExecutor:
-    """Processes that resolve texts, each on one core, until the program ends."""
-    return Workers(processes, _use_one_core).start().pool(processes)
-
-
-def _use_one_core() -> None:
-    import torch
-
-    torch.set_num_threads(1)
-
-
-def _resolve_in_worker(model: str, text: str) -> Resolved:
-    return resolve_text(resource(load_pipeline, model), text)
 
 
 WE = frozenset(("we", "us", "our", "ours", "ourselves"))

@@ -31,7 +31,7 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer
 from momus_adapters.features import BAG, FeatureReader, Features, check_features, rows_of, unscored_of, usable_of
-from momus_adapters.pyro.programs import Programs, arrays_of, global_values, nesting_of, numerics, tensors_of, train
+from momus_adapters.pyro.programs import Programs, arrays_of, global_values, numerics, shape_of, tensors_of, train
 from momus_adapters.pyro.sampling import Draw, Sampler
 from momus_adapters.saved import Tensors, save_named
 
@@ -203,7 +203,7 @@ class PyroCritic(Critic[PyroDraws], StatisticsMixin, EvidenceMixin, FeatureReade
             torch.manual_seed(self.seed)
             programs = self._programs(rows)
             x = torch.as_tensor(rows, dtype=torch.get_default_dtype(), device=self.device)
-            self.plates_ = nesting_of(programs, x)
+            self.plates_, _ = shape_of(programs, x)
             settings = (self.steps, self.batch, self.rate, self.decay, self.particles, self.seed)
             self.curve_ = train(programs, x, *settings)
             self.globals_ = Tensors.of(arrays_of(global_values(programs, x, self.plate)))

@@ -209,8 +209,8 @@ def tensors_of(values: Mapping[str, NDArray[Any]], device: str) -> dict[str, Ten
 GLOBAL_DRAWS = 200
 
 
-def nesting_of(programs: Programs, x: Tensor) -> int:
-    """Number of batch dimensions that the plates of both programs take.
+def shape_of(programs: Programs, x: Tensor) -> tuple[int, bool]:
+    """Number of batch dimensions that the plates of both programs take, and whether the guide enumerates a site.
 
     Raises
     ------
@@ -221,8 +221,9 @@ def nesting_of(programs: Programs, x: Tensor) -> int:
     with foreign("on one document"), store.scope(), torch.random.fork_rng(devices=[]):  # leaves no parameter behind
         guide = poutine.trace(programs.guide).get_trace(x[:1], 1)
         model = poutine.trace(poutine.replay(programs.model, trace=guide)).get_trace(x[:1], 1)
-    sites = [s for t in (guide, model) for s in t.nodes.values() if s["type"] == "sample"]
-    return max((-f.dim for s in sites for f in s["cond_indep_stack"] if f.dim is not None), default=0)
+    sites = [(t, s) for t in (guide, model) for s in t.nodes.values() if s["type"] == "sample"]
+    plates = max((-f.dim for _, s in sites for f in s["cond_indep_stack"] if f.dim is not None), default=0)
+    return plates, any(t is guide and s["infer"].get("enumerate") == "parallel" for t, s in sites)
 
 
 def train(
@@ -243,8 +244,9 @@ def train(
     """
     size = len(x)
     rng = np.random.default_rng(seed)
-    elbo = infer.TraceEnum_ELBO if _enumerates(programs, x) else infer.Trace_ELBO
-    loss = elbo(num_particles=particles, max_plate_nesting=nesting_of(programs, x), vectorize_particles=False)
+    plates, enumerates = shape_of(programs, x)
+    elbo = infer.TraceEnum_ELBO if enumerates else infer.Trace_ELBO
+    loss = elbo(num_particles=particles, max_plate_nesting=plates, vectorize_particles=False)
     scaled = [poutine.scale(p, 1 / size) for p in (programs.model, programs.guide)]
     schedule = optim.ClippedAdam({"lr": rate, "lrd": decay ** (1 / max(steps, 1))})
     svi: Any = infer.SVI(*scaled, schedule, loss)
@@ -261,12 +263,6 @@ def train(
             curve.append(value)
             advance(step + 1)
     return np.array(curve)
-
-
-def _enumerates(programs: Programs, x: Tensor) -> bool:
-    with pyro.get_param_store().scope(), torch.random.fork_rng(devices=[]):
-        guide = poutine.trace(programs.guide).get_trace(x[:1], 1)
-    return any(s["infer"].get("enumerate") == "parallel" for s in guide.nodes.values() if s["type"] == "sample")
 
 
 def global_values(programs: Programs, x: Tensor, plate: str) -> dict[str, Tensor]:

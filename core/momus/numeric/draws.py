@@ -86,21 +86,9 @@ def uniforms(*parts: Array | int, after: Array | int = 0) -> Array:
     >>> bool((u > 0).all() and (u < 1).all()), round(float(u.mean()), 1), round(float(12 * u.var()), 1)
     (True, 0.5, 1.0)
     """
-    return unit(upper_bits(hashed(*parts, after=after)))
-
-
-def upper_bits(hashes: Array) -> Array:
-    """The upper 53 bits of hashes, which make the uniform numbers: int64 from 0 to 2⁵³ − 1."""
-    return (hashes >> 11) & ((1 << 53) - 1)
-
-
-def unit(bits: Array) -> Array:
-    """Map whole numbers from 0 to 2⁵³ − 1 to the middles of as many equal parts of (0, 1), float64.
-
-    >>> unit(np.array([0, (1 << 53) - 1])) * (1 << 54)
-    array([1.00000000e+00, 1.80143985e+16])
-    """
+    bits = (hashed(*parts, after=after) >> 11) & ((1 << 53) - 1)
     library = _library(bits)
+    # the middles of 2⁵³ equal parts of (0, 1)
     return (library.asarray(bits, dtype=library.float64) + 0.5) / (1 << 53)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from momus.numeric.draws import hashed
+from momus.numeric.draws import hashed, uniforms
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.sequences.interfaces import log_softmax
@@ -57,8 +57,8 @@ def _sorted(log_p: Tensor) -> Tensor:
     return torch.sort(log_p, dim=-1, descending=True).values
 
 
-FLOOR, CELLS = -2.0, 1 << 17
-"""Least log p + noise of a token that `draw` looks at first, and random numbers that are in memory at once."""
+CELLS = 1 << 17
+"""Random numbers that are in memory at once."""
 
 
 def draw(log_p: Tensor, top_p: float, keys: Tensor) -> Tensor:
@@ -92,40 +92,12 @@ def draw(log_p: Tensor, top_p: float, keys: Tensor) -> Tensor:
 
 
 def _largest(log_p: Tensor, keys: Tensor) -> Tensor:
-    """The argmax of log p + noise, int64 (B, D).
-
-    The largest value of a row is at least `FLOOR` with probability 1 − exp(−e²) = 0.9994, and about e² tokens reach it.
-    Only their noise is computed; draws without one compare all tokens.
-    """
+    """The argmax of log p + standard Gumbel noise, int64 (B, D)."""
     import torch
 
-    from momus.numeric.draws import hashed, upper_bits
-
     words = torch.arange(log_p.shape[1], device=keys.device)
-    bits = upper_bits(hashed(words, after=keys[:, :, None]))  # (B, D, V)
-    # from which of 2⁵³ uniform numbers on log p + noise is at least FLOOR, (B, 1, V)
-    least = ((-(log_p - FLOOR).exp()).exp() * (1 << 53)).long()[:, None]
-    row, number, word = torch.nonzero(bits >= least, as_tuple=True)
-    value = log_p[row, word] + _gumbel(bits[row, number, word])
-    place = row * keys.shape[1] + number
-    best = torch.full((keys.numel(),), -torch.inf, dtype=value.dtype, device=keys.device)
-    best.scatter_reduce_(0, place, value, "amax")
-    chosen = torch.zeros_like(keys).view(-1)
-    won = value == best[place]
-    chosen[place[won]] = word[won]
-    rest = torch.nonzero(best == -torch.inf)[:, 0]
-    if len(rest):
-        everything = log_p[rest // keys.shape[1]] + _gumbel(bits.view(-1, len(words))[rest])
-        chosen[rest] = everything.argmax(dim=-1)
-    return chosen.view(keys.shape)
-
-
-def _gumbel(bits: Tensor) -> Tensor:
-    """Standard Gumbel variates of the bits of uniform ones, float64."""
-    from momus.numeric.draws import unit
-
-    uniform: Tensor = unit(bits)
-    return -(-uniform.log()).log()
+    uniform: Tensor = uniforms(words, after=keys[:, :, None])  # (B, D, V)
+    return (log_p[:, None] - (-uniform.log()).log()).argmax(dim=-1)
 
 
 @dataclass(frozen=True)

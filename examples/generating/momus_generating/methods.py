@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from momus.errors import UsageError
 
 Method = Literal["ancestral", "temperature", "nucleus", "beam-sampling"]
+USED: Mapping[Method, tuple[str, ...]] = {
+    "ancestral": (),
+    "temperature": ("temperature",),
+    "nucleus": ("temperature", "top_p"),
+    "beam-sampling": ("temperature", "beams"),
+}
+"""The parameters that each method uses, but for ``longest``."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,8 @@ class Decoding:
     UsageError
         A value is out of range, or the method does not use it.
 
-    >>> Decoding("nucleus", top_p=0.9).record()
-    {'method': 'nucleus', 'temperature': 1.0, 'top_p': 0.9, 'longest': 1024}
+    >>> Decoding("nucleus", top_p=0.9).longest
+    1024
     """
 
     method: Method = "ancestral"
@@ -46,10 +54,8 @@ class Decoding:
     longest: int = 1024
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise UsageError(
-                f"there is no decoding method {self.method!r}", hint=f"choose one of {', '.join(get_args(Method))}"
-            )
+        if self.method not in USED:
+            raise UsageError(f"there is no decoding method {self.method!r}", hint=f"choose one of {', '.join(USED)}")
         if not 0 < self.temperature < float("inf"):
             raise UsageError(f"temperature is {self.temperature}", hint="give a number above 0")
         if not 0 < self.top_p <= 1:
@@ -58,21 +64,7 @@ class Decoding:
             raise UsageError(
                 f"beams is {self.beams} and longest is {self.longest}", hint="give whole numbers of at least 1"
             )
-        unused = [
-            name
-            for name, changed, used in (
-                ("temperature", self.temperature != 1.0, self.method != "ancestral"),
-                ("top_p", self.top_p != 1.0, self.method == "nucleus"),
-                ("beams", self.beams != 1, self.method == "beam-sampling"),
-            )
-            if changed and not used
-        ]
+        changed = {"temperature": self.temperature != 1.0, "top_p": self.top_p != 1.0, "beams": self.beams != 1}
+        unused = [name for name, is_changed in changed.items() if is_changed and name not in USED[self.method]]
         if unused:
             raise UsageError(f"{self.method} decoding does not use {unused[0]}", hint="leave it out")
-
-    def record(self) -> dict[str, Any]:
-        """Method and parameters, for provenance; parameters that the method does not use are left out."""
-        values = asdict(self)
-        unused = {"ancestral": ("temperature", "top_p", "beams"), "temperature": ("top_p", "beams")}
-        unused |= {"nucleus": ("beams",), "beam-sampling": ("top_p",)}
-        return {k: v for k, v in values.items() if k not in unused[self.method]}

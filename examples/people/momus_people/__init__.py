@@ -3,27 +3,23 @@
 >>> from momus.text.corpus import Corpus
 >>> texts = {n: Corpus.from_texts([f"Story {i} of {n}." for i in range(20)], name=n) for n in ("real", "model")}
 >>> study, _ = make_study(None, texts, Protocol(items=10, raters=2, words=0, checks=1))
->>> study.raters, study.design.balance.per_corpus
-(['rater-1', 'rater-2'], {'real': 5, 'model': 5})
+>>> study.raters
+['rater-1', 'rater-2']
 """
 
 from momus_people.answers import RaterAnswers, read_answers
 from momus_people.build import create, make_study
-from momus_people.models import Judgements, QualityEstimate, estimate
 from momus_people.protocol import Protocol, read_protocol
 from momus_people.result import StudyResult, analysed
-from momus_people.store import Study, read_study
+from momus_people.study import Study, read_study
 
 __all__ = [
-    "Judgements",
     "Protocol",
-    "QualityEstimate",
     "RaterAnswers",
     "Study",
     "StudyResult",
     "analysed",
     "create",
-    "estimate",
     "make_study",
     "read_answers",
     "read_protocol",

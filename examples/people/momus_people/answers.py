@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
@@ -12,7 +12,7 @@ from momus.errors import ReadingError, StoreError
 from momus.report.safe import one_line
 from momus.schema import read_json
 from momus_people.design import Trial
-from momus_people.store import Study
+from momus_people.study import Study
 
 PASS = "pass files that a rater's page saved"
 LARGEST = 50_000_000
@@ -39,7 +39,6 @@ class RaterAnswer:
     value: Any
     seconds: float | None
     at: str
-    labels: tuple[str, ...] = ()
 
 
 @dataclass
@@ -150,11 +149,19 @@ def _answer(study: Study, trials: dict[str, Trial], raw: Any) -> RaterAnswer | N
     if not valid:
         return None
     seconds = raw.get("seconds")
-    labels = raw.get("labels")
-    return RaterAnswer(
-        trials[raw["trial"]],
-        value,
-        float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e7 else None,
-        str(raw.get("at") or ""),
-        tuple(map(str, labels)) if isinstance(labels, list) else (),
-    )
+    time = float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e7 else None
+    return RaterAnswer(trials[raw["trial"]], value, time, str(raw.get("at") or ""))
+
+
+def counted_answers(answers: RaterAnswers, raters: Collection[int]) -> list[RaterAnswer]:
+    """Answers to items, without checks, repeats and training, of these raters."""
+    return [a for r in sorted(raters) for a in answers.by_rater.get(r, ()) if a.trial.role == "item"]
+
+
+def choice(study: Study, answer: RaterAnswer) -> int:
+    """What was chosen, as a category from 0; of pairs, whatever side they were on: 0 second, 1 alike, 2 first."""
+    if study.protocol.kind == "rating":
+        return int(answer.value)
+    shown = answer.trial.passages
+    preferred = {"left": shown[0], "right": shown[1], "equal": None}[answer.value]
+    return 1 if preferred is None else 2 * (preferred == study.design.items[answer.trial.unit][0])

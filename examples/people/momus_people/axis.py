@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,9 +10,9 @@ import numpy as np
 from scipy import stats
 
 from momus.inference import holm
-from momus.numeric.types import Bools, Floats, Ints
+from momus.numeric.types import Floats, Ints
+from momus_people.estimate import ReaderScores
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import ReaderScores
 
 RESAMPLES = 999
 FEWEST = 8
@@ -32,8 +33,8 @@ class AxisRow:
         The same, with all (other) yardsticks held fixed.
     p, p_adjusted
         Of the partial correlation; adjusted over critics by Holm's method (yardsticks: NaN).
-    passages, strata
-        Passages with a value, and strata with two or more of them; one stratum means that all are compared.
+    passages
+        Passages with a value.
     """
 
     critic: str
@@ -47,7 +48,6 @@ class AxisRow:
     p: float
     p_adjusted: float
     passages: int
-    strata: int
     is_yardstick: bool = False
 
 
@@ -72,6 +72,8 @@ def axis_rows(
     """
     plain = np.array([[yardsticks[k].get(y, np.nan) for y in YARDSTICKS] for k in scores.passage])
     judged = np.isfinite(plain).all(axis=1) & np.isfinite(scores.table).any(axis=0)
+    # ratings are compared whatever the leniency of their raters
+    table = scores.table if scores.is_paired else scores.table - np.nanmean(scores.table, axis=1, keepdims=True)
     columns = {
         c: np.array([np.nan if column[k] is None else column[k] for k in scores.passage], dtype=np.float64)
         for c, column in values.items()
@@ -85,8 +87,9 @@ def axis_rows(
         kept = np.frombuffer(mask, dtype=bool)
         if kept.sum() < FEWEST:
             continue
-        table = np.column_stack([*(columns[c][kept] for c in members), plain[kept]])
-        data = _data(table, len(members), scores, kept)
+        ranks = stats.rankdata(np.column_stack([*(columns[c][kept] for c in members), plain[kept]]), axis=0)
+        strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
+        data = _Data(ranks, len(members), table[:, kept], strata)
         listed = [(c, axes.get(c, c), False) for c in members] + [(y, y, True) for y in YARDSTICKS]
         for row in _rows(data, listed, seed):
             if not row.is_yardstick or kept.sum() == judged.sum():
@@ -100,31 +103,21 @@ def axis_rows(
 
 @dataclass(frozen=True)
 class _Data:
-    """Ranks of k critics and of the yardsticks (P, k + 5), scores (R, P), and strata (P,)."""
+    """Ranks of k critics and of the yardsticks (P, k + 5), scores (R, P), and strata (P,) from 0."""
 
     ranks: Floats
     critics: int
     table: Floats
     strata: Ints
 
-    @property
-    def is_one(self) -> bool:
-        """Whether all passages are compared with each other."""
-        return len(np.unique(self.strata)) == 1
-
     def products(self, raters: Floats, times: Floats) -> Floats:
         """Sums of products of all columns and the scores within strata, given weights of raters and passages."""
-        given = np.isfinite(self.table)
-        weight = raters @ given
+        scored = np.isfinite(self.table)
+        weight = raters @ scored
         kept = (weight > 0) & (times > 0)
-        y = stats.rankdata((raters @ np.where(given, self.table, 0.0))[kept] / weight[kept])
+        y = stats.rankdata((raters @ np.where(scored, self.table, 0.0))[kept] / weight[kept])
         centred = within(np.column_stack([self.ranks[kept], y]), self.strata[kept], times[kept])
         return np.asarray(centred.T @ (centred * times[kept][:, None]))
-
-
-def _data(table: Floats, critics: int, scores: ReaderScores, kept: Bools) -> _Data:
-    strata = np.unique(scores.stratum[kept], return_inverse=True)[1]
-    return _Data(stats.rankdata(table, axis=0), critics, scores.table[:, kept], np.asarray(strata))
 
 
 def correlations(products: Floats, critics: int) -> Floats:
@@ -158,29 +151,28 @@ def _ratio(left: Floats, products: Floats) -> Floats:
 
 def _rows(data: _Data, listed: Sequence[tuple[str, str, bool]], seed: int) -> list[AxisRow]:
     """One row per critic and yardstick, in the order of the columns."""
-    raters = len(data.table)
-    units = len(data.ranks) if data.is_one else int(data.strata.max()) + 1
+    raters, passages = data.table.shape
+    units = int(data.strata.max()) + 1
+    # what is resampled with the raters: strata, or passages if all are of one stratum
+    unit, units = (np.arange(passages), passages) if units == 1 else (data.strata, units)
     rng = np.random.default_rng(seed)
-    products = [data.products(np.ones(raters), np.ones(len(data.ranks)))]
+    products = [data.products(np.ones(raters), np.ones(passages))]
     for _ in range(RESAMPLES):
         weights = np.bincount(rng.integers(raters, size=raters), minlength=raters).astype(np.float64)
         times = np.bincount(rng.integers(units, size=units), minlength=units).astype(np.float64)
-        products.append(data.products(weights, times if data.is_one else times[data.strata]))
+        products.append(data.products(weights, times[unit]))
     full, *drawn = correlations(np.array(products), data.critics)
     z, replicates = (np.arctanh(np.clip(v, -0.999999, 0.999999)) for v in (full, drawn))
-    exists = np.isfinite(replicates)
-    count = np.maximum(exists.sum(axis=0), 1)
-    centre = np.where(exists, replicates, 0.0).sum(axis=0) / count
-    errors = np.sqrt(np.where(exists, (replicates - centre) ** 2, 0.0).sum(axis=0) / count)
+    # a column may have no correlation in any draw
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+        errors = np.nan_to_num(np.nanstd(replicates, axis=0))
     reach = stats.norm.isf(0.025) * errors
     low, high = np.tanh(z - reach), np.tanh(z + reach)
-    several = int((np.bincount(data.strata) > 1).sum())
     rows = []
     for k, (critic, axis, is_yardstick) in enumerate(listed):
         p = float(2 * stats.norm.sf(abs(z[k, 1]) / errors[k, 1])) if errors[k, 1] > 0 else float("nan")
         one, partial = ((float(full[k, j]), float(low[k, j]), float(high[k, j])) for j in (0, 1))
-        sizes = (len(data.ranks), several)
-        rows.append(AxisRow(critic, axis, *one, *partial, p, float("nan"), *sizes, is_yardstick))
+        rows.append(AxisRow(critic, axis, *one, *partial, p, float("nan"), passages, is_yardstick))
     return rows
 
 

@@ -90,8 +90,7 @@ def new(
     paths = ({"real": real} if real is not None else {}) | named_paths(generated)
     options = reading.options(paths)
     corpora = {name: as_corpus(path, name, options) for name, path in paths.items()}
-    made = create(run, corpora, protocol, out)
-    print_view(made_view(made, str(out)), 110)
+    print_view(made_view(*create(run, corpora, protocol, out), str(out)), 110)
 
 
 RESULT = "a result of a study"
@@ -112,8 +111,8 @@ def read(
     """Read the answers: agreement, corpora, raters, and whether the axes of the run matter to readers.
 
     Answers are validated, missing ones counted, and raters who fail their
-    attention checks left out. Corpora are compared by a mixed model with
-    simultaneous intervals; α has a bootstrap interval.
+    attention checks left out. Corpora are compared with simultaneous intervals
+    for other readers and other passages; α has a bootstrap interval.
 
     Example:
 
@@ -125,7 +124,7 @@ def read(
     from momus.ownership import check_output
     from momus_people.answers import read_answers
     from momus_people.result import analysed
-    from momus_people.store import read_study
+    from momus_people.study import read_study
     from momus_people.view import result_view
 
     if out is not None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,35 +52,12 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Balance:
-    """How even a design is.
-
-    Attributes
-    ----------
-    per_corpus
-        Passages of each corpus among the items.
-    per_rater
-        Items of each rater.
-    together
-        Smallest and largest number of items that two raters share.
-    same_prompt
-        Items whose passages answer one prompt (of pairs); prompts with passages of all corpora (of ratings).
-    """
-
-    per_corpus: Mapping[str, int]
-    per_rater: Sequence[int]
-    together: tuple[int, int]
-    same_prompt: int
-
-
-@dataclass(frozen=True)
 class StudyDesign:
     """A study: all passages, the items (tuples of passage numbers), and the trials of all raters in their order."""
 
     passages: Sequence[Excerpt]
     items: Sequence[tuple[int, ...]]
     trials: Sequence[Trial]
-    balance: Balance | None = None
 
 
 def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol, labels: Sequence[str] = ()) -> StudyDesign:
@@ -114,7 +91,7 @@ def drawn(pool: Mapping[str, Sequence[Excerpt]], protocol: Protocol, labels: Seq
         trials += _trials(rater, mine, items, passages, spare, protocol, rng)
     codes = rng.choice(16**6, len(trials), replace=False)
     trials = [replace(t, code=f"t{c:06x}") for t, c in zip(trials, codes, strict=True)]
-    return StudyDesign(passages, items, trials, _balance(passages, items, blocks, protocol, list(pool)))
+    return StudyDesign(passages, items, trials)
 
 
 def corpora_of_items(names: list[str], protocol: Protocol, rng: np.random.Generator) -> list[tuple[str, ...]]:
@@ -217,16 +194,9 @@ def assigned(kinds: Sequence[object], raters: int, per_item: int, rng: np.random
     for i in rng.permutation(len(kinds)):
         chosen: list[int] = []
         for _ in range(per_item):
-            keys = np.column_stack(
-                [
-                    rng.random(raters),
-                    common[:, chosen].sum(axis=1),
-                    of_kind[kinds[i]],
-                    load,
-                    np.isin(range(raters), chosen),
-                ]
-            )
-            chosen.append(int(np.lexsort(keys.T)[0]))
+            shared, taken = common[:, chosen].sum(axis=1), np.isin(range(raters), chosen)
+            keys = (rng.random(raters), shared, of_kind[kinds[i]], load, taken)  # the last one counts first
+            chosen.append(int(np.lexsort(keys)[0]))
         load[chosen] += 1
         of_kind[kinds[i]][chosen] += 1
         common[np.ix_(chosen, chosen)] += 1
@@ -294,20 +264,25 @@ def _training(spare: list[Excerpt], passages: list[Excerpt], protocol: Protocol,
     return [Trial("", 0, "training", (first + k,)) for k in range(len(chosen))]
 
 
-def _balance(
-    passages: Sequence[Excerpt], items: Sequence[tuple[int, ...]], blocks: Ints, protocol: Protocol, names: list[str]
-) -> Balance:
-    load = np.bincount(blocks.ravel(), minlength=protocol.raters)
-    member = np.zeros((len(items), protocol.raters))
-    member[np.arange(len(items))[:, None], blocks] = 1
-    common = (member.T @ member)[np.triu_indices(protocol.raters, 1)]
-    per_corpus = Counter(passages[k].corpus for item in items for k in item)
-    if protocol.width > 1:
-        same = sum(len({passages[k].prompt for k in i}) == 1 and passages[i[0]].prompt is not None for i in items)
-    else:
-        met: dict[str | None, set[str]] = {}
-        for (k,) in items:
-            met.setdefault(passages[k].prompt, set()).add(passages[k].corpus)
-        same = sum(p is not None and len(c) == len(names) for p, c in met.items())
-    together = (int(common.min()), int(common.max())) if len(common) else (0, 0)
-    return Balance({n: per_corpus[n] for n in names}, load.tolist(), together, same)
+def balance(design: StudyDesign, protocol: Protocol, names: Sequence[str]) -> dict[str, Any]:
+    """How even a design is: numbers of passages, by corpus, and of items, by rater and shared by two raters.
+
+    ``items_of_one_prompt`` counts pairs whose passages answer one prompt; of ratings, prompts that all corpora answer.
+    """
+    judged = [design.passages[k] for item in design.items for k in item]
+    member = np.zeros((len(design.items), protocol.raters))
+    for t in design.trials:
+        if t.role == "item":
+            member[t.unit, t.rater] = 1
+    common = (member.T @ member)[np.triu_indices(protocol.raters, 1)].astype(int).tolist() or [0]
+    groups: dict[object, set[str]] = {}
+    for k, e in enumerate(judged):
+        if e.prompt is not None:
+            groups.setdefault((k // protocol.width if protocol.width > 1 else 0, e.prompt), set()).add(e.corpus)
+    whole = protocol.width if protocol.width > 1 else len(names)
+    return {
+        "passages": {n: sum(e.corpus == n for e in judged) for n in names},
+        "items_per_rater": member.sum(axis=0).astype(int).tolist(),
+        "items_shared_by_two_raters": [min(common), max(common)],
+        "items_of_one_prompt": sum(len(corpora) == whole for corpora in groups.values()),
+    }

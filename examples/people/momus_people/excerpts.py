@@ -141,38 +141,30 @@ def excerpt_of(document: Document, corpus: str, words: int, sections: bool) -> t
     """
     if document.problem is not None:
         return None, set(), "could not be read"
-    found: set[str] = set()
-    texts = []
-    for k, section in enumerate(document.sections if sections else ()):
-        text, what = stripped(section.text, document.prompt if not k else None)
-        found |= what
-        texts.append(cut(text, words) or text if words else text)
-    if not sections:
-        text, found = stripped(document.text, document.prompt)
-        shown = cut(text, words)
-        if shown is None:
-            return None, found, f"shorter than {words} words"
-        texts = [shown]
-    if not any(_WORD.search(t) for t in texts):
-        return None, found, "empty"
+    texts = [s.text for s in document.sections] if sections else [document.text]
+    bare = [stripped(text, None if k else document.prompt) for k, text in enumerate(texts)]
+    marks = {what for _, found in bare for what in found}
+    parts = [cut(text, words) or (text if sections else "") for text, _ in bare]
+    if not any(_WORD.search(part) for part in parts):
+        is_short = not sections and any(_WORD.search(text) for text, _ in bare)
+        return None, marks, f"shorter than {words} words" if is_short else "empty"
     titles = tuple(s.title for s in document.sections) if sections else ()
-    made = Excerpt(corpus, document.id, document.prompt, tuple(texts), titles, yardsticks(document.text))
-    return made, found, ""
+    yardstick = yardsticks(document.text)
+    return Excerpt(corpus, document.id, document.prompt, tuple(parts), titles, yardstick), marks, ""
 
 
 def excerpts_of(corpus: Corpus, words: int, sections: bool, counts: Stripped) -> list[Excerpt]:
     """The passages of a corpus, in its order; what was stripped or left out is added to the counts."""
-    found = []
-    stripped_, left = Counter[str](), Counter[str]()
+    excerpts = []
+    marks, left = counts.stripped[corpus.name], counts.left_out[corpus.name] = Counter[str](), Counter[str]()
     for document in corpus:
-        made, what, why = excerpt_of(document, corpus.name, words, sections)
-        if made is None:
+        excerpt, found, why = excerpt_of(document, corpus.name, words, sections)
+        if excerpt is None:
             left[why] += 1
         else:
-            stripped_.update(what)
-            found.append(made)
-    counts.stripped[corpus.name], counts.left_out[corpus.name] = stripped_, left
-    return found
+            marks.update(found)
+            excerpts.append(excerpt)
+    return excerpts
 
 
 WORD = re.compile(r"[A-Za-z']+")

@@ -1,11 +1,8 @@
-"""Answers as arrays: for the model of the corpora, for agreement, and for the values of passages.
-
-Agreement of raters is Krippendorff's α with a bootstrap interval over items, and that of each rater with the others.
-"""
+"""Answers as arrays, and the agreement of raters: Krippendorff's α, and that of each rater with the others."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,9 +10,10 @@ import numpy as np
 from scipy import stats
 
 from momus.numeric.types import Floats, Ints
-from momus_people.answers import RaterAnswer, RaterAnswers
-from momus_people.models import Judgements
-from momus_people.store import Study
+from momus_people.answers import RaterAnswer, choice
+from momus_people.estimate import ReaderScores
+from momus_people.protocol import Protocol
+from momus_people.study import Study
 
 Level = Literal["nominal", "ordinal", "interval"]
 RESAMPLES = 1000
@@ -121,116 +119,35 @@ def with_others(unit: Ints, value: Ints, rater: Ints, one: int, seed: int = 0, t
     return WithOthers(float(x @ y) / scale, (beyond + 1) / (times + 1), len(x))
 
 
-def counted_answers(answers: RaterAnswers, raters: Collection[int]) -> list[RaterAnswer]:
-    """Answers to items, without checks, repeats and training, of these raters."""
-    return [a for r in sorted(raters) for a in answers.by_rater.get(r, ()) if a.trial.role == "item"]
+def values_of_units(study: Study, answers: Sequence[RaterAnswer]) -> tuple[Ints, Ints, Ints]:
+    """What raters agree about: units (passages; for pairs the pair), categories from 0, and raters, (m,) each."""
+    rows = [(a.trial.unit, choice(study, a), a.trial.rater) for a in answers]
+    unit, value, rater = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    return unit, value, rater
 
 
-def choice(study: Study, answer: RaterAnswer) -> int:
-    """What was chosen, as a category from 0; of pairs, whatever side they were on: 0 second, 1 alike, 2 first."""
-    if study.protocol.kind == "rating":
-        return int(answer.value)
-    shown = answer.trial.passages
-    preferred = {"left": shown[0], "right": shown[1], "equal": None}[answer.value]
-    return 1 if preferred is None else 2 * (preferred == study.design.items[answer.trial.unit][0])
-
-
-def judgements_of(study: Study, answers: Sequence[RaterAnswer]) -> Judgements:
-    """Answers to items, for `momus_people.models.estimate`; corpora without any are left out."""
-    passages, items = study.design.passages, study.design.items
-    names = [n for n in study.corpora if any(passages[k].corpus == n for a in answers for k in items[a.trial.unit])]
-    order = [items[a.trial.unit] for a in answers]
-    prompts: dict[object, int] = {}
-    numbers = []
-    for item in order:
-        e = passages[item[0]]
-        numbers.append(prompts.setdefault(e.prompt if e.prompt is not None else item[0], len(prompts)))
-    codes = {n: i for i, n in enumerate(names)}
-    unit = np.array(order, dtype=np.int64).reshape(len(order), -1)
-    if study.protocol.kind == "pair":  # what is judged is the pair
-        unit = np.repeat(np.array([[a.trial.unit] for a in answers], dtype=np.int64).reshape(-1, 1), 2, axis=1)
-    chosen = np.array([[choice(study, a)] for a in answers], dtype=np.int64)
-    raters = np.unique([a.trial.rater for a in answers], return_inverse=True)[1]
-    return Judgements(
-        names,
-        np.array([[codes[passages[k].corpus] for k in item] for item in order], dtype=np.int64),
-        np.unique(unit, return_inverse=True)[1].reshape(unit.shape),
-        np.array(numbers, dtype=np.int64),
-        np.asarray(raters, dtype=np.int64),
-        chosen // 2 if study.protocol.kind == "pair" and not study.protocol.ties else chosen,
-        np.array([a.trial.passages[0] != item[0] for a, item in zip(answers, order, strict=True)], dtype=np.int64),
-        len(study.protocol.scale) if study.protocol.kind == "rating" else 2 + study.protocol.ties,
-    )
-
-
-@dataclass(frozen=True)
-class UnitValues:
-    """One row per answer and passage.
-
-    Attributes
-    ----------
-    unit, value, rater
-        What agreement is about (a passage; for pairs the pair), a category from 0, and the rater: (m,) each.
-    level
-        Level of measurement of the categories.
-    """
-
-    unit: Ints
-    value: Ints
-    rater: Ints
-    level: Level
-
-
-def values_of_units(study: Study, answers: Sequence[RaterAnswer]) -> UnitValues:
-    """What raters agree about: ratings, or preferences."""
-    rater = np.array([a.trial.rater for a in answers], dtype=np.int64)
-    chosen = np.array([choice(study, a) for a in answers], dtype=np.int64)
-    unit = np.array([a.trial.unit for a in answers], dtype=np.int64)
-    level: Level = "nominal" if study.protocol.kind == "pair" and not study.protocol.ties else "ordinal"
-    return UnitValues(unit, chosen, rater, level)
-
-
-@dataclass(frozen=True)
-class ReaderScores:
-    """How raters judged each passage.
-
-    Attributes
-    ----------
-    passage
-        Passage numbers of the P passages that were judged, (P,).
-    stratum
-        What passages are compared within: their prompt, or their pair, (P,).
-    table
-        Score by rater and passage, NaN where there is none, (R, P): a rating less the rater's mean; 1, ½ or 0 for
-        preferred, alike or not.
-    """
-
-    passage: Ints
-    stratum: Ints
-    table: Floats
+def level_of(protocol: Protocol) -> Level:
+    """Level of measurement of the categories."""
+    return "nominal" if protocol.kind == "pair" and not protocol.ties else "ordinal"
 
 
 def scores_of(study: Study, answers: Sequence[RaterAnswer]) -> ReaderScores:
-    """Scores of all judged passages."""
+    """Scores of all judged passages, one row per rater."""
     items, passages = study.design.items, study.design.passages
-    used = sorted({k for a in answers for k in items[a.trial.unit]})
+    is_paired = study.protocol.kind == "pair"
+    pair_of = {k: a.trial.unit for a in answers for k in items[a.trial.unit]}
+    used = sorted(pair_of)
     column = {k: i for i, k in enumerate(used)}
-    raters = sorted({a.trial.rater for a in answers})
+    raters = {r: i for i, r in enumerate(sorted({a.trial.rater for a in answers}))}
     table = np.full((len(raters), len(used)), np.nan)
+    best = 2 if is_paired else len(study.protocol.scale) - 1
     for a in answers:
-        item, row = items[a.trial.unit], raters.index(a.trial.rater)
-        chosen = choice(study, a)
-        values: Sequence[float] = [chosen] if len(item) == 1 else [chosen / 2, 1 - chosen / 2]
-        for k, v in zip(item, values, strict=True):
-            table[row, column[k]] = v
-    if study.protocol.kind == "rating":
-        table -= np.nanmean(table, axis=1, keepdims=True)
-        keys: list[object] = [passages[k].prompt for k in used]
-        if sum(k is not None for k in keys) - len({k for k in keys if k is not None}) < len(used) / 4:
-            keys = [None] * len(used)  # too few prompts with several passages: compared over all of them
-    else:
-        unit = {k: u for u, item in enumerate(items) for k in item}
-        keys = [unit[k] for k in used]
-    numbers: dict[object, int] = {}
-    stratum = [numbers.setdefault(k, len(numbers)) for k in keys]
-    return ReaderScores(np.array(used), np.array(stratum), table)
+        share = choice(study, a) / best
+        for k, value in zip(items[a.trial.unit], (share, 1 - share), strict=False):
+            table[raters[a.trial.rater], column[k]] = value
+    keys: list[object] = [pair_of[k] if is_paired else passages[k].prompt for k in used]
+    if sum(k is not None for k in keys) - len({k for k in keys if k is not None}) < len(used) / 4:
+        keys = [None] * len(used)  # too few prompts with several passages: compared over all of them
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    strata = np.array([numbers[k] for k in keys])
+    return ReaderScores(np.array(used), strata, [passages[k].corpus for k in used], table, is_paired)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,35 +12,21 @@ from momus.outputs import write_text
 from momus.report.html import render_page
 from momus.text.corpus import Corpus
 from momus_people.design import Trial
-from momus_people.store import RATERS, Study
+from momus_people.study import RATERS, Study
 
 _ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
-@dataclass(frozen=True)
-class Screen:
-    """One screen: the name of its trial, the parts of each passage, and true labels of the sections in training."""
-
-    code: str
-    passages: Sequence[Sequence[str]]
-    truth: Sequence[str | None] | None = None
-
-
-def screens(study: Study, rater: int) -> list[Screen]:
-    """All screens of a rater, in order."""
-    return [_screen(study, t) for t in study.design.trials if t.rater == rater]
-
-
-def _screen(study: Study, trial: Trial) -> Screen:
+def _screen(study: Study, trial: Trial) -> dict[str, Any]:
+    """One screen: its trial's code, the parts of each passage, and true labels of the sections in training."""
     passages = [list(study.design.passages[k].parts) for k in trial.passages]
     if trial.inserted:
-        part = passages[0]
-        part[0] = with_instruction(part[0], trial.inserted)
-    truth = None
+        passages[0][0] = with_instruction(passages[0][0], trial.inserted)
+    screen: dict[str, Any] = {"id": trial.code, "passages": passages}
     if trial.role == "training":
         titles = study.design.passages[trial.passages[0]].titles
-        truth = [t if t in study.labels else None for t in titles]
-    return Screen(trial.code, passages, truth)
+        screen["truth"] = [t if t in study.labels else None for t in titles]
+    return screen
 
 
 def with_instruction(text: str, sentence: str) -> str:
@@ -62,9 +46,10 @@ def frequent_titles(real: Corpus, most: int) -> list[str]:
     return sorted(t for t, _ in counts.most_common(most))
 
 
-def write_pages(study: Study, folder: Path) -> list[Path]:
-    """Write ``raters/rater-1.html`` and so on, and return their paths."""
-    return [write_text(folder / RATERS / f"{name}.html", rater_page(study, k)) for k, name in enumerate(study.raters)]
+def write_pages(study: Study, folder: Path) -> None:
+    """Write ``raters/rater-1.html`` and so on."""
+    for k, name in enumerate(study.raters):
+        write_text(folder / RATERS / f"{name}.html", rater_page(study, k))
 
 
 def rater_page(study: Study, rater: int) -> str:
@@ -82,23 +67,15 @@ def rater_page(study: Study, rater: int) -> str:
 
 
 def page_data(study: Study, rater: int) -> dict[str, Any]:
-    """What the page knows: the protocol's words, and the screens of this rater."""
+    """What the page knows: the protocol's words, and the screens of this rater, in order."""
     p = study.protocol
     return {
         "study": study.name,
         "rater": study.raters[rater],
-        "kind": p.kind,
         "question": p.asked,
-        "instructions": p.instructions,
-        "consent": p.consent,
-        "scale": list(p.scale),
-        "ties": p.ties,
-        "labels": list(study.labels),
-        "trials": [
-            {"id": s.code, "passages": [list(parts) for parts in s.passages]}
-            | ({} if s.truth is None else {"truth": list(s.truth)})
-            for s in screens(study, rater)
-        ],
+        **{k: getattr(p, k) for k in ("kind", "instructions", "consent", "scale", "ties")},
+        "labels": study.labels,
+        "trials": [_screen(study, t) for t in study.design.trials if t.rater == rater],
     }
 
 

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.limits import MOST_SEED
 from momus.parameters import OneOf, Range, check_values
-from momus.schema import read_toml
+from momus.schema import build, read_toml
 
-Kind = Literal["rating", "pair"]
 FIVE = ("very poor", "poor", "fair", "good", "very good")
 WORDING = tomllib.loads((files("momus_people") / "wording.toml").read_text(encoding="utf-8"))
 QUESTIONS: Mapping[str, Sequence[str]] = WORDING["questions"]
 """Questions by name: for ratings, and for pairs."""
+HINT = 'write e.g. question = "coherence"'
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,6 @@ class Protocol:
         """Passages per item."""
         return {"rating": 1, "pair": 2}[self.kind]
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-
     def updated(self, **values: Any) -> Protocol:
         """The protocol with other values; None leaves a value as it is."""
         return replace(self, **{k: v for k, v in values.items() if v is not None})
@@ -125,16 +121,9 @@ def protocol_of(table: Mapping[str, Any], place: str) -> Protocol:
     unknown = [k for k in table if k not in known]
     if unknown:
         raise UsageError(f"{place}: unknown key {unknown[0]!r}", hint=f"keys are {', '.join(known)}")
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
-    return Protocol(**values)
+    return build(Protocol, table, place, HINT, UsageError)
 
 
 def read_protocol(path: Path) -> Protocol:
-    """Read a protocol from a TOML file.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be read, or has keys or values that cannot be used.
-    """
-    return protocol_of(read_toml(path, str(path), 'write e.g. question = "coherence"'), str(path))
+    """Read a protocol from a TOML file; errors are those of `protocol_of`, or that the file cannot be read."""
+    return protocol_of(read_toml(path, str(path), HINT), str(path))

@@ -10,10 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from momus_people.answers import RaterAnswer, RaterAnswers
-from momus_people.judged import choice, counted_answers, values_of_units, with_others
-from momus_people.models import QualityEstimate
-from momus_people.store import Study, rater_name
+from momus_people.answers import RaterAnswer, RaterAnswers, choice, counted_answers
+from momus_people.judged import values_of_units, with_others
+from momus_people.study import Study
 
 CHANCE, SURE = 0.05, 0.05
 FAILED = 0.4
@@ -41,8 +40,6 @@ class RaterRow:
         Median time per item; NaN if unknown.
     rho, p
         Rank correlation with the mean of the other raters, and its permutation p.
-    leniency
-        Effect in logits; NaN where the model has none.
     flags
         What is odd about the answers.
     left_out
@@ -60,7 +57,6 @@ class RaterRow:
     seconds: float
     rho: float
     p: float
-    leniency: float
     flags: tuple[Flag, ...]
     left_out: bool
     comment: str = ""
@@ -70,20 +66,18 @@ def rater_rows(
     study: Study,
     answers: RaterAnswers,
     out: Collection[int],
-    fitted: QualityEstimate | None,
     kept: Sequence[int],
     seed: int,
 ) -> list[RaterRow]:
     """One row per rater; ``out`` are left out, and ``kept`` take part."""
-    values = values_of_units(study, counted_answers(answers, answers.by_rater))
+    unit, value, rater = values_of_units(study, counted_answers(answers, answers.by_rater))
     times = {r: [a.seconds for a in mine if a.seconds] for r, mine in answers.by_rater.items()}
     medians = {r: float(np.median(t)) if t else float("nan") for r, t in times.items()}
     usual = float(np.nanmedian(list(medians.values()))) if any(times.values()) else float("nan")
-    leniency = dict(zip(sorted(kept), fitted.leniency if fitted else (), strict=False))
     others = {}
     for r in answers.by_rater:  # the others are those who take part
-        among = np.isin(values.rater, [*kept, r])
-        others[r] = with_others(values.unit[among], values.value[among], values.rater[among], r, seed)
+        among = np.isin(rater, [*kept, r])
+        others[r] = with_others(unit[among], value[among], rater[among], r, seed)
     sure = sum(w.p <= SURE for w in others.values())
     chosen = {
         r: {a.trial.unit: choice(study, a) for a in mine if a.trial.role == "item"}
@@ -106,7 +100,7 @@ def rater_rows(
         }
         rows.append(
             RaterRow(
-                name=rater_name(r),
+                name=study.raters[r],
                 answered=len(mine),
                 missing=answers.missing[r],
                 invalid=answers.invalid[r],
@@ -117,7 +111,6 @@ def rater_rows(
                 seconds=medians[r],
                 rho=others[r].rho,
                 p=others[r].p,
-                leniency=float(leniency.get(r, float("nan"))),
                 flags=tuple(flag for flag, is_odd in odd.items() if is_odd),
                 left_out=r in out,
                 comment=answers.comments.get(r, ""),

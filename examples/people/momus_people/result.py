@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from momus.arguments import arg
-from momus.errors import FittingError, UsageError
+from momus.errors import UsageError
 from momus.files import plain
 from momus.limits import MOST_SEED
-from momus.numeric.types import Floats
-from momus_people.answers import RaterAnswer, RaterAnswers
+from momus_people.answers import RaterAnswers, counted_answers
 from momus_people.axis import AxisRow, axis_rows
-from momus_people.judged import Agreement, agreement, counted_answers, judgements_of, scores_of, values_of_units
-from momus_people.models import QualityEstimate, estimate
+from momus_people.estimate import ReaderScores, mean_score, preference
+from momus_people.judged import Agreement, agreement, level_of, scores_of, values_of_units
 from momus_people.raters import RaterRow, failed_checks, rater_rows
-from momus_people.store import Study
+from momus_people.study import Study
 
 REAL = "real"
 MOST_FAILED = 0.5
@@ -31,55 +31,37 @@ class CorpusRow:
 
     Attributes
     ----------
-    effect, low, high
-        Latent quality in logits, relative to the mean of all corpora, with simultaneous 95 % intervals.
-    shown, shown_low, shown_high
-        The same as readers see it: the expected rating from 1 (scales of two: the share of the better answer), or the
-        probability of being preferred to a passage of an average corpus.
+    value, low, high
+        Mean rating from 1 (scales of two: the share of the better answer), or the share of its pairs in which it is
+        preferred, with simultaneous 95 % intervals.
     passages, answers
         Its passages, and answers about them.
     """
 
     corpus: str
-    effect: float
+    value: float
     low: float
     high: float
-    shown: float
-    shown_low: float
-    shown_high: float
     passages: int
     answers: int
 
 
 @dataclass(frozen=True)
 class ContrastRow:
-    """Two corpora: difference in logits, with simultaneous 95 % intervals over all rows, and the probability that a
-    reader prefers the first (for ratings: rates it higher).
+    """Two corpora: the probability that a reader prefers a passage of the first (of ratings: rates it higher), ties
+    counting half, with simultaneous 95 % intervals over all rows.
     """  # noqa: D205
 
     first: str
     second: str
-    difference: float
+    preference: float
     low: float
     high: float
-    preference: float
-    preference_low: float
-    preference_high: float
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Everything that `momus study read` reports.
-
-    Attributes
-    ----------
-    question, kind
-        What was asked, and how.
-    estimated
-        Why there is no estimate; empty if there is one.
-    sds
-        Standard deviations of the random effects, in logits: they serve to plan the next study.
-    """
+    """Everything that `momus study read` reports; ``question`` and ``kind`` say what was asked, and how."""
 
     study: str
     question: str
@@ -91,11 +73,9 @@ class StudyResult:
     agreement: Agreement | None
     corpora: Sequence[CorpusRow]
     contrasts: Sequence[ContrastRow]
-    sds: dict[str, float]
     raters: Sequence[RaterRow]
     axis: Sequence[AxisRow]
     notes: Sequence[str]
-    estimated: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, strings and numbers; None for what does not exist."""
@@ -140,80 +120,42 @@ def analysed(
     counted = counted_answers(answers, kept)
     if not counted:
         raise UsageError("no rater is left", hint=f"pass a larger {arg('max_failed')}, or exclude fewer raters")
-    values = values_of_units(study, counted)
-    fitted: QualityEstimate | None = None
-    why = ""
-    try:
-        fitted = estimate(judgements_of(study, counted))
-    except FittingError as error:
-        why = error.message
-    passages = study.design.passages
-    rows = axis_rows(
-        scores_of(study, counted),
-        study.values,
-        study.axes,
-        [e.yardsticks for e in passages],
-        seed,
-    )
-    in_items = sum(t.role == "item" for t in study.design.trials)
+    unit, value, _ = values_of_units(study, counted)
+    scores, p = scores_of(study, counted), study.protocol
+    names = [n for n in study.corpora if n in scores.corpus]
+    contrasts, notes = _contrast_rows(scores, names)
     return StudyResult(
-        study.name,
-        study.protocol.question,
-        study.protocol.asked,
-        study.protocol.kind,
-        study.protocol.scale if study.protocol.kind == "rating" else (),
-        len(counted),
-        in_items,
-        agreement(values.unit, values.value, values.level, seed),
-        _corpus_rows(study, fitted, counted),
-        _contrast_rows(fitted),
-        dict(fitted.sds) if fitted else {},
-        rater_rows(study, answers, out, fitted, kept, seed),
-        rows,
-        list(answers.notes),
-        why,
+        study=study.name,
+        question=p.question,
+        asked=p.asked,
+        kind=p.kind,
+        scale=p.scale if p.kind == "rating" else (),
+        answers=len(counted),
+        expected=sum(t.role == "item" for t in study.design.trials),
+        agreement=agreement(unit, value, level_of(p), seed),
+        corpora=_corpus_rows(scores, names, len(p.scale) if p.kind == "rating" else 2),
+        contrasts=contrasts,
+        raters=rater_rows(study, answers, out, kept, seed),
+        axis=axis_rows(scores, study.values, study.axes, [e.yardsticks for e in study.design.passages], seed),
+        notes=[*answers.notes, *notes],
     )
 
 
-def _corpus_rows(study: Study, fitted: QualityEstimate | None, answers: Sequence[RaterAnswer]) -> list[CorpusRow]:
-    items, passages = study.design.items, study.design.passages
-    judged = [k for a in answers for k in items[a.trial.unit]]
+def _corpus_rows(scores: ReaderScores, names: Sequence[str], categories: int) -> list[CorpusRow]:
+    """One row per corpus; shares become ratings from 1 where there are more than two categories."""
     rows = []
-    names = list(fitted.corpora) if fitted else list(study.corpora)
-    if fitted is not None:
-        effects, low, high = fitted.contrasts(np.eye(len(names)))
-    for i, name in enumerate(names):
-        mine = [k for k in judged if passages[k].corpus == name]
-        logits, shown = [float("nan")] * 3, [float("nan")] * 3
-        if fitted is not None:
-            logits = [float(v[i]) for v in (effects, low, high)]
-            shown = [_shown(fitted, e, study) for e in logits]
-        rows.append(
-            CorpusRow(name, logits[0], logits[1], logits[2], shown[0], shown[1], shown[2], len(set(mine)), len(mine))
-        )
+    for name in names:
+        share, judged = mean_score(scores, name, len(names)), scores.columns(name)
+        ends = np.array([share.value, share.low, share.high])
+        value, low, high = (ends if categories == 2 else 1 + (categories - 1) * ends).tolist()
+        answers = int(np.isfinite(scores.table[:, judged]).sum())
+        rows.append(CorpusRow(name, value, low, high, int(judged.sum()), answers))
     return rows
 
 
-def _shown(fitted: QualityEstimate, effect: float, study: Study) -> float:
-    if study.protocol.kind == "rating":
-        mean = fitted.mean_rating(effect)
-        return mean - 1 if len(study.protocol.scale) == 2 else mean
-    return fitted.preference(effect)
-
-
-def _contrast_rows(fitted: QualityEstimate | None) -> list[ContrastRow]:
-    """All pairs of corpora; with real text, only those with it."""
-    if fitted is None:
-        return []
-    names = list(fitted.corpora)
-    pairs = [(i, j) for i in range(len(names)) for j in range(len(names)) if i < j]
-    if REAL in names:
-        pairs = [(i, names.index(REAL)) for i in range(len(names)) if names[i] != REAL]
-    matrix = np.zeros((len(pairs), len(names)))
-    for row, (i, j) in enumerate(pairs):
-        matrix[row, i], matrix[row, j] = 1, -1
-    found: list[Floats] = list(fitted.contrasts(matrix))
-    return [
-        ContrastRow(names[i], names[j], *(float(v[k]) for v in found), *(fitted.preference(float(v[k])) for v in found))
-        for k, (i, j) in enumerate(pairs)
-    ]
+def _contrast_rows(scores: ReaderScores, names: Sequence[str]) -> tuple[list[ContrastRow], list[str]]:
+    """All pairs of corpora, or with real text only those with it, and notes about those that nobody judged both of."""
+    pairs = [(n, REAL) for n in names if n != REAL] if REAL in names else list(combinations(names, 2))
+    shares = {pair: preference(scores, *pair, tests=len(pairs)) for pair in pairs}
+    rows = [ContrastRow(*pair, s.value, s.low, s.high) for pair, s in shares.items() if s is not None]
+    return rows, [f"no reader judged both {a} and {b}" for (a, b), s in shares.items() if s is None]

@@ -10,9 +10,11 @@ from momus.report.safe import one_line
 from momus.report.words.format import p_value, text_table
 from momus.text.counting import counted, percentage
 from momus_people.axis import AxisRow
-from momus_people.build import Made
+from momus_people.design import balance
+from momus_people.excerpts import Stripped
 from momus_people.raters import RaterRow
 from momus_people.result import REAL, ContrastRow, CorpusRow, StudyResult
+from momus_people.study import Study
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,10 +24,7 @@ SURE = 0.05
 
 def finding_sentences(result: StudyResult) -> list[str]:
     """The answer of a study: corpora, agreement, axes, raters."""
-    sentences = [*contrast_sentences(result)]
-    if not sentences and result.estimated:
-        sentences = [f"The corpora cannot be compared: {result.estimated}."]
-    sentences.append(agreement_sentence(result))
+    sentences = [*contrast_sentences(result), agreement_sentence(result)]
     if any(not r.is_yardstick for r in result.axis):
         sentences.append(axis_sentence(result))
     return [*sentences, *rater_sentences(result.raters)]
@@ -33,21 +32,20 @@ def finding_sentences(result: StudyResult) -> list[str]:
 
 def contrast_sentences(result: StudyResult) -> list[str]:
     """One sentence per pair of corpora that differ surely, and one for all others."""
-    sure = [c for c in result.contrasts if c.low > 0 or c.high < 0]
+    sure = [c for c in result.contrasts if c.low > 0.5 or c.high < 0.5]
     unsure = [c for c in result.contrasts if c not in sure]
     sentences = [_difference(c, result.kind) for c in sure]
     if unsure:
         pairs = "; ".join(f"{_corpus(c.first)} and {_corpus(c.second)}" for c in unsure)
-        widest = max((max(c.preference_high, 1 - c.preference_low) for c in unsure), default=0.5)
+        widest = max(max(c.high, 1 - c.low) for c in unsure)
         sentences.append(f"Not told apart: {pairs}; preferences of up to {percentage(widest, 0)} remain possible.")
     return sentences
 
 
 def _difference(c: ContrastRow, kind: str) -> str:
-    better, worse, sign = (c.first, c.second, 1) if c.difference > 0 else (c.second, c.first, -1)
-    chances = [c.preference, *sorted((c.preference_low, c.preference_high))]
-    if sign < 0:
-        chances = [1 - chances[0], 1 - chances[2], 1 - chances[1]]
+    better, worse, chances = c.first, c.second, (c.preference, c.low, c.high)
+    if c.preference < 0.5:
+        better, worse, chances = worse, better, (1 - c.preference, 1 - c.high, 1 - c.low)
     middle, low, high = (percentage(v, 0) for v in chances)
     does = "rated higher than" if kind == "rating" else "preferred to"
     return f"A passage of {_corpus(better)} is {does} one of {_corpus(worse)} in {middle} of cases [{low}, {high}]."
@@ -118,7 +116,7 @@ def rater_sentences(raters: Sequence[RaterRow]) -> list[str]:
 def shown_name(result: StudyResult) -> str:
     """What the column of corpora shows."""
     if result.kind != "rating":
-        return "preferred to an average corpus"
+        return "share of pairs that it wins"
     if len(result.scale) == 2:
         return f"share “{one_line(result.scale[1], 40)}”"
     return f"mean rating, 1 to {len(result.scale)}"
@@ -126,13 +124,9 @@ def shown_name(result: StudyResult) -> str:
 
 def shown_cells(result: StudyResult, row: CorpusRow) -> str:
     """That value with its interval."""
-    values = (row.shown, row.shown_low, row.shown_high)
-    if not isfinite(row.shown):
-        return "–"
-    if result.kind != "rating" or len(result.scale) == 2:
-        middle, low, high = (percentage(v, 0) for v in values)
-    else:
-        middle, low, high = (f"{v:.2f}" for v in values)
+    if result.kind == "rating" and len(result.scale) > 2:
+        return _two(row.value, row.low, row.high)
+    middle, low, high = (percentage(v, 0) for v in (row.value, row.low, row.high))
     return f"{middle} [{low}, {high}]"
 
 
@@ -157,20 +151,19 @@ def result_view(result: StudyResult) -> RenderableType:
     parts += [Text(s) for s in finding_sentences(result)]
     parts += [Text(f"Note: {one_line(n, 400)}.") for n in result.notes]
     if result.corpora:
-        heads = ["corpus", shown_name(result), "effect in logits", "passages", "answers"]
-        parts += [Text(""), text_table(heads, [_corpus_cells(result, c) for c in result.corpora], "lllr")]
+        heads = ["corpus", shown_name(result), "passages", "answers"]
+        cells = [
+            (one_line(c.corpus, 60), shown_cells(result, c), f"{c.passages:,}", f"{c.answers:,}")
+            for c in result.corpora
+        ]
+        parts += [Text(""), text_table(heads, cells, "llr")]
     if result.axis:
         heads = ["axis", "ρ within prompts", "ρ given yardsticks", "p (Holm)", "passages"]
         parts += [Text(""), text_table(heads, [axis_cells(r) for r in result.axis], "lllr")]
-    heads = ["rater", "answers", "checks failed", "repeats kept", "s per item", "ρ with others", "leniency", "flags"]
+    heads = ["rater", "answers", "checks failed", "repeats kept", "s per item", "ρ with others", "flags"]
     parts += [Text(""), text_table(heads, [_rater_cells(r) for r in result.raters], "l")]
     parts += [Text(f"{r.name} writes: {one_line(r.comment, 400)}") for r in result.raters if r.comment]
     return Group(*parts)
-
-
-def _corpus_cells(result: StudyResult, c: CorpusRow) -> tuple[str, ...]:
-    numbers = (shown_cells(result, c), _two(c.effect, c.low, c.high))
-    return (one_line(c.corpus, 60), *numbers, f"{c.passages:,}", f"{c.answers:,}")
 
 
 def _rater_cells(r: RaterRow) -> tuple[str, ...]:
@@ -182,33 +175,30 @@ def _rater_cells(r: RaterRow) -> tuple[str, ...]:
         f"{r.same} of {r.repeats}" if r.repeats else "–",
         f"{r.seconds:.0f}" if isfinite(r.seconds) else "–",
         _two(r.rho),
-        _two(r.leniency),
         ", ".join([*r.flags, *(["left out"] if r.left_out else [])]),
     )
 
 
-def made_view(made: Made, out: str) -> RenderableType:
+def made_view(study: Study, counts: Stripped, out: str) -> RenderableType:
     """What a new study holds, and what was stripped."""
     from rich.console import Group
     from rich.text import Text
 
-    study, balance = made.study, made.study.design.balance
-    p = study.protocol
-    noun = "pair" if p.kind == "pair" else "passage"
-    assert balance is not None
+    p, even = study.protocol, balance(study.design, study.protocol, study.corpora)
     parts: list[RenderableType] = [
         Text(f"Study {study.name}: {one_line(p.asked, 300)}", style="bold"),
         Text(
-            f"{counted(p.items, noun)}, {counted(p.raters, 'rater')}, {counted(p.per_item, 'judgement')} of "
-            f"each; a rater has {_range(balance.per_rater)} items, {p.repeats} of them twice, and {p.checks} attention "
-            f"checks. Two raters share {_range(balance.together)} items. Seed {p.seed}."
+            f"{counted(p.items, 'pair' if p.kind == 'pair' else 'passage')}, {counted(p.raters, 'rater')}, "
+            f"{counted(p.per_item, 'judgement')} of each; a rater has {_range(even['items_per_rater'])} items, "
+            f"{p.repeats} of them twice, and {p.checks} attention checks. "
+            f"Two raters share {_range(even['items_shared_by_two_raters'])} items. Seed {p.seed}."
         ),
-        Text("Passages: " + ", ".join(f"{one_line(n, 40)} {k:,}" for n, k in balance.per_corpus.items()) + "."),
+        Text("Passages: " + ", ".join(f"{one_line(n, 40)} {k:,}" for n, k in even["passages"].items()) + "."),
     ]
-    for title, counts in (("Stripped", made.counts.stripped), ("Left out", made.counts.left_out)):
-        for name, what in counts.items():
-            if what:
-                listed = ", ".join(f"{k} ({n:,})" for k, n in what.most_common())
+    for title, by_corpus in (("Stripped", counts.stripped), ("Left out", counts.left_out)):
+        for name, what in by_corpus.items():
+            listed = ", ".join(f"{k} ({n:,})" for k, n in what.most_common() if n)
+            if listed:
                 parts.append(Text(f"{title}, documents of {one_line(name, 40)}: {one_line(listed, 400)}."))
     parts.append(Text(f"Pages for raters: {out}/raters. Keep {out}/key.json back."))
     return Group(*parts)

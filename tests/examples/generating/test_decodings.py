@@ -1,4 +1,4 @@
-"""Decodings and their records, and what generated documents count."""
+"""Decodings that are refused, and what generated documents count."""
 
 import pytest
 
@@ -7,23 +7,6 @@ from momus.sequences.ngram_text import NGramText
 from momus.text.corpus import Corpus
 from momus.text.tokens import get_tokenizer
 from momus_generating import Decoding, sample
-
-
-@pytest.mark.parametrize(
-    ("decoding", "record"),
-    [
-        (Decoding(longest=5), {"method": "ancestral", "longest": 5}),
-        (Decoding("temperature", 0.5), {"method": "temperature", "temperature": 0.5, "longest": 1024}),
-        (Decoding("nucleus", top_p=0.5), {"method": "nucleus", "temperature": 1.0, "top_p": 0.5, "longest": 1024}),
-        (
-            Decoding("beam-sampling", beams=4),
-            {"method": "beam-sampling", "temperature": 1.0, "beams": 4, "longest": 1024},
-        ),
-    ],
-    ids=lambda x: x.method if isinstance(x, Decoding) else "",
-)
-def test_a_decoding_records_what_it_uses(decoding, record):
-    assert decoding.record() == record
 
 
 @pytest.mark.parametrize(

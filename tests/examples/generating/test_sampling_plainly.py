@@ -10,7 +10,7 @@ from momus.sequences import Sequences
 from momus.sequences.interfaces import log_softmax
 from momus.sequences.ngram import NGramModel
 from momus_generating import Decoding, sample
-from momus_generating.decoding import FLOOR, draw, nucleus
+from momus_generating.decoding import nucleus
 
 torch = pytest.importorskip("torch", reason="pip install -e .[torch]")
 
@@ -83,19 +83,6 @@ def test_an_early_stop_returns_the_best_beam(model, longest):
         tokens, total, ended = plain_beams(model, seed, 3, longest)
         assert drawn.sequences[i].tolist() == tokens
         assert (drawn.finished[i], drawn.log_probabilities[i]) == (ended, pytest.approx(total))
-
-
-def test_draws_below_the_floor_compare_all_tokens():
-    log_p = torch.log_softmax(torch.randn(20, 300, generator=torch.Generator().manual_seed(0)).double() * 2, -1)
-    keys = hashed(torch.arange(20)[:, None], torch.arange(1000))
-    drawn = draw(log_p, 1.0, keys)
-    low = 0
-    for row in range(20):
-        noise = -torch.log(-torch.log(uniforms(torch.arange(300), after=keys[row, :, None])))
-        best, token = (log_p[row] + noise).max(dim=1)
-        assert torch.equal(drawn[row], token)
-        low += int((best < FLOOR).sum())
-    assert 2 < low < 35  # 20,000 · exp(−e²) = 12
 
 
 @pytest.mark.parametrize("top_p", [0.2, 0.5, 0.9, 0.999])

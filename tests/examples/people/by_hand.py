@@ -4,7 +4,7 @@ from momus_people.answers import RaterAnswer, RaterAnswers
 from momus_people.design import StudyDesign, Trial
 from momus_people.excerpts import YARDSTICKS, Excerpt
 from momus_people.protocol import Protocol
-from momus_people.store import Study
+from momus_people.study import Study
 
 
 def hand_study(passages, items, kind="rating", **settings):

@@ -6,8 +6,8 @@ from scipy import stats
 
 from momus_people import axis
 from momus_people.axis import axis_rows
+from momus_people.estimate import ReaderScores
 from momus_people.excerpts import YARDSTICKS
-from momus_people.judged import ReaderScores
 
 
 def literal(scores, column, plain, strata, rng, draws):
@@ -50,7 +50,7 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(48, 5)).tolist()]
     table = np.array([list(p.values()) for p in plain])
     rows = axis_rows(
-        ReaderScores(np.arange(48), np.array(strata), scores),
+        ReaderScores(np.arange(48), np.array(strata), ["a"] * 48, scores, True),
         {"c": column.tolist()},
         {"c": "its axis"},
         plain,
@@ -67,7 +67,7 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
         reach = 1.959964 * error
         assert (low, high) == pytest.approx((np.tanh(np.arctanh(value) - reach), np.tanh(np.arctanh(value) + reach)))
     assert row.p == pytest.approx(2 * stats.norm.sf(abs(np.arctanh(partial)) / errors[1]))
-    assert (row.axis, row.critic, row.passages, row.strata) == ("its axis", "c", 48, 1 if together else 12)
+    assert (row.axis, row.critic, row.passages) == ("its axis", "c", 48)
     assert [r.critic for r in rows] == ["c", *YARDSTICKS]
     # a yardstick is compared given the other four
     for k in range(5):
@@ -78,7 +78,7 @@ def test_intervals_resample_strata_and_raters(together, monkeypatch):
 def rows_of(n, columns, seed=0):
     rng = np.random.default_rng(seed)
     plain = [dict(zip(YARDSTICKS, v, strict=True)) for v in rng.normal(size=(n, 5)).tolist()]
-    scores = ReaderScores(np.arange(n), np.zeros(n, dtype=int), rng.normal(size=(2, n)))
+    scores = ReaderScores(np.arange(n), np.zeros(n, dtype=int), ["a"] * n, rng.normal(size=(2, n)), False)
     return axis_rows(scores, columns, {}, plain), scores
 
 

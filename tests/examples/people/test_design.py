@@ -12,9 +12,9 @@ import pytest
 
 from momus.errors import UsageError
 from momus.text.corpus import Corpus, Document
-from momus_people.design import _balance, corpora_of_items, drawn
+from momus_people.design import StudyDesign, Trial, balance, corpora_of_items, drawn
 from momus_people.excerpts import LONGEST, Excerpt, cut, excerpt_of, stripped, yardsticks
-from momus_people.pages import frequent_titles, screens, with_instruction
+from momus_people.pages import frequent_titles, page_data, with_instruction
 from momus_people.protocol import Protocol
 
 from .studies import study
@@ -104,10 +104,11 @@ def test_checks_ask_for_every_answer():
 def test_ratings_of_all_corpora_go_through_the_prompts_that_most_of_them_have():
     texts = pool({"a": 8, "b": 8})
     texts["b"] = [Excerpt("b", e.id, f"p{i + 4}", e.parts) for i, e in enumerate(texts["b"])]  # p4 … p7 are shared
-    design = drawn(texts, Protocol(items=8, raters=1, checks=0, repeats=0))
+    protocol = Protocol(items=8, raters=1, checks=0, repeats=0)
+    design = drawn(texts, protocol)
     prompts = Counter(design.passages[k].prompt for (k,) in design.items)
     assert prompts == {"p4": 2, "p5": 2, "p6": 2, "p7": 2}
-    assert design.balance.same_prompt == 4
+    assert balance(design, protocol, list("ab"))["items_of_one_prompt"] == 4
 
 
 def test_the_balance_counts_what_raters_and_passages_share():
@@ -115,14 +116,20 @@ def test_the_balance_counts_what_raters_and_passages_share():
         Excerpt(c, str(i), p, ("x",))
         for i, (c, p) in enumerate([("a", "p"), ("b", "p"), ("a", None), ("b", None), ("a", "q"), ("b", "r")])
     ]
-    blocks = np.array([[0, 1], [0, 2], [0, 1]])
-    pairs = _balance(passages, [(0, 1), (2, 3), (4, 5)], blocks, Protocol(kind="pair", raters=3), ["a", "b"])
-    assert (pairs.per_corpus, pairs.per_rater, pairs.together) == ({"a": 3, "b": 3}, [3, 2, 1], (0, 2))
-    assert pairs.same_prompt == 1, "neither without a prompt nor of two"
-    single = _balance(passages, [(0,), (1,), (4,)], blocks, Protocol(raters=3), ["a", "b"])
-    assert (single.per_corpus, single.same_prompt) == ({"a": 2, "b": 1}, 1)
-    alone = _balance(passages, [(0,)], np.array([[0]]), Protocol(raters=1), ["a", "b"])
-    assert alone.together == (0, 0)
+
+    def of(items, raters, **settings):
+        trials = [Trial("", r, "item", items[u], u) for u, block in enumerate(raters) for r in block]
+        return balance(StudyDesign(passages, items, trials), Protocol(raters=3, **settings), list("ab"))
+
+    assert of([(0, 1), (2, 3), (4, 5)], [[0, 1], [0, 2], [0, 1]], kind="pair") == {
+        "passages": {"a": 3, "b": 3},
+        "items_per_rater": [3, 2, 1],
+        "items_shared_by_two_raters": [0, 2],
+        "items_of_one_prompt": 1,  # neither without a prompt nor of two
+    }
+    single = of([(0,), (1,), (4,)], [[0], [0], [0]])
+    assert (single["passages"], single["items_of_one_prompt"]) == ({"a": 2, "b": 1}, 1)
+    assert single["items_shared_by_two_raters"] == [0, 0]
 
 
 def test_corpora_meet_as_evenly_as_they_can():
@@ -142,8 +149,8 @@ def test_instructions_stand_at_the_end_of_the_sentence_nearest_to_the_middle():
     assert with_instruction("No end", "X.") == "No end X."
     made = study(60, kind="pair", checks=2)
     for t in made.design.trials:
-        (shown,) = [s for s in screens(made, t.rater) if s.code == t.code]
-        texts = [parts[0] for parts in shown.passages]
+        (shown,) = [s for s in page_data(made, t.rater)["trials"] if s["id"] == t.code]
+        texts = [parts[0] for parts in shown["passages"]]
         originals = [made.design.passages[k].parts[0] for k in t.passages]
         assert texts[1] == originals[1]
         assert (texts[0] == originals[0]) == (t.role != "check")

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from momus.errors import UsageError
 from momus.text.corpus import Corpus
-from momus_people.design import assigned, corpora_of_items
+from momus_people.design import assigned, balance, corpora_of_items
 from momus_people.excerpts import Excerpt, Stripped, cut, excerpts_of, stripped
-from momus_people.pages import page_data, rater_page, screens
+from momus_people.pages import page_data, rater_page
 from momus_people.protocol import Protocol, protocol_of, read_protocol
 
 from .studies import HOSTILE, study
@@ -24,10 +25,11 @@ PAPER = Path(__file__).parents[3] / "examples" / "people" / "section-order.toml"
 @pytest.mark.parametrize("settings_", [{}, {"kind": "pair"}], ids=["rating", "pair"])
 def test_items_are_balanced(settings_):
     made = study(80, **settings_)
-    balance, design = made.design.balance, made.design
-    assert len(set(balance.per_corpus.values())) == 1
-    assert max(balance.per_rater) - min(balance.per_rater) <= 1
-    assert balance.together[1] - balance.together[0] <= 3
+    design, even = made.design, balance(made.design, made.protocol, made.corpora)
+    assert len(set(even["passages"].values())) == 1
+    assert max(even["items_per_rater"]) - min(even["items_per_rater"]) <= 1
+    least, most = even["items_shared_by_two_raters"]
+    assert most - least <= 3
     units = Counter(t.unit for t in design.trials if t.role == "item")
     assert set(units.values()) == {made.protocol.per_item}
     assert len(units) == made.protocol.items
@@ -36,7 +38,7 @@ def test_items_are_balanced(settings_):
     if made.protocol.width > 1:  # one prompt within each item, as far as corpora differ
         assert all(len({design.passages[k].prompt for k in i}) == 1 for i in design.items)
     else:  # all corpora answer the same prompts
-        assert balance.same_prompt == made.protocol.items // 3
+        assert even["items_of_one_prompt"] == made.protocol.items // 3
 
 
 @settings(max_examples=30)
@@ -85,8 +87,8 @@ def test_repeats_are_turned_and_come_late_and_checks_say_what_to_answer():
                 assert mine[first].passages == t.passages[::-1]
             if t.role == "check":
                 letter = "A" if t.expected == "left" else "B"
-                (shown,) = [s for s in screens(made, rater) if s.code == t.code]
-                assert f"choose Passage {letter}." in shown.passages[0][0]
+                (shown,) = [s for s in page_data(made, rater)["trials"] if s["id"] == t.code]
+                assert f"choose Passage {letter}." in shown["passages"][0][0]
 
 
 def test_hostile_texts_are_data(tmp_path):
@@ -149,12 +151,12 @@ def test_what_cannot_be_drawn_is_refused():
 def test_the_protocol_of_the_paper_draws_with_training_and_labels():
     made = study(
         80,
-        **{k: v for k, v in read_protocol(PAPER).to_json().items() if k in ("labels", "scale", "training")},
+        **{k: v for k, v in asdict(read_protocol(PAPER)).items() if k in ("labels", "scale", "training")},
         words=0,
     )
-    shown = screens(made, 0)
-    assert [s.truth for s in shown[:5]] == [["intro", "method", "result"]] * 5
-    assert all(s.truth is None for s in shown[5:])
+    shown = page_data(made, 0)["trials"]
+    assert [s["truth"] for s in shown[:5]] == [["intro", "method", "result"]] * 5
+    assert not any("truth" in s for s in shown[5:])
     assert made.labels == ["intro", "method", "result"]
 
 
