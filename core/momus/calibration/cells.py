@@ -6,7 +6,6 @@ Each document is scored once; a judge tests any split of the documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ import numpy as np
 
 from momus.calibration.plan import NULL, SplitUnits, draw, split
 from momus.critic import Counted, Critic, RunningTextCritic
+from momus.critic.fitted import Source
 from momus.critic.powers import headline_of
 from momus.critic.rows import aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
@@ -23,6 +23,7 @@ from momus.inference import Design, axis_test
 from momus.inference.pooling import Rows
 from momus.laws import RELABELLINGS, Law
 from momus.numeric.types import Bools, Ints
+from momus.progress import Advance
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
@@ -187,6 +188,8 @@ class SplitCell:
         Number of held-out documents (groups, prompts) that the critic could score both unchanged and planted.
     reason
         Why nothing was measured; empty if something was.
+    source
+        Digest of the code of the critic.
     """
 
     critic: str
@@ -202,6 +205,12 @@ class SplitCell:
     places: int = 0
     usable: int = 0
     reason: str = ""
+    source: Source | None = None
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no split was tested because too few documents can be scored; more splits cannot help then."""
+        return bool(self.reason) and not self.p
 
     @property
     def tested(self) -> int:
@@ -290,27 +299,17 @@ class RandomSplits:
         return _finite(p), led, _finite(difference)
 
 
-def measure(
-    cell: SplitCell, draws: RandomSplits, splits: int, after_split: Callable[[SplitCell], None] | None = None
-) -> SplitCell:
-    """Test the splits that a cell lacks, and return it with them.
-
-    Parameters
-    ----------
-    splits
-        Number of splits that it then has.
-    after_split
-        Called with the cell so far, after each split.
-    """
+def measure(cell: SplitCell, draws: RandomSplits, splits: int, advance: Advance = lambda done: None) -> SplitCell:
+    """Test the splits that a cell lacks of so many, and return it with them."""
     cell = replace(cell, usable=int(draws.usable.sum()), reason="")
     if draws.lacking:
         return replace(cell, p=(), led=(), difference=(), reason=draws.lacking)
-    for number in range(len(cell.p), splits):
-        p, led, difference = draws.test(number)
-        cell = replace(cell, p=(*cell.p, p), led=(*cell.led, led), difference=(*cell.difference, difference))
-        if after_split is not None:
-            after_split(cell)
-    return replace(cell, reason="" if cell.tested else MISSING)
+    tested = list(zip(cell.p, cell.led, cell.difference, strict=True))
+    for number in range(len(tested), splits):
+        tested.append(draws.test(number))
+        advance(len(tested))
+    p, led, difference = zip(*tested, strict=True)
+    return replace(cell, p=p, led=led, difference=difference, reason="" if any(v is not None for v in p) else MISSING)
 
 
 def _finite(value: float) -> float | None:

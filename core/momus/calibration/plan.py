@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
@@ -141,12 +141,7 @@ class CalibrationPlan:
 
     def key(self) -> dict[str, Any]:
         """The fields that a cell depends on, beside its own defect, strength and size."""
-        left_out = ["alpha", "power", "sizes", "defects", "strengths", "splits", "power_splits"]
-        if not self.replacement:  # keeps the hashes of cells that were written before the field existed
-            left_out.append("replacement")
-        if self.by == "document":
-            left_out.append("by")
-        return {k: v for k, v in asdict(self).items() if k not in left_out}
+        return {name: getattr(self, name) for name in ("permutations", "wide", "seed", "replacement", "by")}
 
 
 def split(seed: int, number: int, documents: int) -> Ints:

@@ -15,6 +15,7 @@ import numpy as np
 from momus.against.bands import OwnBands
 from momus.checks.notes import group_notes
 from momus.critic.base import notes_of
+from momus.critic.hooks import moved
 from momus.critic.scores import Scores
 from momus.engine.crossfit import versions_of
 from momus.engine.large import scored_by_parts
@@ -26,6 +27,7 @@ from momus.estimator import json_params
 from momus.joint.slice_fields import codes_of
 from momus.joint.slice_tests import slices_of
 from momus.joint.wins import wins_of
+from momus.processes import return_memory
 from momus.progress import Timed
 from momus.runs.folder import RunFolder
 from momus.runs.orders import order_notes
@@ -82,6 +84,15 @@ class Work:
         """Axes that are adjusted together, those of all generated texts counted."""
         whole_table = self.settings.multiplicity.endswith("-table")
         return self.family if whole_table else self.family * len(self.texts.generated)
+
+    def run(self, critic: Critic[Any], timed: Timed) -> Outcome:
+        """Run one critic where it computes; what it read of texts in their files is not kept."""
+        moved(critic, self.settings.device)
+        try:
+            return run_critic(critic, self, timed)
+        finally:
+            if self.texts.in_parts:
+                return_memory()
 
 
 def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:

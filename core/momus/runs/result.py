@@ -42,13 +42,13 @@ class Again:
     critic
         The critic of which it was done.
     what
-        ``computed`` (its whole result), ``fitted``, or ``scored`` (the real text).
+        ``computed`` (its whole result), ``fitted``, ``fitted and measured``, or ``scored`` (the real text).
     why
         The reason, in words.
     """
 
     critic: str
-    what: Literal["computed", "fitted", "scored"]
+    what: Literal["computed", "fitted", "fitted and measured", "scored"]
     why: str
 
 

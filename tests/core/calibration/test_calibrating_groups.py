@@ -82,7 +82,6 @@ def test_cells_by_group_are_kept_apart(tmp_path):
     by_group = calibrate(corpus, by="group", **options)
     assert by_document.cells != by_group.cells
     assert len(list((tmp_path / "c" / "cells" / "length").glob("*.json"))) == 2
-    assert "by" not in by_document.plan.key()
     text = str(by_group)
     assert "groups a side" in text
     assert "split by group, whole groups relabelled" in text
