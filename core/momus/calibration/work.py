@@ -16,10 +16,10 @@ from momus.critic import Critic, RunningTextCritic
 from momus.critic.hooks import moved, row_unit, scored_units, settled
 from momus.critic.scores import Scores
 from momus.critic.source import source_change, source_digest
+from momus.engine.reuse import files_named
 from momus.estimator import clone
 from momus.locking import Lock
 from momus.progress import Timed
-from momus.runs.named_files import files_named
 from momus.runs.result import Again
 from momus.text.corpus import Corpus
 

@@ -6,9 +6,7 @@ The text to fit on is given, or half of the real text.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -38,6 +36,8 @@ from momus.text.splitting import split_rows, units_of
 
 FIT_DOCUMENTS = 50_000
 """Documents that a critic is fitted on which must see them all at once; of a larger text, so many are drawn."""
+AHEAD = 4
+"""Pieces that each process may count before the first of them is taken."""
 FIT_BYTES = 128 << 20
 """Bytes of a text to fit on that is held in memory whole."""
 NAME = "fit"
@@ -100,20 +100,15 @@ def _advancing(portions: Iterator[Portion], advance: Callable[[int], None]) -> I
 
 
 def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOptions, workers: int) -> Iterator[Portion]:
-    """What the critic counts in each piece, in order; at most two pieces a worker are counted in advance."""
+    """What the critic counts in each piece, in order; at most `AHEAD` pieces a worker are counted in advance."""
     if workers == 1 or len(pieces) < 2:
         yield from (_count(critic, reading, piece) for piece in pieces)
         return
     try:
         with pool_of(min(workers, len(pieces)), _begin, critic, reading) as pool:
-            running: deque[Future[Portion]] = deque()
-            for piece in pieces:
-                running.append(pool.submit(_count_here, piece))
-                # counts wait in memory until their turn: bounded, however slow the first piece is
-                if len(running) >= 2 * workers:
-                    yield running.popleft().result()
-            while running:
-                yield running.popleft().result()
+            # counts wait in memory until their turn: bounded, however slow the first piece is
+            for start in range(0, len(pieces), AHEAD * workers):
+                yield from pool.map(_count_here, pieces[start : start + AHEAD * workers])
     except BrokenProcessPool as error:
         raise StoreError(
             "a process that counts was killed, perhaps for its memory",
