@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +36,8 @@ Groups = tuple[Ints, Ints]
 """The number of the group of each real and of each generated document; documents of one group are consecutive."""
 
 
-class SplitJudge(Protocol):
-    """Tests some real documents against other documents, which may carry a planted defect.
+class RowsJudge:
+    """Permutation tests of the family of an axis, for critics of documents.
 
     Attributes
     ----------
@@ -48,21 +48,6 @@ class SplitJudge(Protocol):
     repeatable
         Whether a split may hold a document twice.
     """
-
-    statistic: str
-    usable: Bools
-    repeatable: bool
-
-    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
-        """Test two sets of row numbers.
-
-        With ``groups``, documents of a group are dependent, and whole groups are the units of the test.
-        """
-        ...
-
-
-class RowsJudge:
-    """Permutation tests of the family of an axis, for critics of documents."""
 
     repeatable = True
 
@@ -76,7 +61,7 @@ class RowsJudge:
         self._rows = {s.rows: _matrices(real, planted, s.rows) for s in self._statistics}
 
     def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
-        """Test two sets of documents."""
+        """Test two sets of documents, by row; with ``groups``, whole groups are the units of the test."""
         return axis_test(
             self._statistics,
             {key: rows[real] for key, (rows, _) in self._rows.items()},
@@ -122,7 +107,7 @@ class LawJudge:
         self.usable = (self._tables[0].lengths > 0) & (self._tables[1].lengths > 0)
 
     def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
-        """Test two sets of documents."""
+        """Test two sets of documents, as `RowsJudge.test`."""
         sides = zip(self._tables, (real, generated), groups or (None, None), strict=True)
         a, b = (_running_text(*side) for side in sides)
         try:
@@ -145,6 +130,10 @@ def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> Running
     # a group ends with its last document, whose successor has another number
     group_ends = None if groups is None else ends[np.append(groups[1:] != groups[:-1], True)]
     return RunningText(code[chosen.ids], [table.vocabulary[i] for i in used], ends, group_ends)
+
+
+SplitJudge = RowsJudge | LawJudge
+"""Tests some real documents against other documents, which may carry a planted defect."""
 
 
 def judge_for(

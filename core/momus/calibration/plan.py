@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -86,7 +86,6 @@ class CalibrationPlan:
         UsageError
             A value is of another type, or beyond the limits.
         """
-        parse_by(self.by)
         check_values(type(self), vars(self), "calibrate")
 
     def check(self, units: int) -> None:
@@ -180,23 +179,6 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
             problem = f"{arg('sizes')}: {item!r} is not a size"
             raise UsageError(problem, hint="write documents per side: 50,200x1000") from None
     return sizes
-
-
-def parse_by(text: str) -> By:
-    """Check what a split assigns as a whole.
-
-    Raises
-    ------
-    UsageError
-        It is neither of `By`.
-
-    >>> parse_by("group")
-    'group'
-    """
-    for by in get_args(By):
-        if text == by:
-            return by  # type: ignore[no-any-return]
-    raise UsageError(f"{arg('by', text)}: texts are not split by that", hint=f"choose one of {', '.join(get_args(By))}")
 
 
 PROMPT = "prompt"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from momus.checks.languages import (
     Languages,
-    ScriptShares,
+    Shares,
     language_warnings,
     languages_of,
     mixture_note,
@@ -82,7 +82,7 @@ class Texts:
     checks: list[TrustCheck] = field(default_factory=list)
     languages: dict[str, Languages] = field(default_factory=dict)
     layouts: dict[str, TextLayout] = field(default_factory=dict)
-    scripts: dict[str, ScriptShares] = field(default_factory=dict)
+    scripts: dict[str, Shares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0
     general: Texts | None = None

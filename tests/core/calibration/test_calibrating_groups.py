@@ -91,7 +91,7 @@ def test_cells_by_group_are_kept_apart(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": "author"}, "by='author'"),
+        ({"by": "author"}, "by is 'author'"),
         ({"by": "group", "sizes": [(10, 10)]}, "needs 20 groups, but the held-out text has 12"),
         ({"by": "group", "sizes": [(1, 3)]}, "at least two groups"),
     ],
