@@ -168,7 +168,7 @@ class Reuse:
         self.signature = self.folder.read_run()
 
     @cached_property
-    def texts(self) -> KeptTexts | None:
+    def texts(self) -> KeptTexts:
         """Ids, prompts, groups and digests of the texts of the earlier run."""
         return read_kept_texts(self.folder.path)
 
@@ -209,7 +209,7 @@ class Reuse:
         StoreError
             They are damaged.
         """
-        if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
+        if self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
             return None
         # another version of ICU splits the same text into other words
         if self.signature.get("icu") != icu_of([texts.fit, texts.real, *texts.generated]).get("icu"):
@@ -246,6 +246,6 @@ class Reuse:
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
         # last, as the fingerprint above ignores what only some critics read
-        if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
+        if self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""
