@@ -27,6 +27,7 @@ from momus.locking import Lock
 from momus.numeric.devices import resolve_device
 from momus.outputs import make_folder, write_bytes, writing
 from momus.ownership import CALIBRATION, MARK, check_folder, check_own, check_place
+from momus.parameters import check_values
 from momus.progress import Reporter, Timed, default_reporter
 from momus.reading import ReadingOptions, TextSource
 from momus.runs.folder import LOCK
@@ -128,7 +129,7 @@ def _plan(plan: CalibrationPlan | None, options: dict[str, Any]) -> CalibrationP
         raise UsageError(
             f"calibrate: {error}", hint=f"options are: {', '.join(CalibrationPlan.__dataclass_fields__)}"
         ) from error
-    plan.check_types()
+    check_values(CalibrationPlan, vars(plan), "calibrate")
     return plan
 
 

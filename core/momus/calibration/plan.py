@@ -16,7 +16,7 @@ from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
 from momus.numeric.ragged import Ragged, offsets_of, ranges_of
 from momus.numeric.types import Bools, Ints
-from momus.parameters import Range, check_values
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -77,16 +77,6 @@ class CalibrationPlan:
     def units(self) -> str:
         """What sizes count, in the plural: ``documents``, ``groups`` or ``prompts``."""
         return f"{self.by}s"
-
-    def check_types(self) -> None:
-        """Check types and ranges of all fields.
-
-        Raises
-        ------
-        UsageError
-            A value is of another type, or beyond the limits.
-        """
-        check_values(type(self), vars(self), "calibrate")
 
     def check(self, units: int) -> None:
         """Check that the plan can be carried out with so many documents (groups, prompts).

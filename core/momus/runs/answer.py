@@ -100,11 +100,6 @@ class Cell:
         return self.row.differs
 
     @property
-    def differing(self) -> tuple[str, ...]:
-        """Names of the statistics that differ, the leading one first."""
-        return tuple(v.statistic for v in (self.row, *self.also)) if self.differs else ()
-
-    @property
     def sign(self) -> Sign:
         """Whether the generated text is significantly higher (1) or lower (−1); 0 for distances, which have no sign."""
         v = self.row

@@ -8,7 +8,6 @@ and the run is published at once (`momus.runs.generation`). Readers check the ma
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -50,8 +49,8 @@ INSTEAD = {
     ownership.CRITIC.name: "name the run folder that holds it",
 }
 """What to do with other folders of Momus that are taken for runs."""
-WAIT = 50
-"""Tenths of a second to wait for another process that is publishing a run."""
+WAIT = 5.0
+"""Seconds to wait for another process that is publishing a run."""
 
 
 class RunFolder:
@@ -202,18 +201,16 @@ class RunFolder:
 
     def _complete(self) -> None:
         """Finish a publication that was interrupted, or wait for the process that is at it."""
-        for _ in range(WAIT):
-            if not is_pending(self.path):
-                return
-            try:
-                self.lock.acquire()
-            except StoreError:
-                time.sleep(0.1)
-                continue
-            try:
-                complete(self.path)
-            finally:
-                self.lock.release()
+        if not is_pending(self.path):
+            return
+        try:
+            self.lock.wait(WAIT)
+        except StoreError:  # it is still at it, or the folder takes no lock
+            return
+        try:
+            complete(self.path)
+        finally:
+            self.lock.release()
 
     def read_verdicts(self) -> list[Verdict]:
         """Read ``verdicts.jsonl``."""
