@@ -9,7 +9,7 @@ import momus
 from momus import Corpus
 from momus.evidence import Faulty, Table, from_json, to_json
 from momus.report.words.broken import broken_lines
-from momus.runs.broken import LEVEL, broken_of, exceeds
+from momus.runs.findings import LEVEL, broken_of, exceeds
 from momus.runs.result import CriticResult
 
 

@@ -2,7 +2,7 @@
 
 During a run, the files of each critic are written to ``.next/critics/<name>/`` (fitted critic, result, scores) as soon
 as it has finished; an interrupted run can then be resumed. The tables of the whole run are assembled from these files,
-and the run is published at once (`momus.runs.generation`). Readers check the manifest first.
+and the run is published at once (`momus.runs.manifest`). Readers check the manifest first.
 """
 
 from __future__ import annotations
@@ -25,9 +25,19 @@ from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
-from momus.runs.generation import NEXT, Generation, complete, is_bare, is_pending
 from momus.runs.kept import HEADLINE, read_axis, write_axis
-from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
+from momus.runs.manifest import (
+    AGAIN,
+    MANIFEST,
+    NEXT,
+    Generation,
+    check_manifest,
+    check_strangers,
+    complete,
+    is_bare,
+    is_pending,
+    write_manifest,
+)
 from momus.runs.record import RunRecord, contradiction
 from momus.runs.result import CriticResult, Results
 from momus.schema import build, parse_json, read_json
