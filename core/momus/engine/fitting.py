@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from momus.engine.scoring import PART_DOCUMENTS
 from momus.errors import MomusError, StoreError, UsageError
 from momus.numeric.draws import hashed
 from momus.numeric.types import Bools, Ints
-from momus.processes import pool_of
+from momus.processes import TRIES, KilledError, outcomes_of
 from momus.progress import Timed, stage
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.location import Part
@@ -36,8 +35,6 @@ from momus.text.splitting import split_rows, units_of
 
 FIT_DOCUMENTS = 50_000
 """Documents that a critic is fitted on which must see them all at once; of a larger text, so many are drawn."""
-AHEAD = 4
-"""Pieces that each process may count before the first of them is taken."""
 FIT_BYTES = 128 << 20
 """Bytes of a text to fit on that is held in memory whole."""
 NAME = "fit"
@@ -100,18 +97,15 @@ def _advancing(portions: Iterator[Portion], advance: Callable[[int], None]) -> I
 
 
 def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOptions, workers: int) -> Iterator[Portion]:
-    """What the critic counts in each piece, in order; at most `AHEAD` pieces a worker are counted in advance."""
+    """What the critic counts in each piece, in any order: counts add up."""
     if workers == 1 or len(pieces) < 2:
         yield from (_count(critic, reading, piece) for piece in pieces)
         return
     try:
-        with pool_of(min(workers, len(pieces)), _begin, critic, reading) as pool:
-            # counts wait in memory until their turn: bounded, however slow the first piece is
-            for start in range(0, len(pieces), AHEAD * workers):
-                yield from pool.map(_count_here, pieces[start : start + AHEAD * workers])
-    except BrokenProcessPool as error:
+        yield from outcomes_of(min(workers, len(pieces)), _count_here, pieces, _begin, critic, reading)
+    except KilledError as error:
         raise StoreError(
-            "a process that counts was killed, perhaps for its memory",
+            f"a process that counts was killed {TRIES} times, perhaps for its memory",
             hint=f"fit again with a smaller {arg('jobs')}; nothing was written",
         ) from error
 
