@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 
 from momus.calibration.plan import NULL, SplitUnits, draw, split
-from momus.critic import Counted, Critic, RunningTextCritic
+from momus.critic import Critic, RunningTextCritic
 from momus.critic.fitted import Source
 from momus.critic.powers import headline_of
-from momus.critic.rows import aligned
-from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
+from momus.critic.scores import Scores
 from momus.errors import MomusError
 from momus.inference import Design, axis_test
-from momus.inference.pooling import Rows
+from momus.joint.axes import document_rows
 from momus.laws import RELABELLINGS, Law
 from momus.numeric.types import Bools, Ints
 from momus.progress import Advance
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
+from momus.verdicts.judge import same_columns
 from momus.verdicts.running_text import compare_law
 from momus.verdicts.statistics import tested_statistics
 
@@ -58,34 +58,20 @@ class RowsJudge:
         self.usable = real.scored & planted.scored
         self._statistics = [s for s in tested_statistics(critic, list(real.rows)) if s.decides]
         self._options = {"permutations": permutations, "wide": wide, "seed": seed}
-        self._rows = {s.rows: _matrices(real, planted, s.rows) for s in self._statistics}
+        sides = ({s.rows: document_rows(side, s.rows) for s in self._statistics} for side in (real, planted))
+        self._rows = same_columns(*sides)
 
     def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
         """Test two sets of documents, by row; with ``groups``, whole groups are the units of the test."""
+        of_real, of_planted = self._rows
         return axis_test(
             self._statistics,
-            {key: rows[real] for key, (rows, _) in self._rows.items()},
-            {key: rows[generated] for key, (_, rows) in self._rows.items()},
+            {key: rows[real] for key, rows in of_real.items()},
+            {key: rows[generated] for key, rows in of_planted.items()},
             design=None if groups is None else Design.clusters(*groups),
             headline=self.statistic,
             **self._options,
         )
-
-
-def _matrices(real: Scores, planted: Scores, key: str) -> tuple[Rows, Rows]:
-    """One row per document of both corpora, with the same columns; rows of unscored documents are zero."""
-    real_rows, planted_rows = (_rows(scores, key) for scores in (real, planted))
-    if isinstance(real_rows, Counted) and isinstance(planted_rows, Counted):
-        a, b = aligned([real_rows, planted_rows])
-        return a.matrix, b.matrix
-    return real_rows, planted_rows
-
-
-def _rows(scores: Scores, key: str) -> Any:
-    if key in (LATENT_NLL, LATENT_PPL):  # (n, 2): NLL and its denominator, documents or steps
-        nll = np.where(scores.scored, scores.nll, 0.0)
-        return np.column_stack([nll, np.ones(len(nll)) if key == LATENT_NLL else scores.steps])
-    return scores.rows[key]
 
 
 class LawJudge:
