@@ -51,10 +51,20 @@ class HiddenGroups:
 
     @classmethod
     def of(
-        cls, found: Components, low: float, high: float, p: float, names: Sequence[str], covariate: str
+        cls, components: Components, low: float, high: float, p: float, names: Sequence[str], covariate: str
     ) -> HiddenGroups:
         """The groups of these names, with components of variance, their interval and test."""
-        return cls(found.icc, low, high, p, found.groups, found.documents, found.size, examples_of(names), covariate)
+        return cls(
+            components.icc,
+            low,
+            high,
+            p,
+            components.groups,
+            components.documents,
+            components.size,
+            examples_of(names),
+            covariate,
+        )
 
     @property
     def design_effect(self) -> float:
