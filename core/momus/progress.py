@@ -148,7 +148,7 @@ class Lines(Reporter):
         """Begin a stage, of which a line is written now and then."""
 
         def advance(done: int) -> None:
-            if total and time.monotonic() - self._last > LINES_EVERY:
+            if done < (total or 0) and time.monotonic() - self._last > LINES_EVERY:
                 self._write(f"{label}: {done:,} of {total:,}")
 
         return nullcontext(advance)
