@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus import Corpus
-from momus.runs.broken import LEVEL, exceeds
+from momus.runs.findings import LEVEL, exceeds
 from momus_critics.faults import Faults
 from momus_critics.faults.sheet import KINDS
 

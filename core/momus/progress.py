@@ -22,54 +22,8 @@ Advance = Callable[[int], None]
 """Called with the number of units of a stage that are done."""
 
 
-class Overall:
-    """How far a computation of several like parts is.
-
-    Parameters
-    ----------
-    unit
-        What a part is called, such as ``critic``.
-    total
-        Number of parts.
-
-    Attributes
-    ----------
-    number, name, what
-        The current part and its stage; empty between parts.
-    last, seconds
-        The part that ended last, and its time.
-
-    >>> overall = Overall("critic", 3)
-    >>> with overall.item("length"):
-    ...     overall.begin("scoring opt")
-    ...     overall.where()
-    'critic 1 of 3: length, scoring opt'
-    """
-
-    def __init__(self, unit: str, total: int) -> None:
-        self.unit, self.total = unit, total
-        self.number, self.name, self.what = 0, "", ""
-        self.last, self.seconds = "", 0.0
-
-    @contextmanager
-    def item(self, name: str) -> Iterator[None]:
-        """Begin the next part."""
-        start = time.perf_counter()
-        self.number, self.name, self.what = self.number + 1, name, ""
-        try:
-            yield
-        finally:
-            self.last, self.seconds = name, time.perf_counter() - start
-            self.name, self.what = "", ""
-
-    def begin(self, what: str) -> None:
-        """Begin a stage of the current part."""
-        self.what = what
-
-    def where(self) -> str:
-        """The current part and stage, such as ``critic 3 of 17: topics, scoring opt``."""
-        current = f"{self.unit} {self.number} of {self.total}: {self.name}" if self.name else ""
-        return ", ".join(s for s in (current, self.what) if s)
+LINES_EVERY = 30.0
+"""Seconds between two lines on the units of a stage, where there are no bars."""
 
 
 class Reporter:
@@ -79,12 +33,15 @@ class Reporter:
         """Begin a stage of ``total`` units; it ends with the context."""
         return nullcontext(lambda done: None)
 
-    def overall(self, overall: Overall) -> AbstractContextManager[None]:
-        """Begin a computation of several parts; it ends with the context."""
+    def overall(self, total: int) -> AbstractContextManager[None]:
+        """Begin a computation of so many like parts; it ends with the context."""
         return nullcontext()
 
-    def finished(self, overall: Overall) -> None:
-        """Show that a part has ended."""
+    def at(self, where: str) -> None:
+        """Say where the computation is, such as ``critic 3 of 17: topics, scoring opt``."""
+
+    def finished(self, number: int, line: str) -> None:
+        """Say that the part of this number, from 1, has ended: ``critic 3 of 17: topics, 12.3 s``."""
 
 
 class Silent(Reporter):
@@ -103,27 +60,32 @@ class Bars(Reporter):
         self._parts: TaskID | None = None
 
     @contextmanager
-    def overall(self, overall: Overall) -> Iterator[None]:
+    def overall(self, total: int) -> Iterator[None]:
         """Show one bar over all parts while the context lasts."""
         with self._live():
-            self._parts = self._progress.add_task("", total=overall.total, overall=overall)
+            self._parts = self._progress.add_task("", total=total)
             try:
                 yield
             finally:
                 self._progress.remove_task(self._parts)
                 self._parts = None
 
-    def finished(self, overall: Overall) -> None:
+    def at(self, where: str) -> None:
+        """Write the place beside the bar over all parts."""
+        if self._parts is not None:
+            self._progress.update(self._parts, description=where)
+
+    def finished(self, number: int, line: str) -> None:
         """Let the bar over all parts grow."""
         if self._parts is not None:
-            self._progress.update(self._parts, completed=overall.number)
+            self._progress.update(self._parts, completed=number)
 
     @contextmanager
     def stage(self, label: str, total: int | None = None) -> Iterator[Advance]:
         """Show a bar while the stage lasts, unless the bar over all parts says as much."""
         with self._live():
             shown = total is not None or self._parts is None or self._depth > 0
-            task = self._progress.add_task(label, total=total, visible=shown, overall=None)
+            task = self._progress.add_task(label, total=total, visible=shown)
             self._depth += 1
             try:
                 yield lambda done: self._progress.update(task, completed=done)
@@ -146,27 +108,31 @@ class Bars(Reporter):
 
 def _bars() -> Progress:
     """The display of `Bars`: a spinner, what is done, a bar, counts, and times."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.table import Column
     from rich.text import Text
-
-    class What(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            overall = task.fields["overall"]
-            return Text(task.description) if overall is None else Text(overall.where())
 
     class Numbers(ProgressColumn):
         def render(self, task: Task) -> Text:
             return Text(f"{task.completed:,.0f}/{task.total:,.0f}" if task.total else "", style="progress.remaining")
 
     wide = Column(ratio=1, no_wrap=True, overflow="ellipsis")
-    columns = (SpinnerColumn(), What(wide), BarColumn(bar_width=16), Numbers(Column(no_wrap=True, justify="right")))
+    what = TextColumn("{task.description}", markup=False, table_column=wide)
+    columns = (SpinnerColumn(), what, BarColumn(bar_width=16), Numbers(Column(no_wrap=True, justify="right")))
     times = (TimeElapsedColumn(), TimeRemainingColumn())
     return Progress(*columns, *times, console=safe_console(stderr=True), transient=True, expand=True)
 
 
 class Lines(Reporter):
-    """Writes one line per finished part, such as ``critic 3 of 17: topics, 12.3 s``; stages are not shown.
+    """Writes one line per finished part, such as ``critic 3 of 17: topics, 12.3 s``, and some of long stages.
 
     Parameters
     ----------
@@ -176,10 +142,23 @@ class Lines(Reporter):
 
     def __init__(self, file: TextIO | None = None) -> None:
         self.file = file
+        self._last = time.monotonic()
 
-    def finished(self, overall: Overall) -> None:
+    def stage(self, label: str, total: int | None = None) -> AbstractContextManager[Advance]:
+        """Begin a stage, of which a line is written now and then."""
+
+        def advance(done: int) -> None:
+            if done < (total or 0) and time.monotonic() - self._last > LINES_EVERY:
+                self._write(f"{label}: {done:,} of {total:,}")
+
+        return nullcontext(advance)
+
+    def finished(self, number: int, line: str) -> None:
         """Write a line."""
-        line = f"{overall.unit} {overall.number} of {overall.total}: {overall.last}, {overall.seconds:.1f} s"
+        self._write(line)
+
+    def _write(self, line: str) -> None:
+        self._last = time.monotonic()
         print(visible(line), file=self.file or sys.stderr, flush=True)
 
 
@@ -203,7 +182,8 @@ class Timed:
     def __init__(self, inner: Reporter) -> None:
         self.inner = inner
         self.seconds: dict[str, float] = {}
-        self._overall: Overall | None = None
+        self._parts = ""  # "critic {} of 17" within `overall`
+        self._number, self._item = 0, ""
 
     @contextmanager
     def stage(self, kind: str, what: str = "", total: int | None = None) -> Iterator[Advance]:
@@ -217,8 +197,8 @@ class Timed:
             Number of units that the stage reports one by one.
         """
         start, label = time.perf_counter(), f"{kind} {what}".rstrip()
-        if self._overall is not None:
-            self._overall.begin(label)
+        if self._parts:
+            self.inner.at(f"{self._item}, {label}" if self._item else label)
         try:
             with self.inner.stage(label, total) as advance:
                 yield advance
@@ -227,23 +207,28 @@ class Timed:
 
     @contextmanager
     def overall(self, unit: str, total: int) -> Iterator[None]:
-        """Begin a computation of several like parts, see `Overall`; each begins with `item`."""
-        self._overall = Overall(unit, total)
+        """Begin a computation of ``total`` like parts, such as ``critic``; each begins with `item`."""
+        self._parts, self._number = f"{unit} {{}} of {total}", 0
         try:
-            with self.inner.overall(self._overall):
+            with self.inner.overall(total):
                 yield
         finally:
-            self._overall = None
+            self._parts = ""
 
     @contextmanager
     def item(self, name: str) -> Iterator[None]:
         """Begin the next part; outside of `overall`, this does nothing."""
-        if self._overall is None:
+        if not self._parts:
             yield
             return
-        with self._overall.item(name):
+        start = time.perf_counter()
+        self._number += 1
+        self._item = f"{self._parts.format(self._number)}: {name}"
+        try:
             yield
-        self.inner.finished(self._overall)
+            self.inner.finished(self._number, f"{self._item}, {time.perf_counter() - start:.1f} s")
+        finally:
+            self._item = ""
 
 
 _CURRENT: ContextVar[Reporter] = ContextVar("reporter")

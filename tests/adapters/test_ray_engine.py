@@ -2,6 +2,7 @@
 
 import random
 import time
+from contextlib import nullcontext
 
 import pytest
 
@@ -10,6 +11,7 @@ from momus.critic.registry import make_critics
 from momus.engine.interface import Job
 from momus.engine.scoring import score_parts
 from momus.errors import StoreError, UsageError
+from momus.progress import Silent, reporting
 from momus.rows.store import StoredText
 
 ray = pytest.importorskip("ray")
@@ -58,15 +60,17 @@ def test_a_node_killed_midway_loses_and_doubles_nothing(place, cluster):
     score_parts(*arguments(place), place / "here", part_size=50)
     lost = []
 
-    def progress(run):
-        if len(run.done) >= 15 and not lost:
+    def advance(done):
+        if done >= 15 and not lost:
             nodes_of.remove_node(nodes[0], allow_graceful=False)
-            lost.append(len(run.done))
+            lost.append(done)
 
-    run = score_parts(
-        *arguments(place), place / "there", part_size=50, engine="ray", address=nodes_of.address, workers=3,
-        progress=progress,
-    )  # fmt: skip
+    reporter = Silent()
+    reporter.stage = lambda label, total=None: nullcontext(advance)
+    with reporting(reporter):
+        run = score_parts(
+            *arguments(place), place / "there", part_size=50, engine="ray", address=nodes_of.address, workers=3
+        )
     assert lost
     assert lost[0] < len(run.parts) == len(run.done) == 60
     assert run.documents == 3000

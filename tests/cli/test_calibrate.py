@@ -35,7 +35,7 @@ def test_a_calibration_prints_its_table_and_writes_it(call, tmp_path):
     for part in ("False alarms", "length-truncation", "seed 5", "40 null splits", "calibration.csv", "split by seed 5"):
         assert part in text
     shown = {p.name for p in out.iterdir() if p.name[0] != "."}
-    assert shown == {"calibration.json", "calibration.csv", "cells", "critics"}
+    assert shown == {"calibration.json", "calibration.csv", "cells"}
     assert not (out / ".lock").exists()
 
 

@@ -25,6 +25,17 @@ def test_lines_are_one_per_critic():
     ]
 
 
+def test_a_long_stage_has_a_line_now_and_then(monkeypatch):
+    out = io.StringIO()
+    lines = Lines(out)
+    with lines.stage("scoring parts", 40) as advance:
+        advance(1)
+        monkeypatch.setattr("momus.progress.LINES_EVERY", -1.0)
+        advance(2)
+        advance(40)
+    assert out.getvalue() == "scoring parts: 2 of 40\n"
+
+
 def test_bars_show_the_critic_and_the_stage_in_80_columns():
     bars = Bars()
     out = io.StringIO()

@@ -46,7 +46,7 @@ from momus_people.result import analysed
 from momus_people.study import read_study
 
 from .mutations import ODD, _spots
-from .test_sealed import CELL, CRITIC
+from .test_sealed import CELL
 
 QUICK, MANY = 40, 500
 """Mutations of the default run, and of each of the ten slow ones, over all kinds together."""
@@ -239,9 +239,9 @@ def targets(tmp_path_factory):
         state, [state], lambda: reseal(state), lambda i: add_look(state, read_looks(state, 0.05, "run 1"), 0.5, "r")
     )
     kept = CellFolder(cells, {})
-    kept.keep(CELL, CRITIC)
+    kept.keep(CELL)
     (cell,) = cells.rglob("*.json")
-    found["cell"] = Target(cells, [cell], lambda: reseal(cell), lambda i: kept.find(CRITIC, "none", 0.0, (12, 12)))
+    found["cell"] = Target(cells, [cell], lambda: reseal(cell), lambda i: kept.find("none", 0.0, (12, 12)))
     found |= dict(log_targets(folder))
     found |= dict(other_targets(folder, paths, run))
     return found

@@ -182,7 +182,7 @@ def test_modules_in_the_working_folder_are_not_run(tmp_path, text):
         (tmp_path / f"{name}.py").write_text(
             f"open({str(tmp_path / 'taken')!r}, 'a').write('{name} ')\nraise SystemExit(9)\n", encoding="utf-8"
         )
-    command = ["calibrate", "--real", str(text), "--critics", "length", "--splits", "20", "--defects", "none"]
+    command = ["calibrate", "--real", str(text), "--critics", "length,unigram", "--splits", "20", "--defects", "none"]
     command += ["--jobs", "2", "--out", str(tmp_path / "calibration")]
     done = subprocess.run(
         [sys.executable, "-m", "momus", *command],

@@ -93,13 +93,19 @@ def calibration(texts, tmp_path, momus_process):
     out = tmp_path / "c"
 
     def start(jobs):
-        words = ["-f", texts / "fit.jsonl", "-r", texts / "real.jsonl", "-c", "length", "--defects", "none"]
-        words += ["--splits", "100000", "--permutations", "9999", "-o", out, "-j", str(jobs)]
+        words = ["-f", texts / "fit.jsonl", "-r", texts / "real.jsonl", "-c", "length,unigram"]
+        words += ["--defects", "none", "--splits", "100000", "--permutations", "9999", "-o", out, "-j", str(jobs)]
         process = momus_process("calibrate", *words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
         end = time.monotonic() + 60
-        while not (out / "critics" / "length" / "critic.json").exists() and time.monotonic() < end:
+
+        def begun():  # the folder is there, and the server has forked the workers
+            forked = [worker for child in children(process.pid) for worker in children(child)]
+            return (out / "cells").exists() and len(forked) >= jobs * (jobs > 1)
+
+        while not begun() and time.monotonic() < end:
             time.sleep(0.05)
         assert process.poll() is None, process.stderr.read()
+        assert begun()
         time.sleep(0.3)
         return process, out
 

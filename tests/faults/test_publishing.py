@@ -11,8 +11,7 @@ import momus
 from momus.comparison import read_comparison
 from momus.errors import MomusError, StoreError
 from momus.runs.folder import RunFolder
-from momus.runs.generation import NEXT, READY
-from momus.runs.manifest import MANIFEST, check_manifest
+from momus.runs.manifest import MANIFEST, NEXT, READY, check_manifest
 
 QUICK = {"permutations": 99, "resamples": 99, "critics": ["length"]}
 

@@ -27,7 +27,6 @@ CELL = SplitCell(
     0,
     24,
 )
-CRITIC = {"name": "length", "params": {"bins": 20}}
 
 
 def damaged(data, rng):
@@ -61,9 +60,9 @@ def corrupt(path, read, times):
 @pytest.mark.parametrize("times", [200, pytest.param(5000, marks=pytest.mark.slow)])
 def test_damaged_cells_are_refused(tmp_path, times):
     folder = CellFolder(tmp_path, {"seed": 0})
-    folder.keep(CELL, CRITIC)
+    folder.keep(CELL)
     (path,) = tmp_path.rglob("*.json")
-    assert corrupt(path, lambda: asdict(folder.find(CRITIC, "none", 0.0, (12, 12))), times) > times * 0.8
+    assert corrupt(path, lambda: asdict(folder.find("none", 0.0, (12, 12))), times) > times * 0.8
 
 
 @pytest.mark.parametrize("times", [200, pytest.param(5000, marks=pytest.mark.slow)])

@@ -177,8 +177,9 @@ def test_a_closed_standard_input_is_an_empty_text(momus_process, tmp_path):
 def test_workers_that_are_starting_end_in_silence(times, momus_process, texts, tmp_path):
     rng = random.Random(0)
     for number in range(times):
-        words = ["calibrate", "--real", texts / "real.jsonl", "--critics", "length", "--splits", "20", "--jobs", "2"]
-        process = momus_process(*words, "--out", tmp_path / str(number), start_new_session=True, **PIPES)
+        words = ["calibrate", "--real", texts / "real.jsonl", "--critics", "length,unigram", "--splits", "20"]
+        words += ["--jobs", "2", "--out", tmp_path / str(number)]
+        process = momus_process(*words, start_new_session=True, **PIPES)
         time.sleep(rng.uniform(1.5, 5))
         os.killpg(process.pid, signal.SIGINT)
         code, _ = finished(process)

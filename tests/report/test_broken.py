@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import asdict
 
 import pytest
 
@@ -9,7 +10,7 @@ import momus
 from momus import Corpus
 from momus.evidence import Faulty, Table, from_json, to_json
 from momus.report.words.broken import broken_lines
-from momus.runs.broken import LEVEL, broken_of, exceeds
+from momus.runs.findings import LEVEL, broken_of, exceeds
 from momus.runs.result import CriticResult
 
 
@@ -65,9 +66,9 @@ def test_equal_shares_are_told_in_few_of_many_splits():
 
 
 def test_versions_tell_how_many_answers_changed():
-    from momus.against.unchanged import from_json as read
-    from momus.against.unchanged import to_json as write
-    from momus.against.unchanged import unchanged_answers
+    from momus.against.unchanged import Unchanged, unchanged_answers
+    from momus.files import plain
+    from momus.schema import build
 
     texts = [f"It rained for {n} days and then they left." for n in range(40)]
     prompts = [f"p{n}" for n in range(40)]
@@ -75,7 +76,7 @@ def test_versions_tell_how_many_answers_changed():
     new = Corpus.from_texts([*texts[:38], "It rained for 38 years.", "No."], prompts=prompts, name="new")
     told = unchanged_answers(old, new)
     assert (told.pairs, told.equal, told.word) == (40, 38, 3.0)
-    assert read(json.loads(json.dumps(write([told])))) == (told,)
+    assert build(Unchanged, json.loads(json.dumps(plain(asdict(told)))), "run.json") == told
     assert unchanged_answers(old, Corpus.from_texts(["so"] * 40, prompts=prompts)) is None
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import takewhile
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from momus.text.corpus import Corpus
@@ -71,13 +70,3 @@ def _parts_at(old: str, new: str) -> int:
     """The number of the first word that differs, from 1."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(old.split(), new.split(), strict=False))
     return sum(1 for _ in same) + 1
-
-
-def to_json(unchanged: Sequence[Unchanged]) -> list[dict[str, Any]]:
-    """As plain lists, strings and numbers, for the provenance of a run."""
-    return [asdict(u) | {"ids": list(u.ids)} for u in unchanged]
-
-
-def from_json(rows: Sequence[Mapping[str, Any]]) -> tuple[Unchanged, ...]:
-    """What `to_json` wrote."""
-    return tuple(Unchanged(**{**row, "ids": tuple(row["ids"])}) for row in rows)

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from momus.against.unchanged import Unchanged, from_json
+from momus.against.unchanged import Unchanged
 from momus.inference.multiplicity import holm
+from momus.schema import build
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
@@ -224,7 +225,7 @@ def against_of(
         tuple(nearer),
         (reference, *names) if chosen else (),
         alpha,
-        from_json(signature.get("unchanged") or ()),
+        build(tuple[Unchanged, ...], signature.get("unchanged") or [], "unchanged"),
     )
 
 

@@ -6,26 +6,27 @@ Each document is scored once; a judge tests any split of the documents.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from momus.calibration.plan import NULL, SplitUnits, draw, split
-from momus.critic import Counted, Critic, RunningTextCritic
+from momus.critic import Critic, RunningTextCritic
+from momus.critic.fitted import Source
 from momus.critic.powers import headline_of
-from momus.critic.rows import aligned
-from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
+from momus.critic.scores import Scores
 from momus.errors import MomusError
 from momus.inference import Design, axis_test
-from momus.inference.pooling import Rows
+from momus.joint.axes import document_rows
 from momus.laws import RELABELLINGS, Law
 from momus.numeric.types import Bools, Ints
+from momus.progress import Advance
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.text.tokens import TokenTable
+from momus.verdicts.judge import same_columns
 from momus.verdicts.running_text import compare_law
 from momus.verdicts.statistics import tested_statistics
 
@@ -35,8 +36,8 @@ Groups = tuple[Ints, Ints]
 """The number of the group of each real and of each generated document; documents of one group are consecutive."""
 
 
-class SplitJudge(Protocol):
-    """Tests some real documents against other documents, which may carry a planted defect.
+class RowsJudge:
+    """Permutation tests of the family of an axis, for critics of documents.
 
     Attributes
     ----------
@@ -48,21 +49,6 @@ class SplitJudge(Protocol):
         Whether a split may hold a document twice.
     """
 
-    statistic: str
-    usable: Bools
-    repeatable: bool
-
-    def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
-        """Test two sets of row numbers.
-
-        With ``groups``, documents of a group are dependent, and whole groups are the units of the test.
-        """
-        ...
-
-
-class RowsJudge:
-    """Permutation tests of the family of an axis, for critics of documents."""
-
     repeatable = True
 
     def __init__(
@@ -72,34 +58,20 @@ class RowsJudge:
         self.usable = real.scored & planted.scored
         self._statistics = [s for s in tested_statistics(critic, list(real.rows)) if s.decides]
         self._options = {"permutations": permutations, "wide": wide, "seed": seed}
-        self._rows = {s.rows: _matrices(real, planted, s.rows) for s in self._statistics}
+        sides = ({s.rows: document_rows(side, s.rows) for s in self._statistics} for side in (real, planted))
+        self._rows = same_columns(*sides)
 
     def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
-        """Test two sets of documents."""
+        """Test two sets of documents, by row; with ``groups``, whole groups are the units of the test."""
+        of_real, of_planted = self._rows
         return axis_test(
             self._statistics,
-            {key: rows[real] for key, (rows, _) in self._rows.items()},
-            {key: rows[generated] for key, (_, rows) in self._rows.items()},
+            {key: rows[real] for key, rows in of_real.items()},
+            {key: rows[generated] for key, rows in of_planted.items()},
             design=None if groups is None else Design.clusters(*groups),
             headline=self.statistic,
             **self._options,
         )
-
-
-def _matrices(real: Scores, planted: Scores, key: str) -> tuple[Rows, Rows]:
-    """One row per document of both corpora, with the same columns; rows of unscored documents are zero."""
-    real_rows, planted_rows = (_rows(scores, key) for scores in (real, planted))
-    if isinstance(real_rows, Counted) and isinstance(planted_rows, Counted):
-        a, b = aligned([real_rows, planted_rows])
-        return a.matrix, b.matrix
-    return real_rows, planted_rows
-
-
-def _rows(scores: Scores, key: str) -> Any:
-    if key in (LATENT_NLL, LATENT_PPL):  # (n, 2): NLL and its denominator, documents or steps
-        nll = np.where(scores.scored, scores.nll, 0.0)
-        return np.column_stack([nll, np.ones(len(nll)) if key == LATENT_NLL else scores.steps])
-    return scores.rows[key]
 
 
 class LawJudge:
@@ -121,7 +93,7 @@ class LawJudge:
         self.usable = (self._tables[0].lengths > 0) & (self._tables[1].lengths > 0)
 
     def test(self, real: Ints, generated: Ints, groups: Groups | None = None) -> Tested:
-        """Test two sets of documents."""
+        """Test two sets of documents, as `RowsJudge.test`."""
         sides = zip(self._tables, (real, generated), groups or (None, None), strict=True)
         a, b = (_running_text(*side) for side in sides)
         try:
@@ -144,6 +116,10 @@ def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> Running
     # a group ends with its last document, whose successor has another number
     group_ends = None if groups is None else ends[np.append(groups[1:] != groups[:-1], True)]
     return RunningText(code[chosen.ids], [table.vocabulary[i] for i in used], ends, group_ends)
+
+
+SplitJudge = RowsJudge | LawJudge
+"""Tests some real documents against other documents, which may carry a planted defect."""
 
 
 def judge_for(
@@ -187,6 +163,8 @@ class SplitCell:
         Number of held-out documents (groups, prompts) that the critic could score both unchanged and planted.
     reason
         Why nothing was measured; empty if something was.
+    source
+        Digest of the code of the critic.
     """
 
     critic: str
@@ -202,6 +180,12 @@ class SplitCell:
     places: int = 0
     usable: int = 0
     reason: str = ""
+    source: Source | None = None
+
+    @property
+    def too_few(self) -> bool:
+        """Whether no split was tested because too few documents can be scored; more splits cannot help then."""
+        return bool(self.reason) and not self.p
 
     @property
     def tested(self) -> int:
@@ -290,27 +274,17 @@ class RandomSplits:
         return _finite(p), led, _finite(difference)
 
 
-def measure(
-    cell: SplitCell, draws: RandomSplits, splits: int, after_split: Callable[[SplitCell], None] | None = None
-) -> SplitCell:
-    """Test the splits that a cell lacks, and return it with them.
-
-    Parameters
-    ----------
-    splits
-        Number of splits that it then has.
-    after_split
-        Called with the cell so far, after each split.
-    """
+def measure(cell: SplitCell, draws: RandomSplits, splits: int, advance: Advance = lambda done: None) -> SplitCell:
+    """Test the splits that a cell lacks of so many, and return it with them."""
     cell = replace(cell, usable=int(draws.usable.sum()), reason="")
     if draws.lacking:
         return replace(cell, p=(), led=(), difference=(), reason=draws.lacking)
-    for number in range(len(cell.p), splits):
-        p, led, difference = draws.test(number)
-        cell = replace(cell, p=(*cell.p, p), led=(*cell.led, led), difference=(*cell.difference, difference))
-        if after_split is not None:
-            after_split(cell)
-    return replace(cell, reason="" if cell.tested else MISSING)
+    tested = list(zip(cell.p, cell.led, cell.difference, strict=True))
+    for number in range(len(tested), splits):
+        tested.append(draws.test(number))
+        advance(len(tested))
+    p, led, difference = zip(*tested, strict=True)
+    return replace(cell, p=p, led=led, difference=difference, reason="" if any(v is not None for v in p) else MISSING)
 
 
 def _finite(value: float) -> float | None:

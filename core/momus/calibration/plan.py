@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED
 from momus.numeric.ragged import Ragged, offsets_of, ranges_of
 from momus.numeric.types import Bools, Ints
-from momus.parameters import Range, check_values
+from momus.parameters import Range
 from momus.text.corpus import Corpus
 
 STRENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -78,17 +78,6 @@ class CalibrationPlan:
         """What sizes count, in the plural: ``documents``, ``groups`` or ``prompts``."""
         return f"{self.by}s"
 
-    def check_types(self) -> None:
-        """Check types and ranges of all fields.
-
-        Raises
-        ------
-        UsageError
-            A value is of another type, or beyond the limits.
-        """
-        parse_by(self.by)
-        check_values(type(self), vars(self), "calibrate")
-
     def check(self, units: int) -> None:
         """Check that the plan can be carried out with so many documents (groups, prompts).
 
@@ -141,12 +130,7 @@ class CalibrationPlan:
 
     def key(self) -> dict[str, Any]:
         """The fields that a cell depends on, beside its own defect, strength and size."""
-        left_out = ["alpha", "power", "sizes", "defects", "strengths", "splits", "power_splits"]
-        if not self.replacement:  # keeps the hashes of cells that were written before the field existed
-            left_out.append("replacement")
-        if self.by == "document":
-            left_out.append("by")
-        return {k: v for k, v in asdict(self).items() if k not in left_out}
+        return {name: getattr(self, name) for name in ("permutations", "wide", "seed", "replacement", "by")}
 
 
 def split(seed: int, number: int, documents: int) -> Ints:
@@ -185,23 +169,6 @@ def parse_sizes(text: str | None) -> list[tuple[int, int]]:
             problem = f"{arg('sizes')}: {item!r} is not a size"
             raise UsageError(problem, hint="write documents per side: 50,200x1000") from None
     return sizes
-
-
-def parse_by(text: str) -> By:
-    """Check what a split assigns as a whole.
-
-    Raises
-    ------
-    UsageError
-        It is neither of `By`.
-
-    >>> parse_by("group")
-    'group'
-    """
-    for by in get_args(By):
-        if text == by:
-            return by  # type: ignore[no-any-return]
-    raise UsageError(f"{arg('by', text)}: texts are not split by that", hint=f"choose one of {', '.join(get_args(By))}")
 
 
 PROMPT = "prompt"

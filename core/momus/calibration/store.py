@@ -50,7 +50,7 @@ class Calibration:
         return plain_text(calibration_view(self), 150)
 
 
-CALIBRATION, TABLE_CSV = "calibration.json", "calibration.csv"
+CALIBRATION, TABLE_CSV, CELLS = "calibration.json", "calibration.csv", "cells"
 RESULTS = {CALIBRATION: "a calibration", TABLE_CSV: TABLE}
 """Files that are written anew when all cells are measured, and their kinds."""
 
@@ -88,38 +88,36 @@ def as_json(calibration: Calibration) -> dict[str, Any]:
 
 
 class CellFolder:
-    """Cells on disk: one JSON file per cell, named by a hash of everything that the cell depends on.
+    """Cells of a critic on disk: one JSON file per cell, named by a hash of everything that the cell depends on.
 
-    The number of splits is not part of the hash: a cell with fewer splits than asked for is resumed. Files are written
-    atomically.
+    The number of splits is not part of the hash: a cell with fewer splits than asked for is resumed. Neither is the
+    code of the critic, so that it can be said that it has changed.
 
     Parameters
     ----------
     path
         The folder.
     key
-        Everything that all cells depend on: texts, version, seed, …
+        Everything that all cells depend on: texts, parameters, seed, …
     """
 
     def __init__(self, path: Path, key: dict[str, Any]) -> None:
-        self.path, self.key = path, key
+        self.path = path
+        text = json.dumps(key, sort_keys=True, default=str)
+        self._digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
-    def _file(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> Path:
-        text = json.dumps({"key": self.key, "critic": critic}, sort_keys=True, default=str)
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    def _file(self, defect: str, strength: float, size: tuple[int, int]) -> Path:
         label = defect if defect == NULL else f"{defect}-{strength:g}"
-        return self.path / str(critic["name"]) / f"{label}-{size[0]}x{size[1]}-{digest}.json"
+        return self.path / f"{label}-{size[0]}x{size[1]}-{self._digest}.json"
 
-    def find(self, critic: dict[str, Any], defect: str, strength: float, size: tuple[int, int]) -> SplitCell | None:
+    def find(self, defect: str, strength: float, size: tuple[int, int]) -> SplitCell | None:
         """Read a cell; None if there is no file of it."""
-        path = self._file(critic, defect, strength, size)
-        if not path.exists():
-            return None
-        return read_json(path, SplitCell, "remove this file and run again", sealed=True)
+        path = self._file(defect, strength, size)
+        return read_json(path, SplitCell, "remove this file and run again", sealed=True) if path.exists() else None
 
-    def keep(self, cell: SplitCell, critic: dict[str, Any]) -> None:
-        """Write a cell, finished or not."""
-        path = self._file(critic, cell.defect, cell.strength, (cell.n_real, cell.n_generated))
+    def keep(self, cell: SplitCell) -> None:
+        """Write a cell."""
+        path = self._file(cell.defect, cell.strength, (cell.n_real, cell.n_generated))
         with writing(path, f"name another folder with {arg('out')}"):
             make_folder(path.parent)
             write_sealed(path, asdict(cell))

@@ -49,6 +49,23 @@ class HiddenGroups:
     examples: tuple[str, ...]
     covariate: str = "values"
 
+    @classmethod
+    def of(
+        cls, components: Components, low: float, high: float, p: float, names: Sequence[str], covariate: str
+    ) -> HiddenGroups:
+        """The groups of these names, with components of variance, their interval and test."""
+        return cls(
+            components.icc,
+            low,
+            high,
+            p,
+            components.groups,
+            components.documents,
+            components.size,
+            examples_of(names),
+            covariate,
+        )
+
     @property
     def design_effect(self) -> float:
         """Factor by which the variance of a mean exceeds that of independent documents (Kish 1965, section 5.4)."""
@@ -156,17 +173,7 @@ def hidden_groups(
     low, high = (ratio / float(f.ppf(q, between, within)) for q in (0.975, 0.025))
     low, high = ((r - 1) / (r + size0 - 1) if np.isfinite(r) else 1.0 for r in (low, high))
     p = float(f.sf(ratio, between, within))
-    return HiddenGroups(
-        components.icc,
-        low,
-        high,
-        p,
-        components.groups,
-        components.documents,
-        components.size,
-        examples_of(names),
-        covariate,
-    )
+    return HiddenGroups.of(components, low, high, p, names, covariate)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from momus.arguments import arg
 from momus.critic.hooks import ReadingMixin, claimed_scripts
 from momus.errors import MomusError
 from momus.text.counting import counted, percentage
-from momus.text.languages import Scripts, identify, script_name
+from momus.text.languages import identify, script_name
 from momus.text.sketches import TextSketch
 from momus.text.words import EXTRA, has_icu
 from momus.version import install_command
@@ -26,71 +26,29 @@ MOST = 0.5
 """Share of letters in other scripts above which a text is not the critic's."""
 
 
-@dataclass(frozen=True)
-class ScriptShares:
-    """Shares of scripts among the letters of a sample of documents, the most frequent first."""
-
-    shares: Sequence[tuple[str, float]] = ()
-
-    def outside(self, claimed: Scripts) -> float:
-        """Share of letters in scripts that are not claimed."""
-        return sum(share for code, share in self.shares if code not in claimed)
-
-    def main_outside(self, claimed: Scripts) -> str:
-        """The most frequent script that is not claimed; empty if all are."""
-        return next((code for code, _ in self.shares if code not in claimed), "")
+Shares = Mapping[str, float]
+"""By code, shares of the letters of a sample of documents, the most frequent script first."""
 
 
-def scripts_of(sketch: TextSketch) -> ScriptShares:
-    """Scripts of the letters of a sample of documents, which depends on their texts and not on their order.
+def scripts_of(sketch: TextSketch) -> Shares:
+    """Scripts (ISO 15924) of the letters of a sample of documents, which depends on their texts and not on their order.
 
     >>> from momus.text.corpus import Corpus
-    >>> scripts_of(TextSketch.of(Corpus.from_texts(["Москва", "東京 ab"]))).shares
-    (('Cyrl', 0.6), ('Hani', 0.2), ('Latn', 0.2))
+    >>> scripts_of(TextSketch.of(Corpus.from_texts(["Москва", "東京 ab"])))
+    {'Cyrl': 0.6, 'Hani': 0.2, 'Latn': 0.2}
     """
     counts: Counter[str] = Counter()
     for document in sketch.sampled("scripts"):
         counts.update(dict(document))
     total = counts.total()
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ScriptShares(tuple((code, n / total) for code, n in ranked))
-
-
-@dataclass(frozen=True)
-class Unclaimed:
-    """A text that is mostly in scripts that a critic does not claim.
-
-    Attributes
-    ----------
-    share
-        Share of the text's letters that are in such scripts.
-    script
-        The most frequent of them, as ISO 15924 code.
-    claimed
-        What the critic reads, in words.
-    """
-
-    corpus: str
-    share: float
-    script: str
-    claimed: str
-
-    def words(self) -> str:
-        """Say so.
-
-        >>> Unclaimed("a", 0.9, "Thai", "Latin").words()
-        "90 % of the letters of 'a' are outside the scripts that it reads (Latin), most of them Thai"
-        """
-        return (
-            f"{percentage(self.share, 0)} of the letters of {self.corpus!r} are outside the scripts that it reads "
-            f"({self.claimed}), most of them {script_name(self.script)}"
-        )
+    return {code: n / total for code, n in ranked}
 
 
 def claiming(
     critics: Sequence[Critic[Any]],
     real: Corpus,
-    scripts: Mapping[str, ScriptShares],
+    scripts: Mapping[str, Shares],
     languages: Mapping[str, Languages],
     leave_out: bool,
 ) -> tuple[list[Critic[Any]], list[str]]:
@@ -108,30 +66,39 @@ def claiming(
     for critic in critics:
         try:
             outside = unclaimed(critic, scripts)
-            warning = language_warning(critic, real, languages.get(real.name)) if outside is None else ""
+            warning = "" if outside else language_warning(critic, real, languages.get(real.name))
         except MomusError as error:
             if not (error.critic and leave_out):
                 raise
             warnings.append(f"Critic {critic.name!r} was left out: {error.message}.")
             continue
-        if outside is None or not leave_out:
+        if not (outside and leave_out):
             reading.append(critic)
-        if outside is not None:
+        if outside:
             end = " was left out: " if leave_out else " was asked for, though its numbers may say nothing: "
-            warnings.append(f"Critic {critic.name!r}{end}{outside.words()}.")
+            warnings.append(f"Critic {critic.name!r}{end}{outside}.")
         elif warning:
             warnings.append(warning)
     return reading, warnings
 
 
-def unclaimed(critic: Critic[Any], scripts: Mapping[str, ScriptShares]) -> Unclaimed | None:
-    """The text with the largest share of letters in scripts that the critic does not claim, if that is most of them."""
+def unclaimed(critic: Critic[Any], scripts: Mapping[str, Shares]) -> str:
+    """Say which text has the most letters in scripts that the critic does not claim; empty if not most of its letters.
+
+    >>> from momus.critic.registry import make_critics
+    >>> unclaimed(make_critics(["coreference"])[0], {"real": {"Latn": 1.0}, "a": {"Thai": 0.9, "Latn": 0.1}})
+    "90 % of the letters of 'a' are outside the scripts that it reads (Latin), most of them Thai"
+    """
     claimed = claimed_scripts(critic)
-    shares = {name: counts.outside(claimed) for name, counts in scripts.items()}
-    worst = max(shares, key=lambda name: shares[name], default="")
-    if not worst or shares[worst] <= MOST:
-        return None
-    return Unclaimed(worst, shares[worst], scripts[worst].main_outside(claimed), claimed.words())
+    outside = {name: {c: share for c, share in of.items() if c not in claimed} for name, of in scripts.items()}
+    worst = max(outside, key=lambda name: sum(outside[name].values()), default="")
+    share = sum(outside[worst].values()) if worst else 0.0
+    if share <= MOST:
+        return ""
+    return (
+        f"{percentage(share, 0)} of the letters of {worst!r} are outside the scripts that it reads "
+        f"({claimed.words()}), most of them {script_name(next(iter(outside[worst])))}"
+    )
 
 
 MORE = 0.1

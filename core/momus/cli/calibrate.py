@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -99,7 +99,7 @@ def calibrate(
     """
     from momus.calibration import CalibrationPlan
     from momus.calibration import calibrate as run
-    from momus.calibration.plan import STRENGTHS, parse_by, parse_sizes
+    from momus.calibration.plan import STRENGTHS, By, parse_sizes
     from momus.calibration.store import TABLE_CSV
     from momus.calibration.view import calibration_view
     from momus.controls import DEFECTS
@@ -121,7 +121,7 @@ def calibrate(
         strengths=tuple(levels),
         seed=seed,
         replacement=replacement,
-        by=parse_by(by),
+        by=cast(By, by),  # which the plan checks
     )
     try:
         calibration = run(

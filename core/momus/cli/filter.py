@@ -17,12 +17,11 @@ from momus.report.words.format import rounded
 from momus.text.counting import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rich.console import RenderableType
     from rich.text import Text
 
-    from momus.engine.scoring import ScoringRun
     from momus.outliers.filtering import Filtered
     from momus.outliers.flagging import Flagged
 
@@ -84,30 +83,30 @@ def filter_(
     """
     import os
 
-    from momus.cli.parts import shown_progress, split_paths
+    from momus.cli.parts import split_paths
     from momus.outliers.filtering import filter_text
+    from momus.progress import Silent, default_reporter, reporting
 
-    show: Callable[[ScoringRun], None] | None = None if quiet else shown_progress()
     folder = scores or Path(f"{keep}.scores")
     critics, texts = split_paths(paths, "momus filter")
     try:
-        filtered = filter_text(
-            texts,
-            critics,
-            real,
-            keep,
-            drop,
-            folder,
-            fdr=fdr,
-            skip_fitted=skip_fitted,
-            reading=reading.options(),
-            workers=jobs or os.cpu_count() or 1,
-            part_size=part_size,
-            overwrite=overwrite,
-            device=device,
-            trust=trust or (),
-            progress=None if show is None else lambda role, run: show(run),
-        )
+        with reporting(Silent() if quiet else default_reporter(lines=True)):
+            filtered = filter_text(
+                texts,
+                critics,
+                real,
+                keep,
+                drop,
+                folder,
+                fdr=fdr,
+                skip_fitted=skip_fitted,
+                reading=reading.options(),
+                workers=jobs or os.cpu_count() or 1,
+                part_size=part_size,
+                overwrite=overwrite,
+                device=device,
+                trust=trust or (),
+            )
     except KeyboardInterrupt:
         echo(f"\nInterrupted: no output was written. Scores are in {folder}; run the command again.", err=True)
         raise

@@ -1,13 +1,10 @@
-"""``momus score -o FOLDER``: its options, its progress, and what it prints at the end."""
+"""``momus score -o FOLDER``: its options, and what it prints at the end."""
 
 from __future__ import annotations
 
 import math
-import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,9 +19,6 @@ if TYPE_CHECKING:
     from momus.engine.scoring import ScoringRun
     from momus.reading import ReadingOptions
     from momus.text.documents import LeftOut
-
-LINES_EVERY = 30.0
-"""Seconds between two lines of progress where standard error is no terminal."""
 
 
 @dataclass(frozen=True)
@@ -111,63 +105,33 @@ def score_into_folder(
     import os
 
     from momus.engine.scoring import score_parts
+    from momus.progress import Silent, default_reporter, reporting
 
     critics, texts = split_paths(paths)
     try:
-        run = score_parts(
-            critics,
-            texts,
-            out,
-            workers=share.jobs or os.cpu_count() or 1,
-            resume=share.resume,
-            overwrite=share.overwrite,
-            rank=share.rank,
-            world=share.world,
-            part_size=share.part_size,
-            reading=reading,
-            device=device,
-            trust=trust,
-            engine=share.engine or "local",
-            address=share.address,
-            progress=None if quiet else shown_progress(),
-        )
+        with reporting(Silent() if quiet else default_reporter(lines=True)):
+            run = score_parts(
+                critics,
+                texts,
+                out,
+                workers=share.jobs or os.cpu_count() or 1,
+                resume=share.resume,
+                overwrite=share.overwrite,
+                rank=share.rank,
+                world=share.world,
+                part_size=share.part_size,
+                reading=reading,
+                device=device,
+                trust=trust,
+                engine=share.engine or "local",
+                address=share.address,
+            )
     except KeyboardInterrupt:
         echo(f"\nInterrupted. Finished parts are in {out}; resume with --resume.", err=True)
         raise
     _tell(run, share.world)
     if run.documents and not any(sum(d.steps.values()) for d in run.done):
         raise typer.Exit(1)
-
-
-def shown_progress() -> Callable[[ScoringRun], None]:
-    """What shows the progress: one line that is rewritten on a terminal, else a line now and then."""
-    terminal, last = sys.stderr.isatty(), [time.monotonic()]
-
-    def show(run: ScoringRun) -> None:
-        ended = len(run.done) == len(run.parts)
-        if not terminal and time.monotonic() - last[0] < LINES_EVERY:
-            return
-        last[0] = time.monotonic()
-        end = "\n" if ended or not terminal else ""
-        print(f"{chr(13) if terminal else ''}{progress_line(run)}", end=end, file=sys.stderr, flush=True)
-
-    return show
-
-
-def progress_line(run: ScoringRun) -> str:
-    """How far a run is, in a line.
-
-    >>> from momus.engine.interface import Done
-    >>> from momus.engine.scoring import ScoringRun
-    >>> done = [Done(0, 9000, {}, {}, {}, {}), Done(1, 9000, {}, {}, {}, {})]
-    >>> progress_line(ScoringRun(Path("out"), range(4), done=done, seconds=10.0, scored=18_000))
-    'part 2 of 4: 18,000 documents, 1,800 per second, 0:00:10 left'
-    """
-    line = f"part {len(run.done):,} of {len(run.parts):,}: {counted(run.documents, 'document')}"
-    if not math.isnan(run.rate):
-        line += f", {run.rate:,.0f} per second"
-        line += f", {timedelta(seconds=round(run.seconds_left))} left" if len(run.done) < len(run.parts) else ""
-    return line
 
 
 def tell_left_out(left_out: Sequence[LeftOut]) -> None:

@@ -26,28 +26,19 @@ if TYPE_CHECKING:
     from momus.critic import Critic
 
 
-@dataclass(frozen=True)
-class Absent:
-    """A critic that was left out, and the error that names what it needs."""
-
-    critic: str
-    error: MissingExtraError
-
-
-def absent_warnings(absent: Sequence[Absent]) -> list[str]:
+def absent_warnings(absent: Mapping[str, MissingExtraError]) -> list[str]:
     """One warning for all critics that an extra would bring, and one for each that needs something else.
 
-    >>> lacking = MissingExtraError("…", "momus-criticism[torch]")
-    >>> print(*absent_warnings([Absent(name, lacking) for name in ("topics", "pcfg")]))
+    >>> print(*absent_warnings(dict.fromkeys(("topics", "pcfg"), MissingExtraError("…", "momus-criticism[torch]"))))
     Left out, since packages are not installed: 'topics' and 'pcfg' (pip install -e '.[torch]').
     """
     critics: dict[str, list[str]] = {}  # by what brings them
     others = []
-    for missing in absent:
-        if missing.error.requirement:
-            critics.setdefault(missing.error.requirement, []).append(repr(missing.critic))
+    for critic, error in absent.items():
+        if error.requirement:
+            critics.setdefault(error.requirement, []).append(repr(critic))
         else:
-            others.append(left_out_warning({missing.critic: f"{missing.error.message}; {missing.error.hint}"}))
+            others.append(left_out_warning({critic: f"{error.message}; {error.hint}"}))
     if not critics:
         return others
     parts = [f"{' and '.join(names)} ({install_command(requirement)})" for requirement, names in critics.items()]
@@ -70,16 +61,43 @@ def bare(critic: str, reason: str) -> str:
 
 @dataclass
 class Chosen:
-    """The critics of a run, those that lack packages or (``unset``) parameters, and warnings on broken plug-ins.
+    """The critics of a run, those that are left out, and warnings on broken plug-ins.
 
-    ``asked`` names those that must run although the others were not asked for by name.
+    Attributes
+    ----------
+    asked
+        Names of those that must run although the others were not asked for by name.
+    absent, unset, failed
+        Critics that lack packages or parameters, or that failed in the run, and why.
     """
 
     critics: list[Critic[Any]] = field(default_factory=list)
     asked: frozenset[str] = frozenset()
-    absent: list[Absent] = field(default_factory=list)
+    absent: dict[str, MissingExtraError] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     unset: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def leave_out(self, critic: str, error: MomusError, *, named: bool) -> None:
+        """Leave out a critic that failed; one that was named must not vanish from the table, and its error is raised.
+
+        Raises
+        ------
+        MomusError
+            The critic was named.
+        """
+        if named or critic in self.asked:
+            raise error
+        if isinstance(error, MissingExtraError):
+            self.absent[critic] = error
+        else:
+            self.failed[critic] = error.message
+
+    @property
+    def left_out_warnings(self) -> list[str]:
+        """What to say of the critics that are left out."""
+        unfit = self.failed | self.unset
+        return [*([left_out_warning(unfit)] if unfit else []), *absent_warnings(self.absent)]
 
 
 def chosen_critics(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[str, Any]]) -> Chosen:
@@ -144,7 +162,7 @@ def _registered_critics(config: dict[str, dict[str, Any]]) -> Chosen:
         except MissingExtraError as error:
             # a critic that needs parameters besides is not one package away from running
             if _would_run(name, config.get(name, {})):
-                chosen.absent.append(Absent(name, error))
+                chosen.absent[name] = error
             continue
         except (PluginError, CriticError) as error:
             chosen.warnings.append(left_out_warning({name: error.message}))

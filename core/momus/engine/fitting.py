@@ -6,10 +6,7 @@ The text to fit on is given, or half of the real text.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,7 +22,7 @@ from momus.engine.scoring import PART_DOCUMENTS
 from momus.errors import MomusError, StoreError, UsageError
 from momus.numeric.draws import hashed
 from momus.numeric.types import Bools, Ints
-from momus.processes import pool_of
+from momus.processes import TRIES, KilledError, outcomes_of
 from momus.progress import Timed, stage
 from momus.reading import ReadingOptions, TextSource, as_corpus
 from momus.reading.location import Part
@@ -100,23 +97,15 @@ def _advancing(portions: Iterator[Portion], advance: Callable[[int], None]) -> I
 
 
 def _portions(critic: Critic[Any], pieces: Sequence[Piece], reading: ReadingOptions, workers: int) -> Iterator[Portion]:
-    """What the critic counts in each piece, in order; at most two pieces a worker are counted in advance."""
+    """What the critic counts in each piece, in any order: counts add up."""
     if workers == 1 or len(pieces) < 2:
         yield from (_count(critic, reading, piece) for piece in pieces)
         return
     try:
-        with pool_of(min(workers, len(pieces)), _begin, critic, reading) as pool:
-            running: deque[Future[Portion]] = deque()
-            for piece in pieces:
-                running.append(pool.submit(_count_here, piece))
-                # counts wait in memory until their turn: bounded, however slow the first piece is
-                if len(running) >= 2 * workers:
-                    yield running.popleft().result()
-            while running:
-                yield running.popleft().result()
-    except BrokenProcessPool as error:
+        yield from outcomes_of(min(workers, len(pieces)), _count_here, pieces, _begin, critic, reading)
+    except KilledError as error:
         raise StoreError(
-            "a process that counts was killed, perhaps for its memory",
+            f"a process that counts was killed {TRIES} times, perhaps for its memory",
             hint=f"fit again with a smaller {arg('jobs')}; nothing was written",
         ) from error
 

@@ -28,7 +28,7 @@ from momus.engine.scoring import OtherPlanError, score_parts
 from momus.errors import FittingError, MissingExtraError, MomusError, ReadingError
 from momus.outputs import delete_folder
 from momus.processes import return_memory
-from momus.progress import Timed
+from momus.progress import Timed, reporting
 from momus.reading import TextSource
 from momus.rows.folder import CRITICS, RowFolder
 from momus.rows.store import StoredText
@@ -225,7 +225,7 @@ class PartsScoring:
 
     def _score(self, name: str, critics: Sequence[Path], out: Path, resume: bool) -> None:
         """Score a text; with ``resume``, parts that are finished are kept, unless critics or texts have changed."""
-        with self.timed.stage("scoring", name) as advance:
+        with reporting(self.timed.inner), self.timed.stage("scoring", name):
             score_parts(
                 critics,
                 [self.large.path(name)],
@@ -236,7 +236,6 @@ class PartsScoring:
                 reading=self.large.reading_of(name),
                 device=self.settings.device,
                 trust=[*self.trust, *critics],
-                progress=lambda state: advance(state.documents),
             )
 
 

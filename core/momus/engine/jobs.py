@@ -1,4 +1,4 @@
-"""The critics of a comparison, one after another or in several processes."""
+"""The critics of a run, one after another or in several processes."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ import pickle
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from momus.critic.guard import blamed
-from momus.critic.hooks import DeviceMixin, moved
-from momus.engine.run_critic import Work, run_critic
+from momus.critic.hooks import DeviceMixin
 from momus.errors import MomusError, UsageError
-from momus.processes import Workers, pool_of, return_memory
+from momus.processes import Workers, pool_of
 from momus.progress import Silent, Timed
-from momus.runs.result import Outcome
 
 if TYPE_CHECKING:
     from momus.critic import Critic
 
 Failure = MomusError
-"""Why a critic has no outcome; whether that ends the comparison is for the caller to say."""
+"""Why a critic has no outcome; whether that ends the run is for the caller to say."""
+T = TypeVar("T", covariant=True)
+R = TypeVar("R")
 
 
-def outcome_of(critic: Critic[Any], work: Work, timed: Timed) -> Outcome | Failure:
+class CriticWork(Protocol[T]):
+    """What all critics of a run share, and what is done with each of them."""
+
+    def run(self, critic: Critic[Any], timed: Timed) -> T:
+        """The outcome of a critic that is not fitted yet."""
+        ...
+
+
+def outcome_of(critic: Critic[Any], work: CriticWork[R], timed: Timed) -> R | Failure:
     """Run one critic.
 
     Raises
@@ -33,10 +41,9 @@ def outcome_of(critic: Critic[Any], work: Work, timed: Timed) -> Outcome | Failu
     """
     try:
         with blamed(critic):
-            moved(critic, work.settings.device)
-            return run_critic(critic, work, timed)
+            return work.run(critic, timed)
     except MomusError as error:
-        # errors with a critic are outcomes; others end the comparison, whatever critic met them
+        # errors with a critic are outcomes; others end the run, whatever critic met them
         if not error.critic:
             raise
         return error
@@ -52,8 +59,10 @@ def server_of(critics: Sequence[Critic[Any]], jobs: int) -> AbstractContextManag
 
 
 @contextmanager
-def processes_of(work: Work, critics: Sequence[Critic[Any]], jobs: int) -> Iterator[ProcessPoolExecutor | None]:
-    """The processes of a comparison; None where this process does all the work.
+def processes_of(
+    work: CriticWork[Any], critics: Sequence[Critic[Any]], jobs: int
+) -> Iterator[ProcessPoolExecutor | None]:
+    """The processes of a run; None where this process does all the work.
 
     Raises
     ------
@@ -69,8 +78,8 @@ def processes_of(work: Work, critics: Sequence[Critic[Any]], jobs: int) -> Itera
 
 
 def outcomes(
-    critics: Sequence[Critic[Any]], work: Work, timed: Timed, pool: ProcessPoolExecutor | None = None
-) -> Iterator[tuple[Critic[Any], Outcome | Failure]]:
+    critics: Sequence[Critic[Any]], work: CriticWork[R], timed: Timed, pool: ProcessPoolExecutor | None = None
+) -> Iterator[tuple[Critic[Any], R | Failure]]:
     """Run critics; yield each with its outcome, in the order given.
 
     Parameters
@@ -84,16 +93,13 @@ def outcomes(
         for critic in critics:
             with timed.item(critic.name):
                 outcome = outcome_of(critic, work, timed)
-            if work.texts.in_parts:
-                return_memory()
             yield critic, outcome
-        work.texts.forget_rows()
         return
-    by_number: dict[int, Outcome | Failure] = {}
+    by_number: dict[int, R | Failure] = {}
     with timed.inner.stage("critics in several processes", len(critics)) as advance:
         # encoders and topic models take longest, so they begin first
         order = sorted(range(len(critics)), key=lambda k: not isinstance(critics[k], DeviceMixin))
-        futures: dict[Future[tuple[Outcome | Failure, dict[str, float]]], int] = {
+        futures: dict[Future[tuple[R | Failure, dict[str, float]]], int] = {
             pool.submit(_run, critics[k]): k for k in order
         }
         # as they end, for the progress; yielded below in the order given, so that results do not depend on speed
@@ -118,16 +124,16 @@ def _check_sent(critics: Sequence[Critic[Any]]) -> None:
             ) from None
 
 
-_WORK: list[Work] = []
+_WORK: list[CriticWork[Any]] = []
 """What the critics of a pool process share, set once by `_start`."""
 
 
-def _start(work: Work) -> None:
-    """Prepare a pool process; it holds the lock of the run folder, too."""
+def _start(work: CriticWork[Any]) -> None:
+    """Prepare a pool process; it holds the lock of the folder of the work, too."""
     _WORK[:] = [work]
 
 
-def _run(critic: Critic[Any]) -> tuple[Outcome | Failure, dict[str, float]]:
+def _run(critic: Critic[Any]) -> tuple[Any, dict[str, float]]:
     """What a process sends back: the outcome, and seconds by kind of stage."""
     timed = Timed(Silent())
     return outcome_of(critic, _WORK[0], timed), timed.seconds

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from momus.arguments import arg
 from momus.checks.notes import mixed_prompts_warnings
 from momus.critic.hooks import ReadingMixin
-from momus.engine.chosen import Absent, Chosen, absent_warnings, bare, left_out_warning
+from momus.engine.chosen import Chosen, bare
 from momus.engine.jobs import Failure, outcomes
 from momus.engine.provenance import critics_warnings, left_out_warnings, missing_warnings
 from momus.engine.reuse import again_warnings
 from momus.engine.run_critic import Work
-from momus.errors import FittingError, MissingExtraError, MomusError
+from momus.errors import FittingError, MomusError
 from momus.progress import Timed
 from momus.runs.result import Again, Outcome, Results
 from momus.runs.texts import Texts
@@ -35,25 +35,18 @@ def run_critics(
     pool: ProcessPoolExecutor | None,
 ) -> None:
     """Run each critic, and add its outcome; with ``skip_unfit``, one that cannot be fitted only leaves a warning."""
-    absent, unfit, redone = list(selection.absent), dict[str, str](), list[Again]()
+    redone: list[Again] = []
     seen_nothing = nothing_seen(selection.critics, work.texts) if skip_unfit else []
     critics = [c for c in selection.critics if all(c is not critic for critic, _ in seen_nothing)]
     for critic, outcome in chain(seen_nothing, outcomes(critics, work, timed, pool)):
         if isinstance(outcome, Outcome):
             results.add(outcome)
             redone += outcome.again
-        # a critic that was named must not vanish from the table
-        elif not skip_unfit or critic.name in selection.asked:
-            raise outcome
-        elif isinstance(outcome, MissingExtraError):
-            absent.append(Absent(critic.name, outcome))
         else:
-            unfit[critic.name] = outcome.message
-    results.left_out = {name: bare(name, reason) for name, reason in unfit.items()}
-    # after `left_out`, which is what was tried and failed
-    unfit |= selection.unset
-    results.warnings += [left_out_warning(unfit)] if unfit else []
-    results.warnings += absent_warnings(absent)
+            selection.leave_out(critic.name, outcome, named=not skip_unfit)
+    work.texts.forget_rows()
+    results.left_out = {name: bare(name, reason) for name, reason in selection.failed.items()}
+    results.warnings += selection.left_out_warnings
     results.warnings += again_warnings(redone)
     results.warnings += critics_warnings(results.results)
     if not results.results:

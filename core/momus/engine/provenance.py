@@ -8,10 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momus.against.unchanged import to_json, unchanged_answers
+from momus.against.unchanged import unchanged_answers
 from momus.checks.layout import KINDS, layout_sentence
 from momus.critic.source import source_digest
 from momus.critic.splitting import icu_of
+from momus.files import plain
 from momus.runs.manifest import ROWS
 from momus.runs.result import CriticResult, Results
 from momus.runs.texts import Texts
@@ -120,7 +121,7 @@ def _unchanged(texts: Texts, settings: Settings) -> list[dict[str, Any]]:
     if not settings.against or texts.in_parts:
         return []
     unchanged = (unchanged_answers(texts.real, corpus) for corpus in texts.generated)
-    return to_json([u for u in unchanged if u is not None])
+    return [plain(asdict(u)) for u in unchanged if u is not None]
 
 
 def signature_of(

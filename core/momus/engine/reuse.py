@@ -6,7 +6,7 @@ An interrupted run keeps whole results (`kept_outcome`); another run lends fitte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +20,12 @@ from momus.critic.source import source_change, source_digest
 from momus.critic.splitting import documents_to_fit, icu_of, splitting_of
 from momus.errors import MomusError, StoreError, UsageError
 from momus.estimator import fitted_state, json_params, reset
-from momus.files import plain
+from momus.files import content_digest, plain
 from momus.outputs import copy_folder
 from momus.rows.folder import RowFolder
 from momus.runs.folder import RunFolder
 from momus.runs.kept import KeptTexts, read_kept_texts, read_scores
 from momus.runs.manifest import ROWS
-from momus.runs.named_files import files_named
 from momus.runs.result import Again, Outcome
 from momus.runs.texts import Texts
 from momus.text.counting import joined
@@ -39,6 +38,8 @@ RESULT_FORMAT = 10
 """Of the results that a run folder keeps; a result in another format is computed again."""
 WITHOUT_EFFECT = ("device", "multiplicity", "control_for")
 """Settings that do not change what is kept of a critic: p-values are adjusted over the whole table later."""
+LONGEST = 1024
+"""Characters of a parameter that may name a file."""
 NAMED = 5
 """Critics that a line names; of more, it counts the others."""
 
@@ -59,6 +60,33 @@ def critic_signature(critic: Critic[Any], texts: Texts, settings: Settings, fami
         **icu_of(corpora),
         **{name: value for name, value in plain(asdict(settings)).items() if name not in WITHOUT_EFFECT},
     }
+
+
+def files_named(params: Any) -> dict[str, str]:
+    """Identify the files that parameters name, by name, and those in a folder: what they hold decides the result too.
+
+    >>> files_named({"tokens": "words", "bins": 20})
+    {}
+    """
+    return {name: content_digest(path) for name, path in sorted(_paths(params))}
+
+
+def _paths(value: Any) -> Iterator[tuple[str, Path]]:
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _paths(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _paths(item)
+    elif isinstance(value, str | Path) and 0 < len(str(value)) <= LONGEST and "\0" not in str(value):
+        try:
+            path = Path(value)
+            if path.is_file():
+                yield str(value), path
+            elif path.is_dir() and path.parts:  # a bare name in the working folder may be anything
+                yield from ((f.as_posix(), f) for f in path.rglob("*") if f.is_file())
+        except OSError:  # not readable, which `content_digest` records, or too long for a path
+            yield str(value), Path(value)
 
 
 def kept_outcome(
@@ -140,7 +168,7 @@ class Reuse:
         self.signature = self.folder.read_run()
 
     @cached_property
-    def texts(self) -> KeptTexts | None:
+    def texts(self) -> KeptTexts:
         """Ids, prompts, groups and digests of the texts of the earlier run."""
         return read_kept_texts(self.folder.path)
 
@@ -181,7 +209,7 @@ class Reuse:
         StoreError
             They are damaged.
         """
-        if self.texts is None or self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
+        if self.texts.ordered.get("real") != texts.by_document.real.unsorted.identity:
             return None
         # another version of ICU splits the same text into other words
         if self.signature.get("icu") != icu_of([texts.fit, texts.real, *texts.generated]).get("icu"):
@@ -218,6 +246,6 @@ class Reuse:
         if fitted_on.get("tokenizer") != splitting_of(tokenizer_of(critic), texts.fit).get("tokenizer"):
             return f"{self.folder.path} fitted it on words of another version of ICU"
         # last, as the fingerprint above ignores what only some critics read
-        if self.texts is None or self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
+        if self.texts.ordered.get("fit") != texts.by_document.fit.unsorted.identity:
             return f"titles, ids or order of the text to fit on differ from {self.folder.path}"
         return ""

@@ -5,7 +5,7 @@ kept by an earlier run, or: measured ─▶ judged ─▶ refitted ─▶ shown 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, cast
@@ -15,17 +15,20 @@ import numpy as np
 from momus.against.bands import OwnBands
 from momus.checks.notes import group_notes
 from momus.critic.base import notes_of
+from momus.critic.hooks import AdvancedMixin, device_of, moved, settled
 from momus.critic.scores import Scores
+from momus.critic.splitting import usable_documents
 from momus.engine.crossfit import versions_of
 from momus.engine.large import scored_by_parts
 from momus.engine.measured import Measured, measured
-from momus.engine.refits import with_spread
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
 from momus.engine.showing import few_notes, with_shown
-from momus.estimator import json_params
+from momus.errors import FittingError
+from momus.estimator import clone, json_params
 from momus.joint.slice_fields import codes_of
 from momus.joint.slice_tests import slices_of
 from momus.joint.wins import wins_of
+from momus.processes import return_memory
 from momus.progress import Timed
 from momus.runs.folder import RunFolder
 from momus.runs.orders import order_notes
@@ -34,9 +37,9 @@ from momus.runs.texts import Texts
 from momus.text.corpus import Corpus
 from momus.verdicts.band import HumanBands
 from momus.verdicts.decomposition import parts_of
-from momus.verdicts.judge import MANY_PAIRS, USUAL, judge
+from momus.verdicts.judge import MANY_PAIRS, USUAL, differences, judge
 from momus.verdicts.settings import Settings
-from momus.verdicts.verdict import Verdict
+from momus.verdicts.verdict import Verdict, finite
 
 if TYPE_CHECKING:
     from momus.critic import Critic
@@ -82,6 +85,15 @@ class Work:
         """Axes that are adjusted together, those of all generated texts counted."""
         whole_table = self.settings.multiplicity.endswith("-table")
         return self.family if whole_table else self.family * len(self.texts.generated)
+
+    def run(self, critic: Critic[Any], timed: Timed) -> Outcome:
+        """Run one critic where it computes; what it read of texts in their files is not kept."""
+        moved(critic, self.settings.device)
+        try:
+            return run_critic(critic, self, timed)
+        finally:
+            if self.texts.in_parts:
+                return_memory()
 
 
 def run_critic(critic: Critic[Any], work: Work, timed: Timed) -> Outcome:
@@ -170,6 +182,58 @@ def described(measurement: Measured, settings: Settings, axes: int) -> CriticRes
         ],
         versions=None if measurement.cross is None else versions_of(critic, texts, measurement.cross, settings),
     )
+
+
+def with_spread(result: CriticResult, measurement: Measured, settings: Settings, timed: Timed) -> CriticResult:
+    """The result whose verdicts say the standard deviation of each difference over critics fitted again.
+
+    A resample that a critic cannot be fitted on is left out; two are needed. Without resamples, over the critic and
+    others that are fitted on the same text from other starts, which takes texts in memory.
+    """
+    critic = measurement.critic
+    restarts = 0 if measurement.texts.in_parts or measurement.cross is not None else critic.reporting.restarts
+    if not (settings.refits or restarts):
+        return result
+    spread: dict[tuple[str, str], list[float]] = {}
+
+    def add(fitted: Critic[Any], sides: Sequence[Scores]) -> None:
+        for side in sides[1:]:
+            for name, value in differences(fitted, sides[0], side).items():
+                spread.setdefault((side.corpus, name), []).append(value)
+
+    if not settings.refits:
+        # the fit of the run is one of the restarts; of resamples it is none, as it has all of the text
+        add(critic, measurement.scored)
+    corpora, usable = measurement.texts.in_memory, usable_documents(measurement.texts.fit)
+    refits = settings.refits or restarts
+    for k, (again, fitted_on) in enumerate(_to_fit(critic, usable, settings, refits), 1):
+        moved(again, device_of(critic))
+        with timed.stage("refitting", f"{k} of {refits}"):
+            try:
+                again.fit(fitted_on)
+            except FittingError:
+                continue
+            settled(again, corpora)
+            add(again, [again.score(corpus) for corpus in corpora])
+    deviations = {key: finite(float(np.std(v, ddof=1))) if len(v) > 1 else None for key, v in spread.items()}
+    spreads = [deviations.get((v.generated, v.statistic)) for v in result.verdicts]
+    verdicts = [replace(v, refit_spread=s) for v, s in zip(result.verdicts, spreads, strict=True)]
+    return replace(result, verdicts=verdicts)
+
+
+def _to_fit(
+    critic: Critic[Any], usable: Corpus, settings: Settings, refits: int
+) -> Iterator[tuple[Critic[Any], Corpus]]:
+    """Critics to fit, each with its text: bootstrap resamples, or the same text from other starts."""
+    for k in range(refits):
+        again = clone(critic)
+        if settings.refits:
+            rows = np.random.default_rng([settings.seed, 4, k]).integers(0, len(usable), len(usable))  # (n,)
+            # sorted: a resample in canonical order, like the text itself
+            yield again, usable.take(np.sort(rows))
+        else:
+            tried = critic.tried() if isinstance(critic, AdvancedMixin) else {}
+            yield again.set_params(seed=critic.get_params()["seed"] + k + 1, **tried), usable
 
 
 def written(result: CriticResult, measurement: Measured, folder: RunFolder | None) -> Outcome:

@@ -6,7 +6,6 @@ and an address, and returns an `Engine`. The one of this machine is `momus.engin
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -30,6 +29,7 @@ from momus.outputs import make_folder, write_bytes, writing
 from momus.ownership import check_no_input
 from momus.parameters import exclude, need
 from momus.plugins import ADAPTERS, load_plugin
+from momus.progress import stage
 from momus.reading import ReadingOptions
 from momus.reading.parts import InputFile, list_inputs
 from momus.rows.folder import ROOM, RowFolder
@@ -85,10 +85,6 @@ class ScoringRun:
         Finished parts.
     left_out
         Files that folders leave out.
-    seconds
-        Time since the first part of this run was begun.
-    scored
-        Documents that this run scored itself.
     notes
         What a reader must know about how the run was resumed.
     failed
@@ -100,8 +96,6 @@ class ScoringRun:
     kept: int = 0
     done: list[Done] = field(default_factory=list)
     left_out: Sequence[LeftOut] = ()
-    seconds: float = 0.0
-    scored: int = 0
     notes: list[str] = field(default_factory=list)
     failed: Mapping[str, str] = field(default_factory=dict)
 
@@ -111,15 +105,9 @@ class ScoringRun:
         return sum(d.documents for d in self.done)
 
     @property
-    def rate(self) -> float:
-        """Documents per second of this run; NaN before the first part."""
-        return self.scored / self.seconds if self.seconds and self.scored else float("nan")
-
-    @property
-    def seconds_left(self) -> float:
-        """Estimate of the time that the other parts take; NaN before the first part."""
-        here = len(self.done) - self.kept  # by this run, whose speed is known
-        return self.seconds / here * (len(self.parts) - len(self.done)) if here else float("nan")
+    def scored(self) -> int:
+        """Documents that this run scored itself."""
+        return sum(d.documents for d in self.done[self.kept :])
 
     def unscored(self, critic: str) -> Counter[str]:
         """Documents without a score under a critic, by reason."""
@@ -145,9 +133,10 @@ def score_parts(
     trust: Sequence[Path] = (),
     engine: str = LOCAL,
     address: str | None = None,
-    progress: Callable[[ScoringRun], None] | None = None,
 ) -> ScoringRun:
     """Score texts by fitted critics into a folder of parts, one Parquet file per part of a text.
+
+    Its progress is that of a `momus.progress.stage`.
 
     Parameters
     ----------
@@ -169,8 +158,6 @@ def score_parts(
         Documents per part at most, and about 4 MB of text; default: those of the parts that are resumed, or 10,000.
     engine, address
         ``local``, or the name of another engine (``ray``) and the address of its cluster.
-    progress
-        Called before the first part and after each.
 
     Returns
     -------
@@ -207,15 +194,15 @@ def score_parts(
         records = {i: None if again else folder.finished(i, plan.belongs(i)) for i in mine}
         run.done = [done_of(record) for record in records.values() if record is not None]
         run.kept = len(run.done)
-        if progress is not None:
-            progress(run)
         for name in folders.paths:
             words = _split_otherwise(folder.critic(name))
             run.notes += [f"Critic {name!r}: {words}"] if words else []
         waiting = [i for i, record in records.items() if record is None]
         if waiting:
-            job = _job(folder, folders, device, trust)
-            _score_waiting(run, make_engine(job, workers), waiting, progress)
+            with stage("scoring parts", len(mine)) as advance:
+                for done in make_engine(_job(folder, folders, device, trust), workers).run(waiting):
+                    run.done.append(done)
+                    advance(len(run.done))
         folder.sweep(mine)
         return run
 
@@ -233,19 +220,6 @@ def _job(folder: RowFolder, critics: CriticFolders, device: str, trust: Sequence
     trusted = tuple(name for name, path in critics.paths.items() if is_trusted(path, trust))
     where = resolve_device(device) if uses_device else "cpu"
     return Job(folder.path.absolute(), where, trusted, tuple(located().values()))
-
-
-def _score_waiting(
-    run: ScoringRun, engine: Engine, parts: Sequence[int], progress: Callable[[ScoringRun], None] | None
-) -> None:
-    """Score parts, and add the outcome of each to the run."""
-    start = time.perf_counter()
-    for done in engine.run(parts):
-        run.done.append(done)
-        run.scored += done.documents
-        run.seconds = time.perf_counter() - start
-        if progress is not None:
-            progress(run)
 
 
 def _settled(

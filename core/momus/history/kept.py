@@ -12,7 +12,7 @@ from typing import Any, Literal
 from momus.critic.fitted import Source
 from momus.critic.registry import load_critic
 from momus.critic.source import UNKNOWN
-from momus.errors import StoreError, UsageError
+from momus.errors import UsageError
 from momus.joint.axes import AxisRows
 from momus.joint.slices import Slices
 from momus.runs.folder import JOINT, RunFolder, read_joint
@@ -152,15 +152,9 @@ class KeptRun:
         Raises
         ------
         StoreError
-            The run folder lacks them, since an older version of Momus wrote it.
+            The run folder lacks them, or they cannot be read.
         """
-        kept = read_kept_texts(self.path)
-        if kept is None:
-            raise StoreError(
-                f"{self.path}: an older version of Momus wrote this run, without prompts and ids",
-                hint="run `momus compare` again, and overwrite the folder",
-            )
-        return kept
+        return read_kept_texts(self.path)
 
     def axis(self, critic: str) -> AxisRows | None:
         """Headline rows of a critic; None if it has none (critics of running text).

@@ -104,7 +104,7 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
     statistic = next((s for s in all_statistics(critic, keys) if s.name == wanted), None)
     if statistic is None:  # `judge` refuses such a critic
         return None
-    parts = [_rows(s, statistic.rows) for s in scored]
+    parts = [document_rows(s, statistic.rows) for s in scored]
     if any(p is None for p in parts):  # a corpus without a scored document
         return None
     rows = _same_columns(parts)
@@ -125,7 +125,7 @@ def axis_of(critic: Critic[Any], scored: Sequence[Scores], name: str = "") -> Ax
     )
 
 
-def _rows(scores: Scores, key: str) -> Any:
+def document_rows(scores: Scores, key: str) -> Any:
     """Rows of all documents under a key; Latent NLL and PPL have rows [nats, 1] and [nats, steps]."""
     if key in (LATENT_NLL, LATENT_PPL):
         # rows are summed, and a NaN of an unscored document would spread to all

@@ -120,7 +120,6 @@ def filter_text(
     overwrite: bool = False,
     device: str = "auto",
     trust: Sequence[Path] = (),
-    progress: Callable[[str, ScoringRun], None] | None = None,
 ) -> Filtered:
     """Copy the records of a text into two files: those that stay, and those that are odder than real documents.
 
@@ -140,8 +139,6 @@ def filter_text(
         The false-discovery rate: of the documents that go, an expected share of at most this are as real as ``real``.
     skip_fitted
         Leave out the real documents that a critic was fitted on. Otherwise more than 1 % of them are an error.
-    progress
-        Called with ``real`` or ``new`` and how far its scoring is.
 
     Raises
     ------
@@ -168,7 +165,7 @@ def filter_text(
     score = partial(
         score_parts, critics, workers=workers, part_size=part_size, reading=reading, device=device, trust=trust
     )
-    scored = partial(_scored, score, scores, overwrite=overwrite, progress=progress)
+    scored = partial(_scored, score, scores, overwrite=overwrite)
     # real text that will not do is refused before the rest is scored
     stored = scored("real", real)
     known = ScoredText(stored, [*stored.critics], reading)
@@ -211,10 +208,9 @@ def _scored(
     role: str,
     paths: Sequence[str | Path],
     overwrite: bool,
-    progress: Callable[[str, ScoringRun], None] | None,
 ) -> StoredText:
     """Score a text, from where its scores end; what was scored otherwise is scored again with ``overwrite``."""
-    score = partial(score, paths, scores / role, progress=None if progress is None else partial(progress, role))
+    score = partial(score, paths, scores / role)
     try:
         # the folder may hold the scores of another call: what agrees is kept
         score(resume=True)

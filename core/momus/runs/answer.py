@@ -14,8 +14,7 @@ from momus.evidence import Overuse, Overused, Table
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.joint.slices import Slices
 from momus.joint.wins import Win
-from momus.runs.broken import Broken, broken_of
-from momus.runs.findings import GENERAL, LEADING, Finding, findings_of_axis, in_order, significant
+from momus.runs.findings import GENERAL, LEADING, Broken, Finding, broken_of, findings_of_axis, in_order, significant
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
@@ -98,11 +97,6 @@ class Cell:
     def differs(self) -> bool:
         """Whether the texts significantly differ on this axis."""
         return self.row.differs
-
-    @property
-    def differing(self) -> tuple[str, ...]:
-        """Names of the statistics that differ, the leading one first."""
-        return tuple(v.statistic for v in (self.row, *self.also)) if self.differs else ()
 
     @property
     def sign(self) -> Sign:

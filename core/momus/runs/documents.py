@@ -69,7 +69,7 @@ def documents_table(
 
 
 def read_documents(run: Path, critics: Sequence[str] | None = None, corpora: Sequence[str] | None = None) -> pa.Table:
-    """Read the rows of `documents_table` from a run folder; columns that an older version lacks are null.
+    """Read the rows of `documents_table` from a run folder.
 
     Raises
     ------
@@ -79,11 +79,8 @@ def read_documents(run: Path, critics: Sequence[str] | None = None, corpora: Seq
     path = run / FILE
     wanted = [(name, "in", list(some)) for name, some in (("critic", critics), ("corpus", corpora)) if some is not None]
     try:
-        table = pq.read_table(path, filters=wanted or None)
+        return pq.read_table(path, filters=wanted or None)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(
             f"{path}: not readable ({str(error).splitlines()[0]})", hint="run `momus compare` again"
         ) from error
-    for name in {"prompt", "group", "z", "oddity"} - set(table.column_names):
-        table = table.append_column(name, pa.nulls(len(table), pa.float64() if name == "oddity" else pa.string()))
-    return table

@@ -13,7 +13,7 @@ from momus.critic import EvidenceMixin
 from momus.critic.hooks import row_unit, scored_units
 from momus.critic.powers import has_latents
 from momus.critic.scores import extreme_rows
-from momus.evidence import MarkedDocument, Step, to_json
+from momus.evidence import MarkedDocument, Step
 from momus.inference.matching import design_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
@@ -44,10 +44,6 @@ class Example:
     document: MarkedDocument
     human: MarkedDocument
     same_prompt: bool
-
-    def to_json(self) -> dict[str, Any]:
-        """Convert to plain lists, strings and numbers."""
-        return {"document": to_json(self.document), "human": to_json(self.human), "same_prompt": self.same_prompt}
 
 
 def compared_rows(real: Scores, generated: Scores, paired: bool | None) -> tuple[Ints, Ints]:

@@ -2,13 +2,12 @@
 
 During a run, the files of each critic are written to ``.next/critics/<name>/`` (fitted critic, result, scores) as soon
 as it has finished; an interrupted run can then be resumed. The tables of the whole run are assembled from these files,
-and the run is published at once (`momus.runs.generation`). Readers check the manifest first.
+and the run is published at once (`momus.runs.manifest`). Readers check the manifest first.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -26,9 +25,19 @@ from momus.locking import Lock
 from momus.outputs import delete, make_folder, replacing, write_bytes, writing
 from momus.ownership import check_folder
 from momus.parameters import shown
-from momus.runs.generation import NEXT, Generation, complete, is_bare, is_pending
 from momus.runs.kept import HEADLINE, read_axis, write_axis
-from momus.runs.manifest import AGAIN, MANIFEST, check_manifest, check_strangers, write_manifest
+from momus.runs.manifest import (
+    AGAIN,
+    MANIFEST,
+    NEXT,
+    Generation,
+    check_manifest,
+    check_strangers,
+    complete,
+    is_bare,
+    is_pending,
+    write_manifest,
+)
 from momus.runs.record import RunRecord, contradiction
 from momus.runs.result import CriticResult, Results
 from momus.schema import build, parse_json, read_json
@@ -50,8 +59,8 @@ INSTEAD = {
     ownership.CRITIC.name: "name the run folder that holds it",
 }
 """What to do with other folders of Momus that are taken for runs."""
-WAIT = 50
-"""Tenths of a second to wait for another process that is publishing a run."""
+WAIT = 5.0
+"""Seconds to wait for another process that is publishing a run."""
 
 
 class RunFolder:
@@ -202,18 +211,16 @@ class RunFolder:
 
     def _complete(self) -> None:
         """Finish a publication that was interrupted, or wait for the process that is at it."""
-        for _ in range(WAIT):
-            if not is_pending(self.path):
-                return
-            try:
-                self.lock.acquire()
-            except StoreError:
-                time.sleep(0.1)
-                continue
-            try:
-                complete(self.path)
-            finally:
-                self.lock.release()
+        if not is_pending(self.path):
+            return
+        try:
+            self.lock.wait(WAIT)
+        except StoreError:  # it is still at it, or the folder takes no lock
+            return
+        try:
+            complete(self.path)
+        finally:
+            self.lock.release()
 
     def read_verdicts(self) -> list[Verdict]:
         """Read ``verdicts.jsonl``."""

@@ -112,8 +112,8 @@ def write_texts(texts: Texts, folder: Path) -> None:
     _write(folder / TEXTS, pa.concat_tables(parts), ORDERED, identities)
 
 
-def read_kept_texts(folder: Path) -> KeptTexts | None:
-    """Read what `write_texts` wrote; None if an older version of Momus wrote the run.
+def read_kept_texts(folder: Path) -> KeptTexts:
+    """Read what `write_texts` wrote.
 
     Raises
     ------
@@ -121,8 +121,6 @@ def read_kept_texts(folder: Path) -> KeptTexts | None:
         The file cannot be read, or holds something else.
     """
     path = folder / TEXTS
-    if not path.exists():
-        return None
     try:
         table, identities = _read(path, ORDERED, dict[str, str], LABELS)
     except FAULTS as error:

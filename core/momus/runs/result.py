@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +12,7 @@ from momus.against.versions import Against, Versions, against_of
 from momus.critic import Note
 from momus.critic.fitted import FittedOn
 from momus.critic.scores import Scores
-from momus.evidence import Chart, Evidence, MarkedDocument, to_json
+from momus.evidence import Chart, Evidence, MarkedDocument
 from momus.joint.analyses import Joint
 from momus.joint.slices import Slices
 from momus.joint.wins import Win
@@ -42,13 +42,13 @@ class Again:
     critic
         The critic of which it was done.
     what
-        ``computed`` (its whole result), ``fitted``, or ``scored`` (the real text).
+        ``computed`` (its whole result), ``fitted``, ``fitted and measured``, or ``scored`` (the real text).
     why
         The reason, in words.
     """
 
     critic: str
-    what: Literal["computed", "fitted", "scored"]
+    what: Literal["computed", "fitted", "fitted and measured", "scored"]
     why: str
 
 
@@ -115,32 +115,19 @@ class CriticResult:
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain lists, strings and numbers."""
-        return {
-            "name": self.name,
-            "axis": self.axis,
-            "question": self.question,
-            "fitted_on": self.fitted_on,
-            "params": self.params,
-            "verdicts": [v.row() for v in self.verdicts],
-            "pairs": [v.row() for v in self.pairs],
-            "evidence": [[name, [to_json(e) for e in items]] for name, items in self.evidence],
-            "outliers": [to_json(o) for o in self.outliers],
-            "odd_real": [to_json(o) for o in self.odd_real],
-            "oddity_unit": self.oddity_unit,
-            "references": [e.to_json() for e in self.references],
-            "examples": [e.to_json() for e in self.examples],
-            "distribution": None if self.distribution is None else to_json(self.distribution),
-            "parts": None if self.parts is None else self.parts.to_json(),
-            "limits": self.limits,
-            "general": self.general,
-            "leading": self.leading,
-            "unscored": [asdict(u) for u in self.unscored],
-            "notes": [asdict(n) for n in self.notes],
-            "versions": None if self.versions is None else asdict(self.versions),
-            "slices": [asdict(s) for s in self.slices],
-            "wins": [asdict(w) for w in self.wins],
-            "signature": self.signature,
-        }
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
+
+
+def _plain(value: Any) -> Any:
+    """Lists, tables and plain values, of which `momus.schema` builds the value again; evidence has its kind."""
+    if isinstance(value, Verdict):
+        return value.row()
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = {"kind": type(value).__name__} if isinstance(value, Evidence) else {}
+        return {**kind, **{f.name: _plain(getattr(value, f.name)) for f in fields(value)}}
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)

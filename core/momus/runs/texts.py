@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from momus.checks.languages import (
     Languages,
-    ScriptShares,
+    Shares,
     language_warnings,
     languages_of,
     mixture_note,
@@ -82,7 +82,7 @@ class Texts:
     checks: list[TrustCheck] = field(default_factory=list)
     languages: dict[str, Languages] = field(default_factory=dict)
     layouts: dict[str, TextLayout] = field(default_factory=dict)
-    scripts: dict[str, ScriptShares] = field(default_factory=dict)
+    scripts: dict[str, Shares] = field(default_factory=dict)
     whole: Corpus | None = None
     seed: int = 0
     general: Texts | None = None
@@ -238,10 +238,12 @@ def read_texts(
     warnings += (reading or ReadingOptions()).check_labelled(read)
     (reading or ReadingOptions()).check_kept([fitting, held_out, *others])
     fitting, held_out, *others = (c.sorted() for c in (fitting, held_out, *others))
+    split = fit is None
+    texts = Texts(fitting, held_out, others, split, warnings, whole=whole if split else None, seed=seed)
+    if not check:
+        return texts
     sketches = [_sketch(corpus) for corpus in (fitting, held_out, *others)]
-    split = _sketch_of_halves(whole, sketches[:2]) if fit is None else None
-    texts = Texts(fitting, held_out, others, fit is None, warnings, whole=None if split is None else whole, seed=seed)
-    return texts.checked(sketches, split) if check else texts
+    return texts.checked(sketches, _sketch_of_halves(whole, sketches[:2]) if split else None)
 
 
 def read_versions(

@@ -2,14 +2,13 @@
 
 import csv
 import json
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from scipy import sparse, stats
 
 from momus import Corpus, MomusError
-from momus.calibration import CalibrationPlan, calibrate, cells, worker
+from momus.calibration import CalibrationPlan, calibrate, cells, work
 from momus.calibration.cells import SplitCell
 from momus.calibration.rates import Rate, detectable, family_wise
 from momus.critic import Statistic
@@ -17,7 +16,6 @@ from momus.critic.statistic import kolmogorov_smirnov, mean, perplexity, total_v
 from momus.inference import axis_test, compare_rows
 from momus.outputs import write_bytes
 from momus.ownership import record_line, record_of
-from momus.progress import Silent
 
 WORDS = [f"w{i}" for i in range(150)]
 
@@ -112,7 +110,7 @@ def test_laws_of_running_text_are_calibrated_too():
 def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
     options = {"fit": FIT, "critics": ["length", "unigram"], "defects": ["repetition-loop"], **SMALL}
     whole = calibrate(corpus(), **options)
-    measure, calls = worker.measure, []
+    measure, calls = work.measure, []
 
     def stops(*args, **kwargs):
         calls.append(args[0])
@@ -120,7 +118,7 @@ def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return measure(*args, **kwargs)
 
-    monkeypatch.setattr(worker, "measure", stops)
+    monkeypatch.setattr(work, "measure", stops)
     with pytest.raises(KeyboardInterrupt):
         calibrate(corpus(), out=tmp_path / "c", **options)
     kept = sorted(p.name for p in (tmp_path / "c" / "cells").rglob("*.json"))
@@ -139,55 +137,23 @@ def test_work_that_is_interrupted_goes_on(tmp_path, monkeypatch):
     assert again.cells == whole.cells
 
 
-@pytest.mark.slow
-def test_unfinished_cells_are_gone_on_with(tmp_path, monkeypatch):
-    """Stopped within a cell, or asked for more splits later: no split is tested twice, and the numbers are the same."""
-    options = {"fit": FIT, "critics": ["length"], "defects": (), "seed": 3}
-    whole = calibrate(corpus(), splits=60, **options)
+def test_cells_with_too_few_splits_are_resumed(tmp_path, monkeypatch):
+    """Asked for more splits later: no split is tested twice, and the numbers are the same."""
+    options = {"fit": FIT, "critics": ["length"], "defects": (), "seed": 3, "permutations": 99}
+    whole, more = (calibrate(corpus(), splits=n, **options).cells for n in (20, 30))
     test, tested = cells.RowsJudge.test, []
-
-    def stops(self, *sides):
-        tested.append(1)
-        if len(tested) == 40:
-            raise KeyboardInterrupt
-        return test(self, *sides)
-
-    monkeypatch.setattr(worker, "KEPT_EVERY", 0.0)
-    monkeypatch.setattr(cells.RowsJudge, "test", stops)
-    with pytest.raises(KeyboardInterrupt):
-        calibrate(corpus(), out=tmp_path / "c", splits=60, **options)
-    shown = Shown()
-    found = calibrate(corpus(), out=tmp_path / "c", splits=60, reporter=shown, **options)
-    assert len(tested) == 40 + 21
-    assert found.cells == whole.cells
-    assert shown.steps[:2] == [39, 40]
-    assert shown.steps[-1] == shown.total == 60
-    more = calibrate(corpus(), out=tmp_path / "c", splits=100, **options)
-    assert len(tested) == 40 + 21 + 40
-    assert more.cells == calibrate(corpus(), splits=100, **options).cells
-    tested.clear()
-    fewer = calibrate(corpus(), out=tmp_path / "c", splits=60, **options)
-    assert (fewer.cells, tested) == (whole.cells, [])
-
-
-class Shown(Silent):
-    """Notes how far the splits are said to be."""
-
-    @contextmanager
-    def stage(self, label, total=None):
-        if label == "measuring splits":
-            self.total, self.steps = total, []
-        yield lambda done: self.steps.append(done) if label == "measuring splits" else None
+    monkeypatch.setattr(cells.RowsJudge, "test", lambda *sides: tested.append(1) or test(*sides))
+    for splits, again, right in ((20, 20, whole), (20, 0, whole), (30, 10, more), (20, 0, whole)):
+        tested.clear()
+        assert calibrate(corpus(), out=tmp_path / "c", splits=splits, **options).cells == right
+        assert len(tested) == again
 
 
 @pytest.mark.slow
 def test_processes_give_what_one_process_gives(tmp_path):
     options = {"fit": FIT, "critics": ["length", "symbol-share"], "defects": ["length-truncation"], **SMALL}
     one = calibrate(corpus(), **options)
-    shown = Shown()
-    two = calibrate(corpus(), out=tmp_path / "two", jobs=2, reporter=shown, **options)
-    assert shown.steps[-1] == shown.total == 2 * 60 + 4 * 20
-    assert shown.steps == sorted(shown.steps)
+    two = calibrate(corpus(), out=tmp_path / "two", jobs=2, **options)
     assert two.cells == one.cells
     content = json.loads((tmp_path / "two" / "calibration.json").read_text())
     assert content["plan"]["seed"] == 3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from momus.critic.scores import Scores
-from momus.engine.levelling import level_folds
+from momus.engine.crossfit import level_folds
 
 
 def scores(nll, n=10, steps=3, row=(0.5, 3.0)):

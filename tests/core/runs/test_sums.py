@@ -1,4 +1,4 @@
-"""Sums of counts by unit, part by part: dense and sparse ones, and tables that are kept."""
+"""Sums of counts by unit, part by part, and tables that are kept."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,8 @@ def parts_of(rng, numbers):
     return parts
 
 
-@pytest.mark.parametrize("full", [0, 700, sums_of_counts.FULL])
 @pytest.mark.parametrize("numbers", [True, False])
-def test_sums_are_those_of_a_plain_loop(monkeypatch, full, numbers):
-    """Whether a table is sparse, becomes sparse when it grows, or is dense."""
-    monkeypatch.setattr(sums_of_counts, "FULL", full)
+def test_sums_are_those_of_a_plain_loop(monkeypatch, numbers):
     monkeypatch.setattr(sums_of_counts, "MERGED", 500)
     rng = np.random.default_rng(3)
     sums, expected = Sums(15), {}

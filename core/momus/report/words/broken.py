@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from momus.against.unchanged import Unchanged
 from momus.report.safe import one_line
 from momus.report.words.format import HUMAN, percent
-from momus.runs.broken import Broken
+from momus.runs.findings import Broken
 from momus.text.counting import counted, joined, text_of
 
 IDS, EACH = 3, 2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from momus.report.words.broken import broken_words
-from momus.runs.broken import broken_of
+from momus.runs.findings import broken_of
 from momus.text.counting import counted, percentage, text_of
 
 if TYPE_CHECKING:
