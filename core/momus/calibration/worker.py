@@ -195,7 +195,7 @@ class Worker:
 
     def _planted(self, defect: str, strength: float) -> Planted:
         if defect == NULL:
-            return Planted(self.work.real, [])
+            return Planted(self.work.real, {})
         return DEFECTS[defect].plant(self.work.real, strength, self.work.plan.seed)
 
     def _judge(self, name: str, planted: Corpus, null: bool) -> SplitJudge:
