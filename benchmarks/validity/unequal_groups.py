@@ -37,9 +37,8 @@ from momus import Corpus, compare
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap, supremum, total_variation
 from momus.inference import Design, Rows, multipliers
 from momus.inference.contrast import contrast_of
-from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared, contrasts, p_value
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.weights import random_labels, random_signs
 from momus.numeric.types import Ints
 from momus_critics.keyness.testing import higher_criticism

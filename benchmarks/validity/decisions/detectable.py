@@ -9,7 +9,7 @@ from data import KS, MEAN, TVD, counts, normals, ones
 from harness import LEVEL, Draw, Quantity, Record, Study, compared
 
 from momus.critic import Statistic
-from momus.inference.pooling import Rows
+from momus.inference.samples import Rows
 
 SIZES = (5, 10, 50, 200)
 FAMILIES = (1, 21)

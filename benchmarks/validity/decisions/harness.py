@@ -22,7 +22,7 @@ import numpy as np
 
 from momus.critic import Statistic
 from momus.inference import Design, TestResult, compare_rows
-from momus.inference.pooling import Rows
+from momus.inference.samples import Rows
 from momus.numeric.types import Ints
 
 LEVEL = 0.05

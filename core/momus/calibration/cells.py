@@ -20,8 +20,9 @@ from momus.critic.rows import aligned
 from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import MomusError
 from momus.inference import Design, axis_test
-from momus.inference.pooling import Rows
-from momus.laws import RELABELLINGS, Law
+from momus.inference.samples import Rows
+from momus.laws.law import Law
+from momus.laws.relabelled import RELABELLINGS
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText

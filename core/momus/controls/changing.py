@@ -63,7 +63,9 @@ def repeat_sections(document: Document, setting: Setting) -> Changed:
     if document.sectioned:
         chosen = setting.chosen(len(document.sections))
         repeated = np.repeat(np.arange(len(chosen)), 1 + chosen)
-        return replace(document, sections=tuple(document.sections[i] for i in repeated)), np.flatnonzero(chosen).tolist()
+        return replace(document, sections=tuple(document.sections[i] for i in repeated)), np.flatnonzero(
+            chosen
+        ).tolist()
     pieces = passages(document.text)
     # between a passage and its copy stands what stands between the passage and a neighbour
     inner = pieces.separators[1:] or ["\n\n"]

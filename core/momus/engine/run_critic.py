@@ -23,9 +23,9 @@ from momus.engine.refits import with_spread
 from momus.engine.reuse import Reuse, critic_signature, kept_outcome
 from momus.engine.showing import few_notes, with_shown
 from momus.estimator import json_params
-from momus.joint.slice_fields import codes_of
+from momus.joint.partners import wins_of
 from momus.joint.slice_tests import slices_of
-from momus.joint.wins import wins_of
+from momus.joint.slices import codes_of
 from momus.progress import Timed
 from momus.runs.folder import RunFolder
 from momus.runs.orders import order_notes

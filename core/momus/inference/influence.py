@@ -17,9 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import Statistic, jensen_shannon, kolmogorov_smirnov, shares, supremum, total_variation
-from momus.inference.pooling import NARROW, Rows, pooled
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.samples import Samples
+from momus.inference.samples import NARROW, Rows, Samples, pooled
 from momus.inference.weights import chunks, multiplicities
 from momus.numeric.types import Floats
 

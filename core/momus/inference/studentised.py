@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from momus.inference.pooling import pooled
-from momus.inference.samples import Samples, indicator
+from momus.inference.samples import Samples, indicator, pooled
 from momus.inference.weights import Weights
 from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats

@@ -15,10 +15,9 @@ from momus.inference.influence import Errors, cross_fitted, witness_of
 from momus.inference.multiplicity import FamilyTest, family_test
 from momus.inference.multipliers import chance_distance
 from momus.inference.outcome import Question, outcome
-from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, Nulls
 from momus.inference.result import TestResult
-from momus.inference.samples import Samples, taken
+from momus.inference.samples import NARROW, Rows, Samples, Tables, taken
 from momus.inference.selection import effective_number
 from momus.inference.weights import CHUNK
 from momus.numeric.types import Floats

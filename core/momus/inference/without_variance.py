@@ -12,10 +12,9 @@ from scipy import sparse
 from momus.critic.statistic import Statistic
 from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.intervals import NONE, Interval
-from momus.inference.pooling import pooled
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.result import Method, numbers
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, pooled
 from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats
 

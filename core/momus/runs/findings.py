@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from momus.evidence import Overuse, Overused
-from momus.verdicts.touched import surely_touched
+from momus.verdicts.table import surely_touched
 from momus.verdicts.verdict import Verdict
 
 GENERAL, LEADING, INDEX, NAMED = 0.4, 1.5, 0.4, 0.7
@@ -31,7 +31,7 @@ class Finding:
     thing, unit
         The word, phrase, opening, …, and the unit of its frequencies; None for a statistic.
     touched
-        Share of documents that would surely have to change, see `momus.verdicts.touched`.
+        Share of documents that would surely have to change, see `momus.verdicts.table`.
     weight
         What it counts for the order of findings.
     goes_with

@@ -22,10 +22,9 @@ from momus.critic import Counted, Rows, RunningTextCritic, Statistic
 from momus.critic.scores import Scores
 from momus.critic.statistic import jensen_shannon, mean, perplexity
 from momus.inference.intervals import hedges_factor
-from momus.inference.pooling import NARROW
-from momus.inference.pooling import Rows as Table
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.samples import sums_by
+from momus.inference.samples import NARROW, sums_by
+from momus.inference.samples import Rows as Table
 from momus.inference.spread import PAIR, Form, Halves, Spread, is_seen, of_distances, of_ratios, of_values
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.atlas import Band, default_band, kind_of

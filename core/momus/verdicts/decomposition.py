@@ -17,8 +17,7 @@ from momus.critic.statistic import mean
 from momus.inference import Design, design_of
 from momus.inference.influence import standard_error
 from momus.inference.intervals import symmetric, t_quantile
-from momus.inference.pooling import Tables
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.numeric.types import Floats
 from momus.verdicts.settings import Settings
 

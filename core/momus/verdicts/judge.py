@@ -17,15 +17,14 @@ from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
 from momus.inference.design import Design
 from momus.inference.matching import ABOVE, MOST, in_blocks, of_units
-from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.relabelling import FIRST, NOISE, STAGES
+from momus.inference.samples import Tables, total
 from momus.numeric.types import Floats
 from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.running_text import judge_laws
-from momus.verdicts.scarce import explained, scarce
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
+from momus.verdicts.statistics import UNSCORED, all_statistics, explained, scarce, tested_statistics, wordings
 from momus.verdicts.table import with_leading
 from momus.verdicts.verdict import Verdict, within
 

@@ -18,8 +18,8 @@ from momus.inference import Design, holm
 from momus.inference.intervals import t_quantile
 from momus.inference.result import NAN, Method, TestResult, numbers
 from momus.inference.testing import compare_one
-from momus.laws import LEAST_GROUPS, Jackknifed, Law, relabel, relabellings_for, standard_error, too_short
-from momus.laws.jackknife import pieces_of, shortened
+from momus.laws.law import LEAST_GROUPS, Jackknifed, Law, pieces_of, shortened, standard_error, too_short
+from momus.laws.relabelled import relabel, relabellings_for
 from momus.text.counting import counted
 from momus.text.running import RunningText, group_numbers
 
@@ -217,7 +217,7 @@ def _result(
 
 
 def check_length(law: Law, tokens: int, name: str) -> None:
-    """Check that a text is long enough for a law and its standard error, see `momus.laws.too_short`.
+    """Check that a text is long enough for a law and its standard error, see `momus.laws.law.too_short`.
 
     Raises
     ------

@@ -17,10 +17,9 @@ from momus.inference.intervals import NONE, detectable_difference, hedges_factor
 from momus.inference.matching import in_blocks
 from momus.inference.multiplicity import HEADLINE, TAIL, _scores, _shares, strength_of_contrasts
 from momus.inference.multipliers import Influences
-from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared
 from momus.inference.relabelling import EXCEEDED, FIRST, MARGIN, REACHED, Budget
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.spread import (
     PAIR,
     Halves,

@@ -14,8 +14,7 @@ from momus.inference.intervals import (
     detectable_difference,
     detectable_distance,
 )
-from momus.inference.pooling import Tables
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.weights import random_labels
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")

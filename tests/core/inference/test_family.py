@@ -9,9 +9,8 @@ from momus.inference import Design, compare_rows
 from momus.inference.contrast import contrast_of
 from momus.inference.matching import of_units
 from momus.inference.multiplicity import HEADLINE, TAIL, family_test
-from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.weights import all_labels, coupled
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g", direction=("lower", "higher"))

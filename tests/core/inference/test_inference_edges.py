@@ -30,9 +30,8 @@ from momus.inference.intervals import (
     of_log_ratio,
     symmetric,
 )
-from momus.inference.pooling import NARROW, Tables, total
 from momus.inference.pvalues import FINE, TIE, Prepared, contrasts, p_value, tie_above
-from momus.inference.samples import Samples
+from momus.inference.samples import NARROW, Samples, Tables, total
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 

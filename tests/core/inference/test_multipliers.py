@@ -11,8 +11,7 @@ from momus.inference import Design, compare_rows
 from momus.inference.contrast import contrast_of
 from momus.inference.matching import in_blocks, of_units
 from momus.inference.multipliers import Influences, chance_distance
-from momus.inference.pooling import Tables
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.weights import random_labels, random_signs
 
 KS = Statistic("ks", "values", "distance", kolmogorov_smirnov, ties=mean_gap)

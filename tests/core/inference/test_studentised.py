@@ -11,8 +11,7 @@ from scipy import stats
 from momus.critic import Statistic
 from momus.critic.statistic import mean, perplexity
 from momus.inference import Design, compare_rows
-from momus.inference.pooling import Tables
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.studentised import Difference, Ratio, restored, transformed
 from momus.inference.weights import all_labels, random_labels
 

@@ -11,8 +11,8 @@ from scipy import stats
 
 from momus.critic import LogPrior, Reporting, RunningTextCritic, Values
 from momus.errors import MomusError
-from momus.laws import Law, jackknife, relabel, standard_error
-from momus.laws.jackknife import joined, shortened
+from momus.laws.law import Law, jackknife, joined, shortened, standard_error
+from momus.laws.relabelled import relabel
 from momus.text.corpus import Corpus
 from momus.text.running import RunningText
 from momus.verdicts.judge import judge

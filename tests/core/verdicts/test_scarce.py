@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from momus.critic import Statistic
-from momus.verdicts.scarce import FEW, having, scarce
+from momus.verdicts.statistics import FEW, having, scarce
 
 LAST = Statistic.relative("last_words", "last", "last paragraph", unit="words", needs="several paragraphs")
 

@@ -12,7 +12,7 @@ from momus.critic.scores import Scores
 from momus.inference import Method
 from momus.inference.result import TestResult
 from momus.inference.spread import PAIR, Spread
-from momus.laws import LEAST_GROUPS, Jackknifed, Law
+from momus.laws.law import LEAST_GROUPS, Jackknifed, Law
 from momus.verdicts.atlas import atlas, default_band
 from momus.verdicts.band import _band_of
 from momus.verdicts.running_text import _blocks_of_groups, _test_blocks, _welch, compare_law, of_axis
