@@ -57,14 +57,6 @@ class OwnBands(HumanBands):
         """The bands of the scored documents of a reference."""
         return cls(scores.scored_groups, seed, prompts=scores.scored_prompts)
 
-    def of(self, statistic: Statistic, rows: Rows) -> Spread | None:
-        """The distance that 95 % of halves do not exceed, on the scale of the statistic; None without a band."""
-        if not statistic.band:
-            return None
-        if statistic.name not in self._known:
-            self._known[statistic.name] = self._of_halves(statistic, rows)
-        return self._known[statistic.name]
-
     @property
     def units(self) -> Ints:
         """The unit of each document, (n,): its group, else its prompt, else itself."""
@@ -90,7 +82,8 @@ class OwnBands(HumanBands):
         ranks = np.argsort(rng.random((halves, len(sizes))), axis=1)  # a random permutation of units for each half
         return np.asarray((ranks < len(sizes) // 2)[:, units], dtype=np.float64)
 
-    def _of_halves(self, s: Statistic, rows: Rows) -> Spread | None:
+    def estimated(self, s: Statistic, rows: Rows) -> Spread | None:
+        """The distance that 95 % of halves do not exceed, on the scale of the statistic."""
         count = len(np.unique(self.units)) if len(self.prompts) else 0
         if count < LEAST_UNITS:
             return None

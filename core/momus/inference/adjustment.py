@@ -57,20 +57,6 @@ class Overlap:
     refusal: Refusal = ""
 
 
-@dataclass(frozen=True)
-class Binned:
-    """A design within bins, and its overlap.
-
-    Attributes
-    ----------
-    design
-        Over all documents of both texts, of which those without a bin do not take part; None if refused.
-    """
-
-    design: Design | None
-    overlap: Overlap
-
-
 def bin_codes(real: Sequence[Column], generated: Sequence[Column], bins: int = BINS) -> tuple[Ints, Ints]:
     """Number the bin of each document, for one or several covariates.
 
@@ -139,8 +125,10 @@ def _names(real: Column, generated: Column) -> Ints:
     return np.array([MISSING if n is None else number[str(n)] for n in names], dtype=np.int64)
 
 
-def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) -> Binned:
-    """Build the design within bins, or say why too few documents are comparable.
+def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) -> tuple[Design | None, Overlap]:
+    """Build the design within bins, None if too few documents are comparable, and say how many are.
+
+    The design is over all documents of both texts, of which those without a bin do not take part.
 
     Parameters
     ----------
@@ -149,8 +137,8 @@ def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) ->
     groups
         Number of the independent unit of each document, if documents belong together.
 
-    >>> apart = binned((np.array([0, 0, 1]), np.array([2, 2])))
-    >>> apart.design, apart.overlap.refusal
+    >>> design, overlap = binned((np.array([0, 0, 1]), np.array([2, 2])))
+    >>> design, overlap.refusal
     (None, 'no overlap')
     """
     # documents without a bin get one of their own side, which leaves them out
@@ -162,7 +150,7 @@ def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) ->
     bins = int(used.sum())
     if not all(totals) or not bins:
         refusal: Refusal = "no overlap" if all(totals) else "no values"
-        return Binned(None, Overlap(0.0, 0.0, 0.0, 0, len(real), len(generated), refusal))
+        return None, Overlap(0.0, 0.0, 0.0, 0, len(real), len(generated), refusal)
     weight = 2 * counts[0][used] * counts[1][used] / (counts[0] + counts[1])[used]  # (bins,)
     share = float(weight.sum()) / (2 * totals[0] * totals[1] / sum(totals))
     design = Design.bins(real, generated)
@@ -171,7 +159,7 @@ def binned(codes: tuple[Ints, Ints], groups: tuple[Ints, Ints] | None = None) ->
     one, other = (effective_n(w) for w in design.weights)
     overlap = Overlap(share, one, other, bins, *design.left_out)
     refusal = _refusal(design, overlap, constant=int(((counts[0] + counts[1]) > 0).sum()) == 1)
-    return Binned(None if refusal else design, replace(overlap, refusal=refusal))
+    return None if refusal else design, replace(overlap, refusal=refusal)
 
 
 def _refusal(design: Design, overlap: Overlap, constant: bool) -> Refusal:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from momus.errors import UsageError
-from momus.inference.adjustment import BINS, Overlap, bin_codes, binned
+from momus.inference.adjustment import BINS, Column, Overlap, bin_codes, binned
 from momus.inference.design import Design
 from momus.inference.result import NAN, TestResult
 from momus.inference.samples import taken
 from momus.inference.testing import compare_one
-from momus.joint.axes import AxisRows, Covariate, covariate, few_resamples, units_of
+from momus.joint.axes import AxisRows, covariate, few_resamples, units_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -94,7 +94,7 @@ def adjusted_verdicts(
     tested = [axis for axis in axes if axis.critic not in names]
     rows = []
     for corpus in generated:
-        covariates = [covariate(name, axes, real, corpus) for name in dict.fromkeys(names)]
+        covariates = {name: covariate(name, axes, real, corpus) for name in names}
         units = units_of((real.prompts, corpus.prompts), (real.groups, corpus.groups))
         family = len(tested) * len(generated)
         rows += [adjusted(axis, covariates, (real.name, corpus.name), units, settings, family) for axis in tested]
@@ -103,7 +103,7 @@ def adjusted_verdicts(
 
 def adjusted(
     axis: AxisRows,
-    covariates: Sequence[Covariate],
+    covariates: Mapping[str, tuple[Column, Column]],
     names: tuple[str, str],
     units: tuple[Ints, Ints] | None = None,
     settings: Settings | None = None,
@@ -113,6 +113,8 @@ def adjusted(
 
     Parameters
     ----------
+    covariates
+        By name, a number or name of each real and each generated document; NaN or None where it is missing.
     names
         The real and the generated corpus, as the axis knows them.
     units
@@ -121,35 +123,32 @@ def adjusted(
         Number of tests whose p-values will be adjusted together.
     """
     settings = settings or Settings()
-    codes = bin_codes([c.real for c in covariates], [c.generated for c in covariates], BINS)
+    codes = bin_codes(*map(list, zip(*covariates.values(), strict=True)), BINS)
     # documents that have a score and all covariates: bool (n,) and (m,)
     real, generated = (axis.scored[name] & (code >= 0) for name, code in zip(names, codes, strict=True))
-    within = binned(_of_both(codes, real, generated), None if units is None else _of_both(units, real, generated))
+    of_units = None if units is None else _of_both(units, real, generated)
+    design, overlap = binned(_of_both(codes, real, generated), of_units)
     row = AdjustedRow(
         axis.critic,
         axis.name,
         axis.statistic.name,
         names[1],
-        tuple(c.name for c in covariates),
+        tuple(covariates),
         n_real=int(real.sum()),
         n_generated=int(generated.sum()),
-        overlap=within.overlap,
+        overlap=overlap,
         grouped=units is not None,
-        reason=within.overlap.refusal,
+        reason=overlap.refusal,
     )
     if min(row.n_real, row.n_generated) < 2:
         return replace(row, reason="few documents")
     # the same documents without bins, so that both differences are comparable; prompts would leave others out
-    whole = (
-        Design.documents(row.n_real, row.n_generated)
-        if units is None
-        else Design.clusters(*_of_both(units, real, generated))
-    )
+    whole = Design.documents(row.n_real, row.n_generated) if of_units is None else Design.clusters(*of_units)
     plain = _tested(axis, names, (real, generated), whole, settings, 1)
     row = replace(row, unadjusted=NAN if plain is None else plain.difference)
-    if within.design is None:
+    if design is None:
         return row
-    within_bins = _tested(axis, names, (real, generated), within.design, settings, family)
+    within_bins = _tested(axis, names, (real, generated), design, settings, family)
     if within_bins is None or plain is None:
         return replace(row, reason="not finite")
     return replace(

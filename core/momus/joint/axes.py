@@ -162,15 +162,6 @@ def _values(scores: Scores, rows: Any) -> Floats | None:
     return None
 
 
-@dataclass(frozen=True)
-class Covariate:
-    """One number or name per document of both texts; NaN or None where it is missing."""
-
-    name: str
-    real: Column
-    generated: Column
-
-
 def units_of(
     prompts: tuple[Sequence[str | None], Sequence[str | None]],
     groups: tuple[Sequence[str | None], Sequence[str | None]],
@@ -185,8 +176,12 @@ def units_of(
     return None if design.kind == "documents" else design.unit_numbers
 
 
-def covariate(name: str, axes: Sequence[AxisRows], real: Corpus, generated: Corpus) -> Covariate:
+def covariate(name: str, axes: Sequence[AxisRows], real: Corpus, generated: Corpus) -> tuple[Column, Column]:
     """Find a covariate by the name of a critic of documents, else by that of a metadata field.
+
+    Returns
+    -------
+    One number or name per document of both texts; NaN or None where it is missing.
 
     Raises
     ------
@@ -195,7 +190,7 @@ def covariate(name: str, axes: Sequence[AxisRows], real: Corpus, generated: Corp
     """
     for axis in axes:
         if axis.critic == name:
-            return Covariate(name, axis.values[real.name], axis.values[generated.name])
+            return axis.values[real.name], axis.values[generated.name]
     sides = [corpus.field(name) for corpus in (real, generated)]
     for corpus, side in zip((real, generated), sides, strict=True):
         if all(value is None for value in side):
@@ -208,8 +203,8 @@ def covariate(name: str, axes: Sequence[AxisRows], real: Corpus, generated: Corp
     numbers = [_numbers(side) for side in sides]
     # numbers in both texts or names in both: bins of one kind
     if numbers[0] is not None and numbers[1] is not None:
-        return Covariate(name, numbers[0], numbers[1])
-    return Covariate(name, sides[0], sides[1])
+        return numbers[0], numbers[1]
+    return sides[0], sides[1]
 
 
 def _numbers(side: Sequence[str | None]) -> Floats | None:

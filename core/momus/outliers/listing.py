@@ -152,7 +152,7 @@ def _listings(comparison: Results, rows: OutlierRows, top: int) -> Iterator[List
         odder = "odder" if result.oddity_unit else "less likely"
         real, texts = rows.of_real(result.name), _kept(result)
         typical = median_of(real)
-        unit = rows.unit(result)
+        unit = rows.measures[result.name].unit
         outliers: list[Outlier] = []
         scored, tied = {}, {}
         for corpus in rows.listed:

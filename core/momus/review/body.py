@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from momus.critic import RunningTextCritic
 from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.registry import load_critic
 from momus.critic.saved import reserved
-from momus.critic.scores import outlying_values
 from momus.engine.chosen import chosen_critics
 from momus.errors import FittingError, MomusError, UsageError
 from momus.estimator import clone
@@ -31,7 +30,7 @@ from momus.outliers.conformal import order_of, reference_of
 from momus.outliers.rows import Measure, rounded
 from momus.progress import Reporter, Silent
 from momus.review.stretches import stretch, word_counts
-from momus.review.yardstick import Sample, Weights, Yardstick, features_of
+from momus.review.yardstick import Lengths, Weights, Yardstick, features_of
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -121,7 +120,7 @@ class Body:
 
     def _yardstick(self, values: Sequence[Floats], words: Ints, corpus: Corpus) -> Yardstick:
         two_sided = [Measure.of_class(type(critic)).two_sided for critic in self.critics]
-        return Yardstick.of(_sample(values, words, corpus), two_sided, self.weights)
+        return Yardstick.of(values, words, named(corpus), two_sided, self.weights)
 
 
 def fit_body(
@@ -170,22 +169,22 @@ def fit_body(
     if models is None:
         return body
     with reporter.stage("weighing critics"):
-        return Body(body.name, sides, held, tables, body.fitted, _weights(body, texts[1][1]), left_out)
+        return replace(body, weights=_weights(body, texts[1][1]))
 
 
 def _weights(body: Body, models: Corpus) -> Weights:
     """Learn weights from the human reference and documents of models that no critic was fitted on."""
-    sample = _sample(body.values, body.words, body.held)
-    lengths, rows = sample.lengths(), reference_of(sample.order, sample.groups)
-    human = features_of([values[rows] for values in body.values], lengths, body.words[rows])
+    rows = reference_of(order_of(named(body.held)), body.held.groups)
+    values, of_human = [side[rows] for side in body.values], body.words[rows]
+    lengths = [Lengths.of(side, of_human) for side in values]
+    human = features_of(values, lengths, of_human)
     words = word_counts([document.text for document in models])
     return Weights.learn(human, features_of(body.scored(models), lengths, words))
 
 
-def _sample(values: Sequence[Floats], words: Ints, corpus: Corpus) -> Sample:
-    # whole groups are ordered, so that a large one does not come earlier
-    keys = [d.id if d.group is None else f"group {d.group}" for d in corpus]
-    return Sample(values, words, order_of(keys), corpus.groups if any(g is not None for g in corpus.groups) else ())
+def named(corpus: Corpus) -> list[tuple[str, str | None]]:
+    """Id and group of each document."""
+    return list(zip(corpus.ids, corpus.groups, strict=True))
 
 
 def _split(text: Corpus, seed: int) -> tuple[Corpus, Corpus]:
@@ -225,10 +224,7 @@ def _judges(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[
 def _values(critic: Critic[Any], corpus: Corpus) -> Floats:
     """What ranks documents under a critic, NaN where unscored: float64 (n,)."""
     scores = critic.score(corpus)
-    measure = Measure.of_class(type(critic))
-    oddity = scores.oddity if measure.has_oddity else None
-    values = outlying_values(scores.nll, scores.steps, oddity, measure.sequence)
-    return rounded(np.where(scores.scored, values, np.nan))
+    return rounded(np.where(scores.scored, scores.outlying(critic.sequence), np.nan))
 
 
 HELD_OUT = "held-out.parquet"
@@ -262,6 +258,7 @@ def save_body(body: Body, folder: Path, *, overwrite: bool = False) -> None:
             for critic, column in zip(critics, values.T, strict=True):
                 stack.enter_context(reserved(folder / side / critic.name, overwrite=overwrite))
                 columns[f"{side} {critic.name}"] = pa.array(column)
+        # all places were reserved before the first is written
         for side, critics in zip(SIDES, body.sides, strict=False):
             for critic in critics:
                 critic.save(folder / side / critic.name)
@@ -295,17 +292,10 @@ def load_body(folder: Path, *, trust: bool = False) -> Body:
             for side, of_side in zip(SIDES, names, strict=True)
             if of_side
         ]
-        kept = content["weights"]
-        weights = (
-            None
-            if kept is None
-            else Weights(
-                np.asarray(kept["mean"], dtype=np.float64),
-                np.asarray(kept["scale"], dtype=np.float64),
-                np.asarray(kept["weights"], dtype=np.float64),
-                float(kept["intercept"]),
-            )
-        )
+        weights = None
+        if (kept := content["weights"]) is not None:
+            arrays = {name: np.asarray(kept[name], dtype=np.float64) for name in ("mean", "scale", "weights")}
+            weights = Weights(**arrays, intercept=float(kept["intercept"]))
         name, fitted, left_out = str(content["name"]), int(content["fitted"]), dict(content["left_out"])
     except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:
         raise UsageError(

@@ -30,51 +30,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from momus.numeric.types import Bools, Floats, Ints
-from momus.outliers.conformal import Calibrated, reference_of
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Human documents that no critic was fitted on.
-
-    Attributes
-    ----------
-    values
-        What ranks them under the critics, NaN where unscored: (n, critics), once for each side that critics are
-        fitted on: human text, then that of models if there is any.
-    words
-        Number of words: (n,).
-    order, groups
-        See `momus.outliers.conformal.Calibrated.of`.
-    """
-
-    values: Sequence[Floats]
-    words: Ints
-    order: Ints
-    groups: Sequence[str | None] = ()
-
-    def lengths(self) -> list[Lengths]:
-        """How the values of each side depend on the length, by the reference."""
-        rows = reference_of(self.order, self.groups)
-        return [Lengths.of(values[rows], self.words[rows]) for values in self.values]
+from momus.outliers.conformal import Calibrated, order_of, reference_of
 
 
 @dataclass(frozen=True)
 class Judgement:
     """p-values of n documents: over all critics, (n,), and under each alone, (n, critics), 1 where it gives no value.
 
-    Attributes
-    ----------
-    small
-        Whether a value is odd because it is small, that is, too likely: bool (n, critics).
-    features
-        What they were judged by: (n, features).
+    ``small`` says whether a value is odd because it is small, that is, too likely: bool (n, critics).
     """
 
     p: Floats
     alone: Floats
     small: Bools
-    features: Floats
 
 
 @dataclass(frozen=True)
@@ -84,11 +52,12 @@ class Yardstick:
     Attributes
     ----------
     lengths
-        Of each side; see `Sample`.
+        How the values of each side that critics are fitted on depend on the length: human text, then that of models if
+        there is any.
     by_critic
         Calibrates each critic alone.
     combined
-        From features to one number: a `Distance`, or the `momus.review.yardstick.Weights` of a contrast.
+        From features to one number: a `Distance`, or the `Weights` of a contrast.
     overall
         Calibrates that number together with the largest surprise under one critic: what is a little odd on many axes
         is found by the first, a fault on one by the second.
@@ -101,28 +70,51 @@ class Yardstick:
 
     @classmethod
     def of(
-        cls, sample: Sample, two_sided: Sequence[bool], combined: Callable[[Floats], Floats] | None = None
+        cls,
+        values: Sequence[Floats],
+        words: Ints,
+        documents: Sequence[tuple[str, str | None]],
+        two_sided: Sequence[bool],
+        combined: Callable[[Floats], Floats] | None = None,
     ) -> Yardstick:
-        """Learn from human documents; by default, the distance is learned from them too."""
-        lengths, rows = sample.lengths(), reference_of(sample.order, sample.groups)
-        features = features_of(sample.values, lengths, sample.words)
-        combined = combined or Distance.learn(features[rows])
-        freed = lengths[0].freed(sample.values[0], sample.words)
-        by_critic = Calibrated.of(freed, two_sided, sample.order, sample.groups)
-        numbers = np.column_stack([combined(features), by_critic.judge(freed).surprise])
-        overall = Calibrated.of(numbers, [False, False], sample.order, sample.groups)
-        return cls(lengths, by_critic, combined, overall)
+        """Learn from human documents that no critic was fitted on; by default, the distance is learned from them too.
+
+        Parameters
+        ----------
+        values
+            What ranks them under the critics, NaN where unscored: (n, critics) for each side.
+        words
+            Number of words: (n,).
+        documents
+            Id and group of each.
+        """
+        order, groups = order_of(documents), [group for _, group in documents]
+        rows = reference_of(order, groups)
+        lengths = [Lengths.of(side[rows], words[rows]) for side in values]
+        combined = combined or Distance.learn(features_of(values, lengths, words)[rows])
+        by_critic = Calibrated.of(lengths[0].freed(values[0], words), two_sided, order, groups)
+        numbers = _numbers(values, words, lengths, by_critic, combined)
+        return cls(lengths, by_critic, combined, Calibrated.of(numbers, [False, False], order, groups))
 
     def judge(self, values: Sequence[Floats], words: Ints) -> Judgement:
         """Judge documents by their values, (n, critics) for each side, and their numbers of words, (n,)."""
-        freed = self.lengths[0].freed(values[0], words)
-        features = features_of(values, self.lengths, words)
-        n = len(self.by_critic) + 1
-        alone = np.where(np.isfinite(values[0]), self.by_critic.alone(freed) / n, 1.0)
-        numbers = np.column_stack([self.combined(features), self.by_critic.judge(freed).surprise])
-        p = self.overall.judge(numbers).ranks / n
-        unscored = ~np.isfinite(values[0]).any(axis=1)
-        return Judgement(np.where(unscored, 1.0, p), alone, freed < 0, features)
+        freed, n = self.lengths[0].freed(values[0], words), len(self.by_critic) + 1
+        known = np.isfinite(values[0])
+        numbers = _numbers(values, words, self.lengths, self.by_critic, self.combined)
+        p = np.where(known.any(axis=1), self.overall.judge(numbers).ranks / n, 1.0)
+        return Judgement(p, np.where(known, self.by_critic.alone(freed) / n, 1.0), freed < 0)
+
+
+def _numbers(
+    values: Sequence[Floats],
+    words: Ints,
+    lengths: Sequence[Lengths],
+    by_critic: Calibrated,
+    combined: Callable[[Floats], Floats],
+) -> Floats:
+    """The combined number of each document, and its largest surprise under one critic: (n, 2)."""
+    surprise = by_critic.judge(lengths[0].freed(values[0], words)).surprise
+    return np.column_stack([combined(features_of(values, lengths, words)), surprise])
 
 
 NORMAL = 0.6351814
@@ -217,13 +209,9 @@ class Weights:
         fitted.fit((features - mean) / scale, of_model)
         return cls(mean, scale, fitted.coef_[0], float(fitted.intercept_[0]))
 
-    def parts(self, features: Floats) -> Floats:
-        """What each feature adds to the log odds of text of a model, (n, features)."""
-        return np.asarray((features - self.mean) / self.scale * self.weights)
-
     def __call__(self, features: Floats) -> Floats:
         """The log odds that a document is text of a model, at equal shares of both: (n,)."""
-        return np.asarray(self.parts(features).sum(axis=1) + self.intercept)
+        return np.asarray(((features - self.mean) / self.scale * self.weights).sum(axis=1) + self.intercept)
 
 
 @dataclass(frozen=True)

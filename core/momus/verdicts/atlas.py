@@ -27,7 +27,7 @@ class Band:
         of what all measured bands of its kind say of that of this register, or of one that was not measured, and the
         interval in which 95 % of such bands lie (``benchmarks/validity/registers.py``).
     source
-        ``groups`` of the real text, or ``default``: the atlas.
+        ``groups`` of the real text, ``default``: the atlas, or ``own``: halves of a reference that is text of a model.
     groups
         Groups of human text that it was estimated from.
     register
@@ -39,7 +39,7 @@ class Band:
     value: float
     low: float
     high: float
-    source: Literal["groups", "default"] = "default"
+    source: Literal["groups", "default", "own"] = "default"
     groups: int = 0
     register: str = ""
     correlation: float = 0.0

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
@@ -38,7 +38,7 @@ LEAST_GROUPS = 8
 """Smallest number of groups of real text that a band is estimated from."""
 CELLS = 1 << 19
 """Pooled values that distances are computed of at a time."""
-OWN = "own"
+OWN: Literal["own"] = "own"
 """Source of the bands of verdicts whose reference is text of a model."""
 _BAND = 6
 """Number that keeps the random stream of the halves apart."""
@@ -82,17 +82,20 @@ class HumanBands:
         On the log scale for ratios and perplexities. None where groups are unknown, too few or too small, or do not
         differ, and for statistics that have no band.
         """
-        numbers = self._numbers
-        if numbers is None or not statistic.band:
+        if not statistic.band:
             return None
         if statistic.name not in self._known:
-            spread = self._estimated(statistic, rows, numbers)
-            # a spread of 0 would make every gap infinite; the atlas says more of people than that
-            usable = spread is not None and spread.groups >= LEAST_GROUPS and spread.value > 0
-            self._known[statistic.name] = spread if usable else None
+            self._known[statistic.name] = self.estimated(statistic, rows)
         return self._known[statistic.name]
 
-    def _estimated(self, s: Statistic, rows: Rows, numbers: Ints) -> Spread | None:
+    def estimated(self, s: Statistic, rows: Rows) -> Spread | None:
+        """What `of` gives of a statistic, which keeps it."""
+        spread = None if self._numbers is None else self._between_groups(s, rows, self._numbers)
+        # a spread of 0 would make every gap infinite; the atlas says more of people than that
+        usable = spread is not None and spread.groups >= LEAST_GROUPS and spread.value > 0
+        return spread if usable else None
+
+    def _between_groups(self, s: Statistic, rows: Rows, numbers: Ints) -> Spread | None:
         # rates have a formula for the chance within groups, which needs no halves and uses all documents
         if s.kind == "value" and s.prepare is None and isinstance(rows, np.ndarray) and rows.shape[1] == 2:
             if s.function is perplexity:
@@ -126,41 +129,24 @@ def with_bands(
     rows = real.test_rows() if statistics and bands is not None and real.n_scored else {}
     of_reference = bands is not None and bands.of_reference
     with_band = []
-    for v in verdicts:
-        s, band = statistics.get(v.statistic), None
+    for row in verdicts:
+        v, s, band = row, statistics.get(row.statistic), None
         if s is not None and bands is not None and s.rows in rows:
             spread = bands.of(s, rows[s.rows])
             band = None if spread is None else _band_of(v, spread, rows[s.rows], generated.test_rows().get(s.rows))
         if of_reference:
-            with_band.append(_with_own_band(v, band))
-            continue
-        if laws or (s is not None and s.band):
+            v = replace(v, band_source=OWN)
+            band = None if band is None else replace(band, source=OWN, correlation=0.0)
+        elif laws or (s is not None and s.band):
             # groups that are not seen to differ say little of people
             kind = "" if s is None or band is not None else kind_of(s)
             if band is None or not is_seen(band.value, band.low):
                 band = default_band(critic.name, v.statistic, kind, register) or band
-        with_band.append(
-            v
-            if band is None
-            else replace(
-                v,
-                band=band.value,
-                band_low=band.low,
-                band_high=band.high,
-                band_source=band.source,
-                band_groups=band.groups,
-                band_register=band.register,
-                band_correlation=band.correlation,
-            )
-        )
+        if band is not None:
+            described: dict[str, Any] = {f"band_{k}": x for k, x in vars(band).items() if k != "value"}
+            v = replace(v, band=band.value, **described)
+        with_band.append(v)
     return with_band
-
-
-def _with_own_band(v: Verdict, band: Band | None) -> Verdict:
-    """The verdict with the band of the reference itself, or with none."""
-    if band is None:
-        return replace(v, band_source=OWN)
-    return replace(v, band=band.value, band_low=band.low, band_high=band.high, band_source=OWN, band_groups=band.groups)
 
 
 def _band_of(v: Verdict, spread: Spread, real: Rows, generated: Rows | None) -> Band | None:

@@ -614,7 +614,7 @@ def test_rows_of_chance_are_the_shares_of_both_texts_with_signed_influences(stat
 
 def test_comparisons_within_bins_are_refused_at_their_limits():
     def refusal(real, generated):
-        return binned((np.asarray(real), np.asarray(generated))).overlap.refusal
+        return binned((np.asarray(real), np.asarray(generated)))[1].refusal
 
     assert refusal([0] * 10 + [1] * 10, [0] * 10 + [1] * 10) == "", "20 documents"
     assert refusal([0] * 10 + [1] * 9, [0] * 10 + [1] * 10) == "few documents"
@@ -623,9 +623,9 @@ def test_comparisons_within_bins_are_refused_at_their_limits():
     assert refusal([0] * 30, [1] * 30) == "no overlap"
     for shared, said in ((25, ""), (24, "little overlap")):
         assert refusal([0] * shared + [1] * (100 - shared), [0] * shared + [2] * (100 - shared)) == said
-    found = binned((np.array([-1, 0, 0, 1] * 10), np.array([0, 1, 1, -1, 2] * 10)))
-    assert found.overlap.bins == 2
-    assert (found.overlap.left_out_real, found.overlap.left_out_generated) == (10, 20)
+    _, overlap = binned((np.array([-1, 0, 0, 1] * 10), np.array([0, 1, 1, -1, 2] * 10)))
+    assert overlap.bins == 2
+    assert (overlap.left_out_real, overlap.left_out_generated) == (10, 20)
     # Σ 2rg/(r+g) over bins of what all documents in one bin would give
     expected = (2 * 20 * 10 / 30 + 2 * 10 * 20 / 30) / (2 * 30 * 40 / 70)
-    assert found.overlap.share == pytest.approx(expected)
+    assert overlap.share == pytest.approx(expected)
