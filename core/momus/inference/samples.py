@@ -46,9 +46,22 @@ class Samples:
 
     @classmethod
     def of(cls, real: Rows, generated: Rows, design: Design) -> Samples:
-        """From the rows of all documents of both texts, of which the design may leave some out."""
+        """From the rows of all documents of both texts, of which the design may leave some out.
+
+        Raises
+        ------
+        ValueError
+            A side has no document, or the design is of other numbers of documents.
+        """
         if design.rows is not None:
             real, generated = taken(real, design.rows[0]), taken(generated, design.rows[1])
+        sizes = real.shape[0], generated.shape[0]
+        if not all(sizes):
+            raise ValueError("each side needs at least one document")
+        if (design.n_real, design.n_generated) != sizes:
+            raise ValueError(
+                f"the design is of {design.n_real} and {design.n_generated} documents, the rows of {sizes}"
+            )
         return cls(Tables.of(real, generated), design)
 
     def _by_unit(self) -> Rows:

@@ -17,7 +17,7 @@ from momus.inference.multipliers import chance_distance
 from momus.inference.outcome import Question, outcome
 from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, Nulls
 from momus.inference.result import TestResult
-from momus.inference.samples import NARROW, Rows, Samples, Tables, taken
+from momus.inference.samples import NARROW, Rows, Samples
 from momus.inference.selection import effective_number
 from momus.inference.weights import CHUNK
 from momus.numeric.types import Floats
@@ -102,7 +102,7 @@ def compare_rows(
     # the keys of the family are tested together, each other one by itself
     for batch in [[k for k in keys if k in decisive], *([k] for k in keys if k not in decisive)]:
         chosen = [i for i, s in enumerate(statistics) if s.rows in batch]
-        of_key = {key: _samples(real[key], generated[key], key, design, (designs or {}).get(key)) for key in batch}
+        of_key = {key: _samples(real[key], generated[key], (designs or {}).get(key) or design) for key in batch}
         contrasts = [contrast_of(statistics[i], of_key[statistics[i].rows]) for i in chosen]
         questions, errors = {}, {}
         for key, samples in of_key.items():
@@ -138,22 +138,9 @@ def compare_one(statistic: Statistic, real: Rows, generated: Rows, **options: An
     return compare_rows([statistic], {statistic.rows: real}, {statistic.rows: generated}, **options)[0]
 
 
-def _samples(real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None) -> Samples:
-    """The rows of the documents that take part in the test under a key, or of the units of another design."""
-    design = other or design
-    if design is not None and design.rows is not None:
-        real, generated = taken(real, design.rows[0]), taken(generated, design.rows[1])
-    tables = Tables.of(real, generated)
-    sizes = tables.real.shape[0], tables.generated.shape[0]
-    if not all(sizes):
-        raise ValueError("each side needs at least one document")
-    design = design or Design.documents(*sizes)
-    if (design.n_real, design.n_generated) != sizes:
-        raise ValueError(
-            f"the design is of {design.n_real} and {design.n_generated} documents, rows {key!r} of {sizes[0]} and "
-            f"{sizes[1]}"
-        )
-    return Samples(tables, design)
+def _samples(real: Rows, generated: Rows, design: Design | None) -> Samples:
+    """The rows of the documents that take part in a test; without a design, every document is a unit."""
+    return Samples.of(real, generated, design or Design.documents(real.shape[0], generated.shape[0]))
 
 
 def _signed(contrasts: Sequence[Contrast], signed: bool) -> list[int]:
@@ -215,7 +202,7 @@ def axis_test(
     of_key: dict[str, Samples] = {}
     try:
         for key in dict.fromkeys(s.rows for s in statistics):
-            of_key[key] = _samples(real[key], generated[key], key, design, None)
+            of_key[key] = _samples(real[key], generated[key], design)
         contrasts = [contrast_of(s, of_key[s.rows]) for s in statistics]
     except ValueError:  # a statistic is not finite
         return float("nan"), first, float("nan")

@@ -73,15 +73,8 @@ def untested(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method
 
 
 def _without_test(method: Method, reason: str) -> Method:
-    return Method(
-        family=method.family,
-        design=method.design,
-        units_real=method.units_real,
-        units_generated=method.units_generated,
-        grouped=method.grouped,
-        rows=method.rows,
-        reason=reason,
-    )
+    kept = {name: getattr(method, name) for name in ("family", "design", "grouped", "rows")}
+    return Method(**kept, units_real=method.units_real, units_generated=method.units_generated, reason=reason)
 
 
 def apart(contrast: Contrast, samples: Samples, p: float, effect: float, levels: tuple[float, float]) -> dict[str, Any]:

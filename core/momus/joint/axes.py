@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +19,6 @@ from momus.critic.rows import aligned, place, same_entries
 from momus.critic.scores import LATENT_NLL, LATENT_PPL, Scores
 from momus.errors import UsageError
 from momus.evidence import Axis, Chart, Series, Wording
-from momus.inference.adjustment import Column
 from momus.inference.matching import design_of
 from momus.inference.samples import Rows
 from momus.numeric.types import Bools, Floats, Ints
@@ -30,6 +29,9 @@ from momus.verdicts.statistics import NLL, PPL, all_statistics, shown_statistic
 if TYPE_CHECKING:
     from momus.critic import Critic
     from momus.critic.scores import Scores
+
+Column: TypeAlias = Floats | Sequence[str | None]
+"""A covariate of each document, (n,): numbers (NaN: missing), or names (None: missing)."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from momus.critic.statistic import Statistic, mean
 from momus.evidence import Wording
 from momus.inference.matching import design_of
 from momus.inference.multiplicity import holm
+from momus.inference.weights import lowest
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import NLL, tested_statistics
@@ -133,14 +134,8 @@ def _mean_by(numbers: Ints, values: Floats, size: int) -> Floats:
 
 def shuffled(slices: tuple[Ints, Ints], seed: int, chunk: int, size: int) -> Floats:
     """Random labels of cells within slices, 1 for real: (cells of both texts, size)."""
-    both, real = np.concatenate(slices), np.arange(sum(map(len, slices))) < len(slices[0])
-    # the labels in the order of slices, given to cells in the order of slice, then of a random key
-    in_order = real[np.lexsort((~real, both))].astype(np.float64)
-    keys = np.random.default_rng([seed, _SHUFFLES, chunk]).random((len(both), size))
-    labels = np.empty(keys.shape)
-    order = np.argsort(both[:, None] + keys, axis=0)  # keys are in [0, 1), so slices never mix
-    np.put_along_axis(labels, order, np.broadcast_to(in_order[:, None], keys.shape), axis=0)
-    return labels
+    both, rng = np.concatenate(slices), np.random.default_rng([seed, _SHUFFLES, chunk])
+    return lowest(rng.random((len(both), size)), both, len(slices[0])).astype(np.float64)
 
 
 @dataclass(frozen=True)

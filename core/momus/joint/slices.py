@@ -18,7 +18,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.evidence import Wording
-from momus.inference.adjustment import quantile_codes
+from momus.joint.adjusted import quantile_codes
 from momus.numeric.types import Floats, Ints
 from momus.reading import ReadingOptions
 from momus.text.corpus import Corpus

@@ -5,8 +5,6 @@ One algorithm in two arithmetics: on probabilities, which is fast, and on their 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 import numpy as np
 from scipy.special import logsumexp
 
@@ -47,7 +45,7 @@ def forward_backward(
     >>> float(np.round(np.exp(log_z[0]), 6))
     0.5
     """
-    arithmetic = _Logarithms() if log else _Probabilities()
+    arithmetic: _Logarithms | _Probabilities = _Logarithms() if log else _Probabilities()
     ending = np.full(len(start), arithmetic.one) if end is None else end
     lengths = np.diff(offsets)
     # longest first: the sequences that still have a step m are then the first running[m], and no mask is needed
@@ -78,29 +76,9 @@ def forward_backward(
     return forward, backward, log_evidence
 
 
-class _Arithmetic(ABC):
-    """Products, sums over states, and normalisation of messages (rows, K)."""
+class _Probabilities:
+    """Products, sums over states, and normalisation of messages (rows, K), with the logarithms of their sums."""
 
-    one: float
-
-    @abstractmethod
-    def times(self, a: Floats, b: Floats) -> Floats:
-        """Products, element by element."""
-
-    @abstractmethod
-    def through(self, message: Floats, move: Floats) -> Floats:
-        """Σ_j message_j move_jk, (rows, K)."""
-
-    @abstractmethod
-    def log_dot(self, message: Floats, weights: Floats) -> Floats:
-        """log Σ_k message_k weights_k, (rows,)."""
-
-    @abstractmethod
-    def normalised(self, message: Floats) -> tuple[Floats, Floats]:
-        """Rows divided by their sums, and the logarithms of these."""
-
-
-class _Probabilities(_Arithmetic):
     one = 1.0
 
     def times(self, a: Floats, b: Floats) -> Floats:
@@ -117,7 +95,9 @@ class _Probabilities(_Arithmetic):
         return message / total[:, None], np.log(total)
 
 
-class _Logarithms(_Arithmetic):
+class _Logarithms:
+    """`_Probabilities` of logarithms."""
+
     one = 0.0
 
     def times(self, a: Floats, b: Floats) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 
 from momus.critic.tools import adapter_names, resource
 from momus.errors import UsageError
-from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of, ranges_of
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
 from momus.plugins import ADAPTERS, load_plugin
 
@@ -51,16 +51,6 @@ class Sequences(Ragged):
     def __getitem__(self, i: int) -> Ints:
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
-    @property
-    def owners(self) -> Ints:
-        """int64 array (N,): the number of each token's sequence."""
-        return owners_of(self.offsets)
-
-    @property
-    def places(self) -> Ints:
-        """int64 array (N,): the position of each token in its sequence, from 0."""
-        return places_of(self.offsets)
-
     def take(self, rows: Ints) -> Sequences:
         """Select sequences, in the order of ``rows``.
 
@@ -77,7 +67,7 @@ class Sequences(Ragged):
         out = np.full((len(self), width), fill, dtype=np.int64)
         shift = (width - self.lengths) if left else np.zeros(len(self), dtype=np.int64)
         # all tokens at once: row, column and id, (N,) each
-        out[self.owners, self.places + np.repeat(shift, self.lengths)] = self.ids
+        out[self.documents, places_of(self.offsets) + np.repeat(shift, self.lengths)] = self.ids
         return out
 
     def joined(self, other: Sequences) -> Sequences:

@@ -4,15 +4,20 @@ A difference of two corpora has no scale. The band is the distance that 95 % of 
 exceed: of means and other values 1.96 √2 τ, where τ is their standard deviation between authors without the chance of
 documents; of distances the 95 % quantile, less chance (`momus.inference.spread`). It is a property of people: more
 authors, or more documents of each, make it more certain and not smaller. Where real text does not say who wrote what,
-the band comes from the atlas, in which it was measured on other texts (`momus.verdicts.atlas`).
+the band comes from the atlas, in which it was measured on other texts.
+
+The atlas is ``atlas.json``: how far human authors lie apart, measured once on collections with groups. It holds figures
+alone, no text; ``benchmarks/validity/atlas.py`` measures them.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -20,14 +25,14 @@ from scipy import sparse
 
 from momus.critic import Counted, Rows, RunningTextCritic, Statistic
 from momus.critic.scores import Scores
-from momus.critic.statistic import jensen_shannon, mean, perplexity
+from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, mean, perplexity, supremum, total_variation
+from momus.errors import UsageError
 from momus.inference.intervals import hedges_factor
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.samples import NARROW, sums_by
 from momus.inference.samples import Rows as Table
 from momus.inference.spread import PAIR, Form, Halves, Spread, is_seen, of_distances, of_ratios, of_values
 from momus.numeric.types import Floats, Ints
-from momus.verdicts.atlas import Band, default_band, kind_of
 from momus.verdicts.statistics import all_statistics
 from momus.verdicts.verdict import Verdict
 
@@ -207,3 +212,89 @@ def values_of_sums(s: Statistic, sums: Table) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             values.append(np.asarray(s.function(side if s.prepare is None else s.prepare(side)), dtype=np.float64))
     return np.concatenate(values)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A human band, in units of the effect.
+
+    Attributes
+    ----------
+    value, low, high
+        The effect that 95 % of pairs of human authors do not exceed, and its 95 % interval. Of a default: the median
+        of what all measured bands of its kind say of that of this register, or of one that was not measured, and the
+        interval in which 95 % of such bands lie (``benchmarks/validity/registers.py``).
+    source
+        ``groups`` of the real text, ``default``: the atlas, or ``own``: halves of a reference that is text of a model.
+    groups
+        Groups of human text that it was estimated from.
+    register
+        The row of the atlas; empty for ``groups``.
+    correlation
+        Of the errors of the effect and of the band, to which the same groups contribute.
+    """
+
+    value: float
+    low: float
+    high: float
+    source: Literal["groups", "default", "own"] = "default"
+    groups: int = 0
+    register: str = ""
+    correlation: float = 0.0
+
+
+DISTANCES = {
+    total_variation: "total variation",
+    kolmogorov_smirnov: "Kolmogorov-Smirnov",
+    supremum: "supremum",
+    jensen_shannon: "Jensen-Shannon",
+}
+
+
+def kind_of(statistic: Statistic) -> str:
+    """The kind of effect whose bands may be compared between statistics; empty if they may not.
+
+    >>> kind_of(Statistic("tvd", "x", "distance", total_variation))
+    'total variation'
+    """
+    if statistic.kind == "distance":
+        return DISTANCES.get(statistic.function, "") if statistic.prepare is None else ""
+    return "" if statistic.effect == "difference" else statistic.effect
+
+
+@cache
+def atlas() -> dict[str, Any]:
+    """The content of ``atlas.json``: registers, bands by critic and statistic, and bands by kind of effect."""
+    content: dict[str, Any] = json.loads(files("momus.verdicts").joinpath("atlas.json").read_text(encoding="utf-8"))
+    return content
+
+
+def check_register(register: str) -> None:
+    """Raise `UsageError` unless the register is empty or one of the atlas."""
+    known = atlas()["registers"]
+    if register and register not in known:
+        raise UsageError(f"no register {register!r} in the atlas of human bands", hint=f"choose {', '.join(known)}")
+
+
+def default_band(critic: str, statistic: str, kind: str = "", register: str = "") -> Band | None:
+    """The band that other human texts have on a statistic, in units of its effect; None if the atlas has none.
+
+    Parameters
+    ----------
+    kind
+        See `kind_of`: for a statistic that was not measured, what those of its kind say.
+    register
+        The kind of text; empty for one that was not measured.
+
+    >>> band = default_band("unigram", "tvd", register="novels")
+    >>> band.source, band.register, band.low < band.value < band.high
+    ('default', 'novels', True)
+    """
+    content = atlas()
+    rows = content["bands"].get(critic, {}).get(statistic) or content["kinds"].get(kind, {})
+    if not rows:
+        return None
+    known = register if register in rows else ""
+    value, low, high, groups = rows[known]
+    others = ", ".join(r for r in rows if r) or "other statistics"
+    return Band(value, low, high, "default", groups, known or f"predicted from {others}")

@@ -155,7 +155,8 @@ def compare_law(
     texts, by_group = _grouped(law, real, generated)
     tokens = min(map(len, texts))
     for text, name in zip(texts, ("real", "generated"), strict=True):
-        check_length(law, len(text), name)
+        if reason := too_short(name, len(text), law.minimum):
+            raise MomusError(reason)
     groups = law.groups
     documents = [0 if text.ends is None else len(text.ends) for text in (real, generated)]
     if min(documents) >= FEWEST_DOCUMENTS:
@@ -216,19 +217,6 @@ def _result(
     return TestResult(law.name, **values, method=method)
 
 
-def check_length(law: Law, tokens: int, name: str) -> None:
-    """Check that a text is long enough for a law and its standard error, see `momus.laws.law.too_short`.
-
-    Raises
-    ------
-    MomusError
-        It is too short.
-    """
-    reason = too_short(name, tokens, law.minimum)
-    if reason:
-        raise MomusError(reason)
-
-
 def _grouped(
     law: Law, real: RunningText, generated: RunningText
 ) -> tuple[tuple[RunningText, RunningText], tuple[bool, bool]]:
@@ -244,7 +232,7 @@ def _grouped(
 
 def _check_rest(law: Law, text: RunningText, groups: int, name: str, by_group: bool) -> None:
     """Check that a text without its longest group is long enough."""
-    # equal pieces are checked by `check_length`; groups may differ much in length
+    # equal pieces are long enough by `too_short`; groups may differ much in length
     longest = max(map(len, text.by_group(groups, law.align))) if by_group else 0
     if len(text) - longest < law.minimum:
         raise MomusError(

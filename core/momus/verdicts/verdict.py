@@ -80,7 +80,7 @@ class Verdict:
         (`momus.verdicts.band`). None where it is not known.
     band_source, band_groups, band_register
         Whether it was estimated from the ``groups`` of the real text or is a ``default``; from how many groups; and
-        the row of the atlas that a default is (`momus.verdicts.atlas`).
+        the row of the atlas that a default is (`momus.verdicts.band`).
     band_correlation
         Correlation of the errors of the effect and of the band, to which the same groups contribute.
     p, p_adjusted, q

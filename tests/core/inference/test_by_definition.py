@@ -10,7 +10,6 @@ from scipy import optimize, stats
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, Method, compare_rows
-from momus.inference.adjustment import binned
 from momus.inference.contrast import contrast_of
 from momus.inference.influence import Errors, _deviation, cross_fitted, distance_error, tvd_witness
 from momus.inference.intervals import NONE, detectable_difference, hedges_factor, of_effect
@@ -34,6 +33,7 @@ from momus.inference.spread import (
 from momus.inference.studentised import Difference, Ratio
 from momus.inference.weights import all_labels, multiplicities, random_labels
 from momus.inference.without_variance import share_units
+from momus.joint.adjusted import binned
 
 TVD = Statistic("tvd", "x", "distance", total_variation)
 MEAN = Statistic("mean", "x", "value", mean)

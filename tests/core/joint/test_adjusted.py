@@ -11,8 +11,7 @@ from scipy import sparse
 from momus import Corpus, MomusError
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
-from momus.inference.adjustment import bin_codes, binned, quantile_codes
-from momus.joint.adjusted import adjusted, adjusted_verdicts
+from momus.joint.adjusted import adjusted, adjusted_verdicts, bin_codes, binned, quantile_codes
 from momus.joint.axes import AxisRows, covariate, units_of
 from momus.text.documents import Document
 from momus.verdicts.settings import Settings

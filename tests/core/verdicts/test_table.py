@@ -13,8 +13,7 @@ from momus.inference import Method
 from momus.inference.result import TestResult
 from momus.inference.spread import PAIR, Spread
 from momus.laws.law import LEAST_GROUPS, Jackknifed, Law
-from momus.verdicts.atlas import atlas, default_band
-from momus.verdicts.band import _band_of
+from momus.verdicts.band import _band_of, atlas, default_band
 from momus.verdicts.running_text import _blocks_of_groups, _test_blocks, _welch, compare_law, of_axis
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import (
