@@ -17,6 +17,7 @@ from scipy import sparse
 
 from momus.critic import Counted, Rows, Statistic
 from momus.critic.scores import Scores
+from momus.inference.matching import unit_keys
 from momus.inference.spread import PAIR, Spread
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.band import HumanBands, between_sums, form_of, values_of_sums
@@ -60,11 +61,8 @@ class OwnBands(HumanBands):
     @property
     def units(self) -> Ints:
         """The unit of each document, (n,): its group, else its prompt, else itself."""
-        groups = list(self.groups) or [None] * len(self.prompts)
-        pairs = enumerate(zip(groups, self.prompts, strict=True))
-        # with its kind: a group and a prompt may have one name
-        keys = [f"group {g}" if g else f"prompt {p}" if p else f"document {i}" for i, (g, p) in pairs]
-        return np.unique(np.asarray(keys, dtype=object), return_inverse=True)[1].astype(np.int64)
+        keys = unit_keys(self.groups or [None] * len(self.prompts), self.prompts, "document")
+        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
     def sides(self, halves: int = HALVES) -> Floats:
         """Which documents are in the first half, 0 or 1: (halves, n)."""

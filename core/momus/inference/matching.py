@@ -12,7 +12,7 @@ Units of several corpora are resampled together (`pools_of`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -93,9 +93,9 @@ def design_of(
     if grouped and paired is not False:
         shared = _matched(of_group[0], of_group[1], None, names)
         if shared is not None and shared.units[0] >= FEWEST_GROUPS:
-            keys = [_units(g, [None] * len(g), side) for g, side in zip(of_group, "rg", strict=True)]
+            keys = [unit_keys(g, [None] * len(g), side) for g, side in zip(of_group, "rg", strict=True)]
             return Design.prompts(*_coded(*keys)).grouped(*_coded(*keys))
-    keys = [_units(group, prompt, side) for group, prompt, side in zip(of_group, sides, "rg", strict=True)]
+    keys = [unit_keys(group, prompt, side) for group, prompt, side in zip(of_group, sides, "rg", strict=True)]
     if all(len(set(k)) == len(k) for k in keys):
         return Design.documents(len(real), len(generated))
     return Design.clusters(*(np.unique(k, return_inverse=True)[1] for k in keys))
@@ -121,7 +121,7 @@ def _matched(real: Names, generated: Names, paired: bool | None, names: tuple[st
         pairs = _pairs(real, generated, common)
         return replace(Design.pairs(pairs), left_out=(len(real) - len(pairs), len(generated) - len(pairs)))
     # documents without a prompt get keys that the other side lacks
-    keys = [_units([None] * len(side), side, name) for side, name in ((real, "r"), (generated, "g"))]
+    keys = [unit_keys([None] * len(side), side, name) for side, name in ((real, "r"), (generated, "g"))]
     return Design.prompts(*_coded(*keys))
 
 
@@ -133,14 +133,20 @@ def _pairs(real: Names, generated: Names, common: set[str]) -> Ints:
 
 def _shared_codes(groups: list[list[str | None]], prompts: tuple[Names, Names]) -> tuple[Ints, Ints]:
     """A number for the group of each document; the group of a prompt is that of its first document with a group."""
+    of_prompt = _groups_of_prompts(groups, prompts)
+    # documents that take part have a prompt
+    keys = [[f"group {of_prompt[p]}" if p in of_prompt else f"prompt {p}" for p in asked] for asked in prompts]
+    return _coded(*(np.array(k, dtype=object) for k in keys))
+
+
+def _groups_of_prompts(groups: Iterable[Names], prompts: Iterable[Names]) -> dict[str, str]:
+    """The group of each prompt: that of the first document of several texts that has both."""
     of_prompt: dict[str, str] = {}
     for side, asked in zip(groups, prompts, strict=True):
         for group, prompt in zip(side, asked, strict=True):
             if group is not None and prompt is not None:
                 of_prompt.setdefault(prompt, group)
-    # documents that take part have a prompt
-    keys = [[f"group {of_prompt[p]}" if p in of_prompt else f"prompt {p}" for p in asked] for asked in prompts]
-    return _coded(*(np.array(k, dtype=object) for k in keys))
+    return of_prompt
 
 
 def _coded(real: Keys, generated: Keys) -> tuple[Ints, Ints]:
@@ -149,7 +155,7 @@ def _coded(real: Keys, generated: Keys) -> tuple[Ints, Ints]:
     return codes[: len(real)], codes[len(real) :]
 
 
-def _units(groups: list[str | None], prompts: Names, side: str) -> Keys:
+def unit_keys(groups: Names, prompts: Names, side: str) -> Keys:
     """A key for each document: its group, else its prompt, else one that no other document has."""
     keys = [
         f"group {g}" if g is not None else (f"prompt {p}" if p is not None else f"{side} {i}")
@@ -224,7 +230,7 @@ def blocks_of(units: int, size: int, seed: int, side: int) -> Ints:
     return number
 
 
-def of_units(design: Design) -> Design:
+def ofunit_keys(design: Design) -> Design:
     """The same test on rows that were summed by unit, with their weights: documents, or pairs of units.
 
     For designs whose units are relabelled whole: clusters, pairs, and groups of prompts.
@@ -289,11 +295,7 @@ def pools_of(prompts: Mapping[str, Names], groups: Mapping[str, Names] | None = 
     """
     groups = groups or {}
     of_group = {c: list(groups.get(c) or [None] * len(names)) for c, names in prompts.items()}
-    group_of_prompt: dict[str, str] = {}
-    for corpus, names in prompts.items():
-        for prompt, group in zip(names, of_group[corpus], strict=True):
-            if prompt is not None and group is not None:
-                group_of_prompt.setdefault(prompt, group)
+    group_of_prompt = _groups_of_prompts(of_group.values(), prompts.values())
     number: dict[tuple[str, ...], int] = {}
     codes: dict[str, int] = {}
     units, asked = {}, {}

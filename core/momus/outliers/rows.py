@@ -164,13 +164,9 @@ class OutlierRows:
         """Ids of the documents of a corpus, and their values, NaN where unscored: float64 (n, critics)."""
         rows = self.frame[self.frame["corpus"] == corpus]
         ids = list(dict.fromkeys(rows["id"]))
-        place = {id: i for i, id in enumerate(ids)}
         # by id, as critics may lack rows of some documents
-        values = np.full((len(ids), len(self.results)), np.nan)
-        for k, result in enumerate(self.results):
-            of_critic = rows[rows["critic"] == result.name]
-            values[[place[id] for id in of_critic["id"]], k] = of_critic["value"]
-        return ids, values
+        columns = [rows[rows["critic"] == r.name].set_index("id")["value"].reindex(ids) for r in self.results]
+        return ids, np.column_stack([column.to_numpy(dtype=np.float64) for column in columns])
 
     def groups(self, corpus: str) -> list[str | None]:
         """The groups of the documents of `table`; empty if none has one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Self
 
@@ -59,14 +58,6 @@ class NGramText(NGramModel):
         self._index = {w: i for i, w in enumerate(self.vocabulary)}
         self._set_size(len(self.vocabulary) + self.unknown)
         return self._build(np.asarray(keys, dtype=np.int64), np.asarray(counts, dtype=np.int64))
-
-    @property
-    def identity(self) -> str:
-        """A hash of the vocabulary and the counts."""
-        digest = hashlib.sha256("\n".join(self.vocabulary).encode("utf-8", "surrogatepass"))
-        for array in self.counted:
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()[:16]
 
     def encode(self, texts: Sequence[str]) -> Sequences:
         """Return the word numbers of texts.
