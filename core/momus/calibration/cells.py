@@ -129,7 +129,8 @@ class LawJudge:
             result = compare_law(self._law, a, b, 0.95, relabellings=self._relabellings)
         except (MomusError, ValueError):  # a text does not determine the law
             return float("nan"), self.statistic, float("nan")
-        return result.p, self.statistic, result.difference
+        p, difference = (np.nan if x is None else x for x in (result.p, result.difference))
+        return p, self.statistic, difference
 
 
 def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> RunningText:

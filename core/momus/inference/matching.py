@@ -230,7 +230,7 @@ def blocks_of(units: int, size: int, seed: int, side: int) -> Ints:
     return number
 
 
-def ofunit_keys(design: Design) -> Design:
+def of_units(design: Design) -> Design:
     """The same test on rows that were summed by unit, with their weights: documents, or pairs of units.
 
     For designs whose units are relabelled whole: clusters, pairs, and groups of prompts.

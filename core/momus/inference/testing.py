@@ -125,7 +125,7 @@ def compare_rows(
                 kept = nulls.noise.get((id(c.samples), c.signed))
                 tested[k] = outcome(c, c.samples, null, nulls.exact, kept, errors[key], questions[key])
                 drawn[k] = null
-        with_p = [k for k in together if tested[k].p == tested[k].p]
+        with_p = [k for k in together if tested[k].p is not None]
         # a member whose outcome has no p is no part of the family; the test of the others is computed again
         known = nulls.test if len(with_p) == len(together) > 1 else None
         tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p}, headline, known)
@@ -155,7 +155,7 @@ def _of_family(
         return {}
     contrasts, nulls, results = zip(*members.values(), strict=True)
     test = known or family_test(contrasts, nulls, results[0].method.exact, headline)
-    p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p for r in results])
+    p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p or 0.0 for r in results])
     number = effective_number(np.column_stack(nulls), np.array([c.statistic.kind == "distance" for c in contrasts]))
     return {
         key: replace(r, p_axis=float(p.min()), p_in_axis=float(p_row), method=replace(r.method, independent=number))

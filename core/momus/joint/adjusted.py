@@ -17,7 +17,7 @@ from momus.inference.intervals import effective_n
 from momus.inference.result import NAN, TestResult
 from momus.inference.samples import taken
 from momus.inference.testing import compare_one
-from momus.joint.axes import AxisRows, Column, covariate, few_resamples, units_of
+from momus.joint.axes import AxisRows, Column, covariate, units_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings
@@ -149,7 +149,7 @@ def adjusted(
     # the same documents without bins, so that both differences are comparable; prompts would leave others out
     whole = Design.documents(row.n_real, row.n_generated) if of_units is None else Design.clusters(*of_units)
     plain = _tested(axis, names, (real, generated), whole, settings, 1)
-    row = replace(row, unadjusted=NAN if plain is None else plain.difference)
+    row = replace(row, unadjusted=_number(plain and plain.difference))
     if design is None:
         return row
     within_bins = _tested(axis, names, (real, generated), design, settings, family)
@@ -157,12 +157,16 @@ def adjusted(
         return replace(row, reason="not finite")
     return replace(
         row,
-        difference=within_bins.difference,
-        low=within_bins.low,
-        high=within_bins.high,
-        p=within_bins.p,
+        difference=_number(within_bins.difference),
+        low=_number(within_bins.low),
+        high=_number(within_bins.high),
+        p=_number(within_bins.p),
         permutations=within_bins.method.permutations,
     )
+
+
+def _number(value: float | None) -> float:
+    return NAN if value is None else value
 
 
 def _of_both(codes: tuple[Ints, Ints], real: Bools, generated: Bools) -> tuple[Ints, Ints]:
@@ -175,7 +179,17 @@ def _tested(
     """The test of these documents under a design; None if the statistic is not finite."""
     real, generated = (taken(axis.rows[n], np.flatnonzero(m)) for n, m in zip(names, masks, strict=True))
     try:
-        return compare_one(axis.statistic, real, generated, design=design, family=family, **few_resamples(settings))
+        return compare_one(
+            axis.statistic,
+            real,
+            generated,
+            design=design,
+            family=family,
+            permutations=settings.permutations,
+            resamples=min(settings.resamples, RESAMPLES),
+            confidence=settings.confidence,
+            seed=settings.seed,
+        )
     # rows of a statistic that does not exist for these documents: a counted outcome, `not finite`
     except ValueError:
         return None
@@ -183,6 +197,8 @@ def _tested(
 
 BINS = 20
 """Quantile bins of one covariate."""
+RESAMPLES = 199
+"""Most resamples of a standard error."""
 CELLS = 30
 """Cells of the cross product of several covariates."""
 PER_BIN = 5

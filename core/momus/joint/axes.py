@@ -23,7 +23,6 @@ from momus.inference.matching import design_of
 from momus.inference.samples import Rows
 from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
-from momus.verdicts.settings import Settings
 from momus.verdicts.statistics import NLL, PPL, all_statistics, shown_statistic
 
 if TYPE_CHECKING:
@@ -215,16 +214,6 @@ def _numbers(side: Sequence[str | None]) -> Floats | None:
         return np.array([np.nan if value is None else float(value) for value in side])
     except ValueError:
         return None
-
-
-def few_resamples(settings: Settings) -> dict[str, Any]:
-    """What a test by itself takes of settings, with at most 199 resamples."""
-    return {
-        "permutations": settings.permutations,
-        "resamples": min(settings.resamples, 199),
-        "confidence": settings.confidence,
-        "seed": settings.seed,
-    }
 
 
 NAME = "distribution"

@@ -86,6 +86,12 @@ class AxisPlan:
         one, other = (math.ceil((self.factor if factor is None else factor) * n - 1e-9) for n in self.pilot.n)
         return one, other
 
+    def units(self) -> tuple[int, int]:
+        """Units (prompts, clusters) of both texts that are needed, at the pilot's documents per unit."""
+        assert self.pilot is not None
+        one, other = (math.ceil(self.factor * n - 1e-9) for n in self.pilot.units)
+        return one, other
+
 
 def power_at(pilot: Pilot, factor: float, difference: float, level: float) -> float:
     """Power to detect a difference with ``factor`` times the documents of the pilot.

@@ -59,8 +59,8 @@ def of_axis(results: Sequence[TestResult], decides: Sequence[bool]) -> list[Test
     [(0.02, 0.02), (0.04, 0.02)]
     """
     # a law that a text does not determine has no p, and must not raise those of the others
-    members = [i for i, r in enumerate(results) if decides[i] and not np.isnan(r.p)]
-    adjusted = dict(zip(members, holm([results[i].p for i in members]).tolist(), strict=True))
+    p = {i: r.p for i, r in enumerate(results) if decides[i] and r.p is not None}
+    adjusted = dict(zip(p, holm(list(p.values())).tolist(), strict=True))
     return [
         replace(r, p_axis=min(adjusted.values()), p_in_axis=adjusted[i]) if i in adjusted else r
         for i, r in enumerate(results)
@@ -180,7 +180,7 @@ def compare_law(
     method = replace(result.method, rows=family, grouped=any(by_group), tokens=min(map(len, cut)))
     error, freedom, level = result.standard_error, result.freedom, (1 - confidence) / family
     # 80 % power at a two-sided level of α/family
-    mde = (t_quantile(1 - level / 2, freedom) + t_quantile(0.8, freedom)) * error if error > 0 else NAN
+    mde = (t_quantile(1 - level / 2, freedom) + t_quantile(0.8, freedom)) * error if error and freedom else NAN
     return replace(
         result,
         mde=mde,

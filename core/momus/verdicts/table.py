@@ -238,6 +238,12 @@ def _at_floor(v: Verdict) -> bool:
     return m.permutations > 0 and v.p_axis is not None and (m.exact or v.p_axis <= m.floor * (1 + 1e-9))
 
 
+def _named(rows: Sequence[Verdict], pairs: bool = False) -> str:
+    """The axes of some rows, each with its text, or with both texts of a pair."""
+    names = [f"{v.axis} on {f'{v.reference} and ' if pairs else ''}{v.generated}" for v in rows[:SHOWN]]
+    return ", ".join(names) + (f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else "")
+
+
 def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, pairs: bool = False) -> list[str]:
     """Warn of axes that the number of relabellings decides, and say how to go on.
 
@@ -258,14 +264,10 @@ def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, p
     if not limited:
         return []
     every, floor = len(limited) == len(tested), min(v.method.floor for v in limited)
-    names = ", ".join(f"{v.axis} on {v.generated}" for v in limited[:SHOWN])
-    more = f" and {len(limited) - SHOWN} more" if len(limited) > SHOWN else ""
-    if pairs:
-        names = ", ".join(f"{v.axis} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
     kind = "axis of a pair of generated texts" if pairs else "axis"
     plural = "axes of pairs of generated texts" if pairs else "axes"
     who = f"No {kind} can differ" if every else f"{len(limited)} of {len(tested)} {plural} cannot"
-    who += "" if every else f" differ ({names}{more})"
+    who += "" if every else f" differ ({_named(limited, pairs)})"
     adjusted = f" once adjusted for {times} axes" if times > 1 else ""
     out = (
         "give more documents, prompts or groups, or choose fewer critics and texts"
@@ -285,10 +287,8 @@ def skewness_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     rows = [v for v in verdicts if v.leads and v.differs and abs(v.method.skewness) > SKEWED]
     if not rows:
         return []
-    names = ", ".join(f"{v.axis} on {v.generated}" for v in rows[:SHOWN])
-    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
     return [
-        f"A few documents have most of the variance of {names}{more}, and the texts are of unequal size: p is "
+        f"A few documents have most of the variance of {_named(rows)}, and the texts are of unequal size: p is "
         "approximate there, and may be several times too small. Compare texts of equal numbers of documents."
     ]
 
