@@ -141,39 +141,34 @@ FEW = 5
 Sides = tuple[Mapping[str, TestRows], Mapping[str, TestRows]]
 
 
-def having(statistic: Statistic, rows: Sides) -> tuple[int, int] | None:
-    """How many documents of each text have what a statistic needs; None where it needs nothing.
+def having(statistic: Statistic, rows: Sides) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """How many documents of each text have what a statistic needs, and of how many; None where it needs nothing.
 
     Parameters
     ----------
     rows
         Rows of the documents of both texts by key; those of such a statistic are [value, weight], (n, 2).
     """
-    tables = [side[statistic.rows] for side in rows]
-    if not statistic.needs or any(not isinstance(t, np.ndarray) or t.shape[1] != 2 for t in tables):
+    one, other = (side[statistic.rows] for side in rows)
+    if not statistic.needs or any(not isinstance(t, np.ndarray) or t.shape[1] != 2 for t in (one, other)):
         return None
-    real, generated = (int(np.count_nonzero(t[:, 1] > 0)) for t in tables)
-    return real, generated
+    real, generated = (int(np.count_nonzero(t[:, 1] > 0)) for t in (one, other))
+    return (real, generated), (len(one), len(other))
 
 
 def scarce(statistic: Statistic, rows: Sides, names: tuple[str, str]) -> TestResult | None:
     """The result of a statistic that fewer than `FEW` documents of one text have, but not none; None elsewhere."""
-    counts = having(statistic, rows)
-    if counts is None:
-        return None
-    sizes = tuple(len(side[statistic.rows]) for side in rows)
+    counts, sizes = having(statistic, rows) or ((0, 0), (0, 0))
     if not 0 < min(counts) < min(FEW, *sizes):
         return None
     few = counts.index(min(counts))
     verb = "has" if counts[few] == 1 else "have"
     reason = f"only {counted(counts[few], 'document')} of {names[few]!r} {verb} {statistic.needs}"
-    reason += _others(counts, sizes, names, 1 - few)
+    reason += _share_of(names[1 - few], counts[1 - few], sizes[1 - few])
+    method = Method(family=statistic.kind, reason=reason)
+    n_real, n_generated = sizes
     return TestResult(
-        statistic.name,
-        effect_kind=statistic.effect,
-        n_real=sizes[0],
-        n_generated=sizes[1],
-        method=Method(family=statistic.kind, reason=reason),
+        statistic.name, effect_kind=statistic.effect, n_real=n_real, n_generated=n_generated, method=method
     )
 
 
@@ -185,12 +180,11 @@ def explained(statistic: Statistic, result: TestResult, rows: Sides, names: tupl
     chosen = {"real": names[:1], "generated": names[1:], "both": names}[lacks]
     what = statistic.needs or f"a value of {statistic.label or statistic.name}"
     reason = " and ".join(f"no {documents_of(n, noun='document')} has {what}" for n in chosen)
-    counts = having(statistic, rows)
-    if counts is not None and lacks != "both":
-        sizes = tuple(len(side[statistic.rows]) for side in rows)
-        reason += _others(counts, sizes, names, int(lacks == "real"))
+    if lacks != "both" and (known := having(statistic, rows)) is not None:
+        other = int(lacks == "real")
+        reason += _share_of(names[other], known[0][other], known[1][other])
     return replace(result, method=replace(result.method, reason=reason))
 
 
-def _others(counts: tuple[int, ...], sizes: tuple[int, ...], names: tuple[str, str], side: int) -> str:
-    return f"; {percentage(counts[side] / max(sizes[side], 1), 0)} of {names[side]!r} have"
+def _share_of(name: str, count: int, size: int) -> str:
+    return f"; {percentage(count / max(size, 1), 0)} of {name!r} have"
