@@ -127,7 +127,8 @@ def adjusted(
         Number of tests whose p-values will be adjusted together.
     """
     settings = settings or Settings()
-    codes = bin_codes(*map(list, zip(*covariates.values(), strict=True)), BINS)
+    columns = covariates.values()
+    codes = bin_codes([real for real, _ in columns], [generated for _, generated in columns], BINS)
     # documents that have a score and all covariates: bool (n,) and (m,)
     real, generated = (axis.scored[name] & (code >= 0) for name, code in zip(names, codes, strict=True))
     of_units = None if units is None else _of_both(units, real, generated)
@@ -149,7 +150,7 @@ def adjusted(
     # the same documents without bins, so that both differences are comparable; prompts would leave others out
     whole = Design.documents(row.n_real, row.n_generated) if of_units is None else Design.clusters(*of_units)
     plain = _tested(axis, names, (real, generated), whole, settings, 1)
-    row = replace(row, unadjusted=_number(plain and plain.difference))
+    row = replace(row, unadjusted=_number(None if plain is None else plain.difference))
     if design is None:
         return row
     within_bins = _tested(axis, names, (real, generated), design, settings, family)
