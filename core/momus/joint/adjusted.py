@@ -133,18 +133,9 @@ def adjusted(
     real, generated = (axis.scored[name] & (code >= 0) for name, code in zip(names, codes, strict=True))
     of_units = None if units is None else _of_both(units, real, generated)
     design, overlap = binned(_of_both(codes, real, generated), of_units)
-    row = AdjustedRow(
-        axis.critic,
-        axis.name,
-        axis.statistic.name,
-        names[1],
-        tuple(covariates),
-        n_real=int(real.sum()),
-        n_generated=int(generated.sum()),
-        overlap=overlap,
-        grouped=units is not None,
-        reason=overlap.refusal,
-    )
+    described = axis.critic, axis.name, axis.statistic.name, names[1], tuple(covariates)
+    sizes = {"n_real": int(real.sum()), "n_generated": int(generated.sum())}
+    row = AdjustedRow(*described, **sizes, overlap=overlap, grouped=units is not None, reason=overlap.refusal)
     if min(row.n_real, row.n_generated) < 2:
         return replace(row, reason="few documents")
     # the same documents without bins, so that both differences are comparable; prompts would leave others out
@@ -156,14 +147,8 @@ def adjusted(
     within_bins = _tested(axis, names, (real, generated), design, settings, family)
     if within_bins is None or plain is None:
         return replace(row, reason="not finite")
-    return replace(
-        row,
-        difference=_number(within_bins.difference),
-        low=_number(within_bins.low),
-        high=_number(within_bins.high),
-        p=_number(within_bins.p),
-        permutations=within_bins.method.permutations,
-    )
+    numbers = {name: _number(getattr(within_bins, name)) for name in ("difference", "low", "high", "p")}
+    return replace(row, permutations=within_bins.method.permutations, **numbers)
 
 
 def _number(value: float | None) -> float:
@@ -267,9 +252,10 @@ def bin_codes(real: Sequence[Column], generated: Sequence[Column], bins: int = B
     cell = np.zeros(sum(sizes), dtype=np.int64)
     missing = np.zeros(sum(sizes), dtype=bool)
     for codes, one, other in zip(numbered, real, generated, strict=True):
-        of_column = (
-            quantile_codes(np.concatenate([_floats(one), _floats(other)]), per_covariate) if codes is None else codes
-        )
+        of_column = codes
+        if of_column is None:
+            both = np.concatenate([np.asarray(side, dtype=np.float64) for side in (one, other)])
+            of_column = quantile_codes(both, per_covariate)
         missing |= of_column == MISSING
         # digits of a mixed radix: one number for each combination of bins
         cell = cell * (int(of_column.max(initial=0)) + 1) + of_column
@@ -297,10 +283,6 @@ def quantile_codes(values: Floats, bins: int) -> Ints:
 
 def _named(column: Column) -> bool:
     return not (isinstance(column, np.ndarray) and np.issubdtype(column.dtype, np.number))
-
-
-def _floats(column: Column) -> Floats:
-    return np.asarray(column, dtype=np.float64)
 
 
 def _names(real: Column, generated: Column) -> Ints:
