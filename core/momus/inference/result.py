@@ -175,10 +175,13 @@ class TestResult:
     method: Method = field(default_factory=Method)
 
     def __post_init__(self) -> None:
-        for field_ in fields(TestResult):
-            value = getattr(self, field_.name)
-            if isinstance(value, float):  # NumPy's numbers too become plain ones
-                object.__setattr__(self, field_.name, float(value) if math.isfinite(value) else None)
+        for name in _NUMBERS:
+            value = getattr(self, name)
+            if value is not None:  # NumPy's numbers too become plain ones
+                object.__setattr__(self, name, float(value) if math.isfinite(value) else None)
+
+
+_NUMBERS = tuple(f.name for f in fields(TestResult) if f.type == "float | None")
 
 
 def numbers(
