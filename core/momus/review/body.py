@@ -29,7 +29,7 @@ from momus.numeric.types import Floats, Ints
 from momus.outliers.conformal import order_of, reference_of
 from momus.outliers.rows import Measure, rounded
 from momus.progress import Reporter, Silent
-from momus.review.stretches import stretch, word_counts
+from momus.review.spans import stretch, word_counts
 from momus.review.yardstick import Lengths, Weights, Yardstick, features_of
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
