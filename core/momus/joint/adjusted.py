@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -134,8 +134,8 @@ def adjusted(
     of_units = None if units is None else _of_both(units, real, generated)
     design, overlap = binned(_of_both(codes, real, generated), of_units)
     described = axis.critic, axis.name, axis.statistic.name, names[1], tuple(covariates)
-    sizes = {"n_real": int(real.sum()), "n_generated": int(generated.sum())}
-    row = AdjustedRow(*described, **sizes, overlap=overlap, grouped=units is not None, reason=overlap.refusal)
+    row = AdjustedRow(*described, overlap=overlap, grouped=units is not None, reason=overlap.refusal)
+    row = replace(row, n_real=int(real.sum()), n_generated=int(generated.sum()))
     if min(row.n_real, row.n_generated) < 2:
         return replace(row, reason="few documents")
     # the same documents without bins, so that both differences are comparable; prompts would leave others out
@@ -147,7 +147,7 @@ def adjusted(
     within_bins = _tested(axis, names, (real, generated), design, settings, family)
     if within_bins is None or plain is None:
         return replace(row, reason="not finite")
-    numbers = {name: _number(getattr(within_bins, name)) for name in ("difference", "low", "high", "p")}
+    numbers: dict[str, Any] = {name: _number(getattr(within_bins, name)) for name in ("difference", "low", "high", "p")}
     return replace(row, permutations=within_bins.method.permutations, **numbers)
 
 
