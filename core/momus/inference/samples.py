@@ -59,9 +59,8 @@ class Samples:
         if not all(sizes):
             raise ValueError("each side needs at least one document")
         if (design.n_real, design.n_generated) != sizes:
-            raise ValueError(
-                f"the design is of {design.n_real} and {design.n_generated} documents, the rows of {sizes}"
-            )
+            of = f"{design.n_real} and {design.n_generated} documents"
+            raise ValueError(f"the design is of {of}, rows of {sizes[0]} and {sizes[1]}")
         return cls(Tables.of(real, generated), design)
 
     def _by_unit(self) -> Rows:
