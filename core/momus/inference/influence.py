@@ -90,9 +90,9 @@ def distance_error(samples: Samples, witness: Witness) -> tuple[float, float]:
 
 def _of_samples(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, float]:
     """Standard error of a sum over independent samples, from their variances, and its degrees of freedom (Welch)."""
-    each, n = np.array(variances), np.array(sizes)
-    whole = float(each.sum())
-    freedom = whole**2 / float((each**2 / (n - 1)).sum()) if whole else float(n.sum() - 1)
+    of_sample, n = np.array(variances), np.array(sizes)
+    whole = float(of_sample.sum())
+    freedom = whole**2 / float((of_sample**2 / (n - 1)).sum()) if whole else float(n.sum() - 1)
     return float(np.sqrt(whole)), freedom
 
 
