@@ -12,7 +12,7 @@ import torch
 from scipy import sparse
 
 from momus.inference.design import Design
-from momus.inference.pooling import Tables, pooled
+from momus.inference.samples import Tables, pooled
 from momus.inference.weights import CHUNK, random_labels
 from momus_critics.chains.posterior import chained
 from momus_critics.code_mixing import lda

@@ -32,8 +32,8 @@ import momus
 from momus import Corpus
 from momus.progress import default_reporter, reporting
 from momus.sequences import Sequences
-from momus.sequences.interfaces import StepModel
 from momus.sequences.ngram import NGramModel
+from momus.sequences.types import StepModel
 from momus_generating import Decoding, document_seeds, write
 
 METHODS = {"ancestral": "ancestral", "nucleus": "nucleus", "beam": "beam-sampling"}

@@ -39,7 +39,7 @@ from running_text import running_text
 from scaling import data, numbered
 from treebank_sentences import SentenceSampler
 
-from momus.laws import standard_error
+from momus.laws.law import standard_error
 from momus.sequences import Sequences
 from momus.sequences.ngram import NGramModel
 from momus.text.running import RunningText

@@ -25,7 +25,7 @@ import numpy as np
 from processes import pitman_yor, shuffle_ngrams, simon
 
 import momus
-from momus.laws import standard_error
+from momus.laws.law import standard_error
 from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
 from momus_critics.laws import Ebeling, Heaps, LongRange, Taylor, ZipfSlope

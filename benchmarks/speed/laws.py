@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 import momus
-from momus.laws import standard_error
+from momus.laws.law import standard_error
 from momus.text.running import RunningText
 from momus.text.tokens import get_tokenizer
 from momus_critics.fits import zipf

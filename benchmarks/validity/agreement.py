@@ -34,7 +34,7 @@ from momus.critic.statistic import Statistic
 from momus.numeric.types import Floats
 from momus.reading.frames import read_memory
 from momus.runs.answer import Cell, answer_of
-from momus.verdicts.atlas import kind_of
+from momus.verdicts.band import kind_of
 from momus.verdicts.statistics import all_statistics
 from momus.verdicts.verdict import Verdict
 

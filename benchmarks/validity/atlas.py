@@ -32,10 +32,9 @@ from momus.critic.registry import make_critics
 from momus.demo import demo_path
 from momus.inference.intervals import hedges_factor
 from momus.inference.spread import Spread, of_values
-from momus.laws.jackknife import shortened
+from momus.laws.law import shortened
 from momus.text.running import RunningText
-from momus.verdicts.atlas import kind_of
-from momus.verdicts.band import LEAST_GROUPS, HumanBands
+from momus.verdicts.band import LEAST_GROUPS, HumanBands, kind_of
 from momus.verdicts.statistics import all_statistics
 
 PASSAGES, WORDS, LEAST_WORDS = 16, 250, 60

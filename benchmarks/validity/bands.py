@@ -160,7 +160,7 @@ def distance_gaps(k: int, replication: int) -> Row:
     real = rng.multinomial(LENGTH, words(rng, k)[author]).astype(float)
     statistic = CRITIC.statistics()[-1]
     band = HumanBands([str(a) for a in author], replication).of(statistic, real)
-    design = Design.clusters(author, None, n_generated=GENERATED)
+    design = Design.clusters(author, np.arange(GENERATED))
     row: Row = {}
     for tilt in TILTS:
         other = rng.multinomial(LENGTH, np.tile(_tilted(tilt), (GENERATED, 1))).astype(float)

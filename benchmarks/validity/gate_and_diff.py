@@ -40,7 +40,9 @@ def run_of(effects: Floats, rng: np.random.Generator) -> KeptRun:
             critic="axis",
             headline=k == 0,
             leads=False,
-            result=replace(v.result, statistic=f"s{k}", p_in_axis=p[k], p_axis=min(p)),
+            statistic=f"s{k}",
+            p_in_axis=p[k],
+            p_axis=min(p),
         )
         for k, v in enumerate(rows)
     ]

@@ -104,7 +104,8 @@ def rank_table(replications: int, n: int = 80) -> str:
 
 def verdict_of(result: TestResult) -> Verdict:
     """The headline row of one test."""
-    return Verdict("x", "x", "", "g", result, unscored_real=0, unscored_generated=0, headline=True)
+    of = {"critic": "x", "axis": "x", "unit": "", "generated": "g"}
+    return Verdict(**vars(result), **of, unscored_real=0, unscored_generated=0, headline=True)
 
 
 def planned(statistic: Statistic, n: int, shift: float, aimed: float, replications: int) -> tuple[int, Floats]:

@@ -10,14 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import cast
 
 import numpy as np
 
 from momus.controls import DEFECTS, PlantedDefect
-from momus.controls.moving import Places, donors, draws, move_ngrams
+from momus.controls.changing import donors, draws, move_ngrams
 from momus.controls.pieces import BREAKS, SENTENCE_ENDS, Pieces, cased, edited, passages, words
-from momus.controls.planting import Plant, Setting, with_texts
+from momus.controls.planting import Changed, Plant, Setting, by_id, with_texts
 from momus.text.corpus import Corpus, Document
 from momus.text.vocabulary import normalize_title
 
@@ -42,14 +41,12 @@ def paragraphs(text: str) -> Pieces:
 
 def mixed_with(other: Corpus) -> Plant:
     """Make a change that replaces chosen passages by those of another corpus: of the same id, if there is one."""
-    ids, texts_of, number = donors(other.take(np.argsort(np.asarray(other.ids, dtype=object), kind="stable")))
+    ids, texts_of, number = donors(by_id(other))
 
-    def mix(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+    def mix(document: Document, setting: Setting) -> Changed:
         twin = number.get(document.id)
-        origin = "other corpus" if twin is None else "document with the same id"
-        what = f"passages replaced by passages of the {origin}"
         if not ids:
-            return document, what, []
+            return document, []
         sections = [passages(s.text) for s in document.sections]
         total = sum(len(p.texts) for p in sections)
         numbers = count()
@@ -62,7 +59,7 @@ def mixed_with(other: Corpus) -> Plant:
             pairs = zip(draws(setting, texts), numbers, strict=False)
             return [drawn(i, u, v) if c else None for (c, u, v), i in pairs]
 
-        return edited(document, what, sections, change)
+        return edited(document, sections, change)
 
     return mix
 
@@ -110,9 +107,9 @@ def _parts(document: Document) -> Pieces:
     return passages(document.text)
 
 
-def exchange_sections(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+def exchange_sections(document: Document, setting: Setting) -> Changed:
     """Replace chosen sections by sections of the same title of other documents (without titles: at the same place)."""
-    donors = cast("_SectionDonors", setting.shared.once("sections by title", _section_donors))
+    donors = setting.once(_section_donors)
     pieces = _parts(document)
     n = len(pieces.texts)
     titles = [normalize_title(s.title) for s in document.sections] if document.sectioned else [""] * n
@@ -129,20 +126,18 @@ def exchange_sections(document: Document, setting: Setting) -> tuple[Document, s
             texts[i] = candidates[int(u[i] * len(candidates))]
             if texts[i] != pieces.texts[i]:
                 places.append(i)
-    unit = "sections" if document.sectioned else "paragraphs"
     new = texts if document.sectioned else [pieces.join(texts)]
-    return with_texts(document, new), f"{unit} replaced by those of other documents", places
+    return with_texts(document, new), places
 
 
-def copy_answers(document: Document, setting: Setting) -> tuple[Document, str, Sequence[int]]:
+def copy_answers(document: Document, setting: Setting) -> Changed:
     """Replace a chosen document by the first one, by id, that answers its prompt."""
-    first = cast("dict[str, Document]", setting.shared.once("first answers", _first_answers))
+    first = setting.once(_first_answers)
     chosen = bool(setting.chosen(1)[0])
     source = None if document.prompt is None else first.get(document.prompt)
-    what = "answers replaced by a copy of another"
     if not chosen or source is None or source.id == document.id:
-        return document, what, []
-    return replace(document, sections=source.sections), what, [0]
+        return document, []
+    return replace(document, sections=source.sections), [0]
 
 
 def _first_answers(corpus: Corpus) -> dict[str, Document]:
@@ -154,19 +149,14 @@ def _first_answers(corpus: Corpus) -> dict[str, Document]:
     return answers
 
 
-def swap_pronouns(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+def swap_pronouns(document: Document, setting: Setting) -> Changed:
     """Change the gender of chosen pronouns of the word list; places count these pronouns."""
 
     def change(pronouns: list[str]) -> list[str | None]:
         chosen = setting.chosen(len(pronouns)).tolist()
         return [cased(OTHER_GENDER[w.lower()], w) if c else None for w, c in zip(pronouns, chosen, strict=True)]
 
-    return edited(
-        document,
-        "pronouns with changed gender",
-        [Pieces.matching(s.text, _GENDERED) for s in document.sections],
-        change,
-    )
+    return edited(document, [Pieces.matching(s.text, _GENDERED) for s in document.sections], change)
 
 
 PHRASES = (
@@ -194,7 +184,7 @@ _END = re.compile(r"[.!?…]+[\"'”’)\]]*$")
 _INNER = re.compile(r"[,;:—–-]+$")
 
 
-def even_sentences(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+def even_sentences(document: Document, setting: Setting) -> Changed:
     """Move the ends of sentences in chosen paragraphs to where all of a paragraph's sentences are of equal length."""
     texts, places, before = [], [], 0
     for section in document.sections:
@@ -211,7 +201,7 @@ def even_sentences(document: Document, setting: Setting) -> tuple[Document, str,
             before += len(ends)
             evened.append(split.join(moved.words))
         texts.append(pieces.join(evened))
-    return with_texts(document, texts), "moved ends of sentences", places
+    return with_texts(document, texts), places
 
 
 class _Moved:
@@ -241,17 +231,17 @@ def _lowered(word: str) -> str:
     return word[:1].lower() + word[1:]
 
 
-def stock_phrases(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+def stock_phrases(document: Document, setting: Setting) -> Changed:
     """Put a stock phrase before each chosen sentence."""
-    return _before(document, setting, PHRASES, "sentences with a stock phrase before them")
+    return _before(document, setting, PHRASES)
 
 
-def open_with_connectives(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+def open_with_connectives(document: Document, setting: Setting) -> Changed:
     """Put a connective before each chosen sentence."""
-    return _before(document, setting, CONNECTIVES, "sentences with a connective before them")
+    return _before(document, setting, CONNECTIVES)
 
 
-def _before(document: Document, setting: Setting, choices: Sequence[str], what: str) -> tuple[Document, str, Places]:
+def _before(document: Document, setting: Setting, choices: Sequence[str]) -> Changed:
     """Put one of some phrases before each chosen sentence."""
 
     def change(texts: list[str]) -> list[str | None]:
@@ -259,10 +249,10 @@ def _before(document: Document, setting: Setting, choices: Sequence[str], what: 
         which = setting.random.integers(0, len(choices), len(texts)).tolist()
         return [f"{choices[k]} {_lowered(s)}" if c else None for s, c, k in zip(texts, chosen, which, strict=True)]
 
-    return edited(document, what, map(sentences, (s.text for s in document.sections)), change)
+    return edited(document, map(sentences, (s.text for s in document.sections)), change)
 
 
-def one_template(document: Document, setting: Setting) -> tuple[Document, str, Places]:
+def one_template(document: Document, setting: Setting) -> Changed:
     """Replace each chosen sentence by clauses of one pattern, with random words, about as long as the sentence."""
 
     def change(texts: list[str]) -> list[str | None]:
@@ -270,8 +260,7 @@ def one_template(document: Document, setting: Setting) -> tuple[Document, str, P
         seeds = setting.random.integers(0, 2**32, len(texts)).tolist()
         return [_templated(s, seed) if c else None for s, c, seed in zip(texts, chosen, seeds, strict=True)]
 
-    what = "sentences replaced by ones of a template"
-    return edited(document, what, map(sentences, (s.text for s in document.sections)), change)
+    return edited(document, map(sentences, (s.text for s in document.sections)), change)
 
 
 def _templated(sentence: str, seed: int) -> str:

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from momus.review import Body, fit_body, review
-from momus.review.stretches import stretch
+from momus.review.spans import stretch
 from momus.text.corpus import Corpus
 
 LEVEL, BODY, TESTED, OF_MODEL = 0.05, 200, 200, 60

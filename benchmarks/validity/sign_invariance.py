@@ -27,8 +27,8 @@ from momus.critic.hooks import settled
 from momus.critic.registry import make_critics
 from momus.critic.scores import Scores
 from momus.errors import MomusError
-from momus.inference.pooling import total
 from momus.inference.pvalues import Prepared, both_values
+from momus.inference.samples import total
 from momus.plugins import CRITICS, registered
 from momus.verdicts.judge import judge, same_columns
 from momus.verdicts.settings import Settings

@@ -22,10 +22,9 @@ from momus import Corpus, Document
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
 from momus.history.of_slices import Bound, p_beyond
-from momus.joint.slice_fields import codes_of
+from momus.joint.partners import interval
 from momus.joint.slice_tests import slices_of
-from momus.joint.slices import Slices, together
-from momus.joint.wins import interval
+from momus.joint.slices import Slices, codes_of, together
 from momus.numeric.types import Floats
 from momus.report.words.slices import slice_sentences
 from momus.verdicts.settings import Settings

@@ -37,9 +37,8 @@ from momus import Corpus, compare
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, mean, mean_gap, supremum, total_variation
 from momus.inference import Design, Rows, multipliers
 from momus.inference.contrast import contrast_of
-from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared, contrasts, p_value
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.weights import random_labels, random_signs
 from momus.numeric.types import Ints
 from momus_critics.keyness.testing import higher_criticism
@@ -198,7 +197,7 @@ def p_values(
         null = contrast.under(draws(design, seed, 0, DRAWS), None)
         two_sided = s.kind == "value"
         here, null = (abs(contrast.here), np.abs(null)) if two_sided else (contrast.here, null)
-        p[s.name] = p_value("distance", here, null, exact=False)[0]
+        p[s.name] = p_value("distance", here, null, exact=False)
         if s.name in RELABELLED:
             p[f"{s.name}, relabelled"] = relabelled(s, samples)
     return p
@@ -208,7 +207,7 @@ def relabelled(s: Statistic, samples: Samples) -> float:
     """p-value of a distance if whole groups were relabelled, whatever their sizes."""
     null = contrasts(s, Prepared(*samples.pooled(random_labels(samples.design, 0, 0, DRAWS))))
     here = float(contrasts(s, Prepared(*samples.observed))[0])
-    return p_value("distance", here, null, exact=False)[0]
+    return p_value("distance", here, null, exact=False)
 
 
 def rates(
@@ -297,7 +296,7 @@ def of_weights(cell: Cell, swapped: float, first: int, replications: int) -> dic
         p = []
         for multipliers.EXPONENT in EXPONENTS:
             squares = multipliers.Influences(tvd, samples)
-            p.append(p_value("distance", squares.observed, squares.squares(signs), exact=False)[0])
+            p.append(p_value("distance", squares.observed, squares.squares(signs), exact=False))
         found.append(np.array(p) <= ALPHA)
     multipliers.EXPONENT = usual
     return dict(zip(map(str, EXPONENTS), np.mean(found, axis=0).tolist(), strict=True))
@@ -344,12 +343,12 @@ def of_documents(cell: Cell, swapped: float, replications: int) -> dict[str, flo
         documents = Samples(tables, Design.documents(*sizes))
         labels = random_labels(documents.design, seed, 0, DRAWS)
         null = contrasts(tvd, Prepared(*documents.pooled(labels)))
-        p = [p_value("distance", float(contrasts(tvd, Prepared(*documents.observed))[0]), null, exact=False)[0]]
+        p = [p_value("distance", float(contrasts(tvd, Prepared(*documents.observed))[0]), null, exact=False)]
         for groups in ((real.groups, generated.groups), tuple(map(np.arange, sizes))):
             samples = Samples(tables, Design.clusters(*groups))
             squares = multipliers.Influences(tvd, samples)
             null = squares.squares(random_signs(samples.design, seed, 0, DRAWS))
-            p.append(p_value("distance", squares.observed, null, exact=False)[0])
+            p.append(p_value("distance", squares.observed, null, exact=False))
         found.append(np.array(p) <= ALPHA)
     shares = np.mean(found, axis=0).tolist()
     return dict(zip(("permutation", "groups", "documents"), shares, strict=True))

@@ -16,7 +16,7 @@ from scipy import stats
 from tabulated import run
 
 from momus.inference.intervals import of_effect
-from momus.inference.result import Method, TestResult
+from momus.inference.result import Method
 from momus.numeric.types import Floats
 from momus.verdicts.table import held
 from momus.verdicts.verdict import Verdict
@@ -49,11 +49,12 @@ def table_of(effects: Floats, rng: np.random.Generator, n: int = SIZE) -> list[V
     rows = []
     for k in range(len(effects)):
         low, high = of_effect(difference[k] * factor[k], error[k] * factor[k], freedom, reach)
-        test = TestResult(
+        rows.append(Verdict(
             "mean", effect=difference[k] * factor[k], effect_low=low, effect_high=high, effect_kind="hedges_g",
             p=p[k], p_axis=p[k], p_in_axis=p[k], freedom=freedom, method=Method(test="permutation"),
-        )  # fmt: skip
-        rows.append(Verdict(str(k), str(k), "document", "g", test, 0, 0, True, p_adjusted=p[k], band=1.0, leads=True))
+            critic=str(k), axis=str(k), unit="document", generated="g", unscored_real=0, unscored_generated=0,
+            headline=True, p_adjusted=p[k], band=1.0, leads=True,
+        ))  # fmt: skip
     return rows
 
 

@@ -136,8 +136,7 @@ def build(kind: type[_T], data: Any, place: str, hint: str = "", error: type[Mom
     """Build a value of a type from parsed JSON: dataclasses from objects, tuples from lists, NaN from null.
 
     Objects may hold more than the type names. A union of dataclasses is told apart by ``kind``, the name of the class.
-    ``Annotated`` types may carry a `momus.parameters.Range` or `OneOf`. A dataclass that is stored in another form has
-    a class method ``json_fields``, which gives its fields from the stored object.
+    ``Annotated`` types may carry a `momus.parameters.Range` or `OneOf`.
 
     Raises
     ------
@@ -219,8 +218,6 @@ def _one_of(options: tuple[Any, ...], data: Any, where: str) -> Any:
 def _dataclass(kind: Any, data: Any, where: str) -> Any:
     if isinstance(data, kind):
         return data
-    if isinstance(data, dict) and hasattr(kind, "json_fields"):
-        data = kind.json_fields(data)
     values = _fields(kind, _needed(kind), data, where)
     try:
         return kind(**{f.name: values[f.name] for f in fields(kind) if f.name in values})

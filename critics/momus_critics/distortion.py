@@ -16,7 +16,7 @@ from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Series, both
 from momus.numeric.ragged import on_grid
 from momus.sequences import SequenceScores, TextScorer
-from momus.sequences.interfaces import open_scorer
+from momus.sequences.types import open_scorer
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
 from momus_critics.evidence import rounded

@@ -29,8 +29,8 @@ from momus.numeric.ragged import owners_of
 from momus.numeric.types import Ints
 from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
-from momus.sequences.interfaces import open_scorer
 from momus.sequences.ngram_text import NGramText
+from momus.sequences.types import open_scorer
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, highest, mark_passage, rounded, words_of
 

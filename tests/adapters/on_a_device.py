@@ -48,7 +48,7 @@ PATHS = {
     "core/momus/critic/hooks.py": "test_passages",
     "core/momus/numeric/devices.py": "test_names_of_devices",
     "core/momus/numeric/draws.py": "test_keyed_draws",
-    "core/momus/sequences/interfaces.py": "test_n_gram_models_score_and_write",
+    "core/momus/sequences/types.py": "test_n_gram_models_score_and_write",
     "examples/generating/momus_generating/decoding.py": "test_n_gram_models_score_and_write",
     "core/momus/sequences/ngram.py": "test_n_gram_models_score_and_write",
     "critics/momus_critics/hsmm/model.py": "test_passages",

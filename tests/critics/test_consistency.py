@@ -137,7 +137,7 @@ def critic():
 def test_exchanged_sections_are_found(critic):
     text = documents(40, 1)
     planted = MORE["section-exchange"].plant(text, 0.1, seed=2)
-    places = {c.id: set(c.places) for c in planted.changes}
+    places = {i: set(changed) for i, changed in planted.changes.items()}
     states = critic.project(planted.corpus).states.reshape(40, 4)
     truth = np.array([[j in places.get(i, ()) for j in range(4)] for i in text.ids])
     # two strangers in one document leave it open which two belong together; one is certain

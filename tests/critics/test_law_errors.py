@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from momus import Corpus
-from momus.laws.jackknife import jackknife, joined, shortened, shuffled
+from momus.laws.law import jackknife, joined, shortened, shuffled
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import get_tokenizer
 from momus.verdicts.running_text import compare_law

@@ -11,8 +11,7 @@ import momus
 from momus import Corpus
 from momus.errors import FittingError
 from momus.estimator import clone
-from momus.laws import tokens_needed
-from momus.laws.jackknife import jackknife
+from momus.laws.law import jackknife, tokens_needed
 from momus.numeric.ragged import number_keys
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import get_tokenizer

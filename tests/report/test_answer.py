@@ -20,7 +20,7 @@ from momus.report.words.trust import trust_items
 from momus.runs.answer import Cell, answer_of
 from momus.runs.result import CriticResult, Unscored
 from momus.schema import build
-from momus.verdicts.atlas import atlas
+from momus.verdicts.band import atlas
 
 LENGTH = Wording("length", ("shorter", "longer"), "words")
 

@@ -150,9 +150,14 @@ def test_the_gap_of_a_distance_is_never_negative():
     assert band(changed(row, band=None)) == "no human band is known"
 
 
+def verdict_of(result, **more):
+    of = {"critic": "length", "axis": "length", "unit": "document", "generated": "g", "headline": True}
+    return Verdict(**vars(result), **{**of, "unscored_real": 0, "unscored_generated": 0, **more})
+
+
 def test_a_row_has_the_numbers_of_its_test_and_null_for_those_that_do_not_exist():
     result = TestResult("ks", difference=0.2, low=np.nan, high=np.inf, effect=0.1, p=0.5, n_real=3, n_generated=4)
-    row = Verdict("length", "length", "document", "g", result, 0, 1, True, p_adjusted=0.7).row()
+    row = verdict_of(result, unscored_generated=1, p_adjusted=0.7).row()
     published = (
         *("critic", "statistic", "unit", "generated", "real_value", "generated_value", "difference", "low", "high"),
         *("effect", "p", "p_adjusted", "n_real", "n_generated", "unscored_real", "unscored_generated"),
@@ -164,7 +169,7 @@ def test_a_row_has_the_numbers_of_its_test_and_null_for_those_that_do_not_exist(
 def test_rows_survive_json_and_frames_flatten_the_method():
     assert read_row(ROW.row()) == ROW
     assert hash(read_row(ROW.row())) == hash(ROW)
-    untested = Verdict("length", "length", "document", "g", TestResult("ks", p=np.nan), 0, 0, True)
+    untested = verdict_of(TestResult("ks", p=np.nan))
     assert read_row(untested.row()) == untested != ROW
     assert read_row({**ROW.row(), "new": 1, "method": {"test": "permutation", "newer": 2}}).method.test == (
         "permutation"

@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 from data import KS, MEAN, TVD, counts, normals, ones
-from harness import LEVEL, Draw, Quantity, Record, Study, compared
+from harness import LEVEL, Draw, Quantity, Record, Study, compared, number
 
 from momus.critic import Statistic
-from momus.inference.pooling import Rows
+from momus.inference.samples import Rows
 
 SIZES = (5, 10, 50, 200)
 FAMILIES = (1, 21)
@@ -40,12 +40,13 @@ def power(draw: Draw, kind: str, n: int, family: int) -> Record:
     permutations = 999 if family == 1 else 4999
     pilot = sample(draw.rng, kind, n, 0.0)
     assert pilot is not None
-    mde = compared(statistic, *pilot, permutations=permutations, resamples=499, family=family, seed=2 * draw.seed).mde
+    result = compared(statistic, *pilot, permutations=permutations, resamples=499, family=family, seed=2 * draw.seed)
+    mde = number(result.mde)
     rows = sample(draw.rng, kind, n, mde) if np.isfinite(mde) else None
     if rows is None:
         return {"mde": mde, "exists": 0.0, "power": np.nan}
     result = compared(statistic, *rows, permutations=permutations, resamples=99, family=family, seed=2 * draw.seed + 1)
-    return {"mde": mde, "exists": 1.0, "power": float(result.p <= LEVEL / family)}
+    return {"mde": mde, "exists": 1.0, "power": float(number(result.p) <= LEVEL / family)}
 
 
 def _study(kind: str, n: int, family: int) -> Study:

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 from data import KS, TVD, counts, normals
-from harness import ALARM, CONFLICT, Draw, Quantity, Record, Study, compared, decided
+from harness import ALARM, CONFLICT, Draw, Quantity, Record, Study, compared, decided, number
 
 SIZES = (50, 200, 1000)
 MARGIN = 0.1
@@ -22,9 +22,9 @@ def distance(draw: Draw, kind: str, n: int, truth: float) -> Record:
     rows = normals(draw.rng, n, truth) if kind == "ks" else counts(draw.rng, n, truth)
     assert rows is not None
     result = compared(KS if kind == "ks" else TVD, *rows, resamples=499, seed=draw.seed)
-    finite = bool(np.isfinite([result.equivalence_low, result.equivalence_high]).all())
-    inside = result.equivalence_low > -MARGIN and result.equivalence_high < MARGIN
-    return {**decided(result, truth), "equal": float(inside) if finite else np.nan, "effect": result.effect}
+    low, high = number(result.equivalence_low), number(result.equivalence_high)
+    inside = float(low > -MARGIN and high < MARGIN) if np.isfinite(low + high) else np.nan
+    return {**decided(result, truth), "equal": inside, "effect": number(result.effect)}
 
 
 def _quantities(truth: float) -> tuple[Quantity, ...]:

@@ -28,7 +28,7 @@ def copies(draw: Draw, share: float, n: int = 100) -> Record:
     # every distinct document once, and copies of them at random
     origin = np.concatenate([np.arange(distinct), draw.rng.integers(0, distinct, n - distinct)])
     b = draw.rng.normal(size=distinct)[origin]
-    design = None if draw.before else Design.clusters(None, origin, n_real=n)
+    design = None if draw.before else Design.clusters(np.arange(n), origin)
     return decided(compared(MEAN, ones(a), ones(b), design=design, seed=draw.seed))
 
 

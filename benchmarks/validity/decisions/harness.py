@@ -22,7 +22,7 @@ import numpy as np
 
 from momus.critic import Statistic
 from momus.inference import Design, TestResult, compare_rows
-from momus.inference.pooling import Rows
+from momus.inference.samples import Rows
 from momus.numeric.types import Ints
 
 LEVEL = 0.05
@@ -124,14 +124,20 @@ def one_each(clusters: Ints, rng: np.random.Generator) -> Ints:
 
 def decided(result: TestResult, truth: float = 0.0) -> Record:
     """Return what a reader of the row sees: the alarm, whether the interval covers the truth, and both together."""
-    alarm, finite = result.p <= LEVEL, bool(np.isfinite([result.low, result.high]).all())
+    p, low, high = (number(x) for x in (result.p, result.low, result.high))
+    alarm, finite = p <= LEVEL, np.isfinite(low + high)
     return {
         "alarm": float(alarm),
-        "p": result.p,
-        "difference": result.difference,
-        "covered": float(result.low <= truth <= result.high) if finite else np.nan,
-        "conflict": float(alarm and result.low <= 0 <= result.high) if finite else np.nan,
+        "p": p,
+        "difference": number(result.difference),
+        "covered": float(low <= truth <= high) if finite else np.nan,
+        "conflict": float(alarm and low <= 0 <= high) if finite else np.nan,
     }
+
+
+def number(value: float | None) -> float:
+    """A number of a result; NaN for what does not exist."""
+    return np.nan if value is None else value
 
 
 def path_of(study: Study, engine: str, out: Path) -> Path:

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from data import MEAN, PPL, clustered, ones, sequences
-from harness import CONFLICT, COVERED, Draw, Quantity, Record, Study, compared, decided
+from harness import CONFLICT, COVERED, Draw, Quantity, Record, Study, compared, decided, number
 
 from momus.inference import Design, TestResult
 
@@ -16,9 +16,9 @@ DIFFERENCE = 0.5
 
 def with_effect(result: TestResult, truth: float, effect: float) -> Record:
     """`decided`, and whether the interval of the effect covers the true effect."""
-    finite = bool(np.isfinite([result.effect_low, result.effect_high]).all())
-    inside = float(result.effect_low <= effect <= result.effect_high) if finite else np.nan
-    return {**decided(result, truth), "effect_covered": inside, "effect": result.effect}
+    low, high = number(result.effect_low), number(result.effect_high)
+    inside = float(low <= effect <= high) if np.isfinite(low + high) else np.nan
+    return {**decided(result, truth), "effect_covered": inside, "effect": number(result.effect)}
 
 
 def normal(draw: Draw, n: int, difference: float = DIFFERENCE) -> Record:

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from momus.critic import Counted, Rows, Statistic
 from momus.critic.scores import Scores
+from momus.inference.matching import unit_keys
 from momus.inference.spread import PAIR, Spread
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.band import HumanBands, between_sums, form_of, values_of_sums
@@ -57,22 +58,11 @@ class OwnBands(HumanBands):
         """The bands of the scored documents of a reference."""
         return cls(scores.scored_groups, seed, prompts=scores.scored_prompts)
 
-    def of(self, statistic: Statistic, rows: Rows) -> Spread | None:
-        """The distance that 95 % of halves do not exceed, on the scale of the statistic; None without a band."""
-        if not statistic.band:
-            return None
-        if statistic.name not in self._known:
-            self._known[statistic.name] = self._of_halves(statistic, rows)
-        return self._known[statistic.name]
-
     @property
     def units(self) -> Ints:
         """The unit of each document, (n,): its group, else its prompt, else itself."""
-        groups = list(self.groups) or [None] * len(self.prompts)
-        pairs = enumerate(zip(groups, self.prompts, strict=True))
-        # with its kind: a group and a prompt may have one name
-        keys = [f"group {g}" if g else f"prompt {p}" if p else f"document {i}" for i, (g, p) in pairs]
-        return np.unique(np.asarray(keys, dtype=object), return_inverse=True)[1].astype(np.int64)
+        keys = unit_keys(self.groups or [None] * len(self.prompts), self.prompts, "document")
+        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
     def sides(self, halves: int = HALVES) -> Floats:
         """Which documents are in the first half, 0 or 1: (halves, n)."""
@@ -90,7 +80,8 @@ class OwnBands(HumanBands):
         ranks = np.argsort(rng.random((halves, len(sizes))), axis=1)  # a random permutation of units for each half
         return np.asarray((ranks < len(sizes) // 2)[:, units], dtype=np.float64)
 
-    def _of_halves(self, s: Statistic, rows: Rows) -> Spread | None:
+    def estimated(self, s: Statistic, rows: Rows) -> Spread | None:
+        """The distance that 95 % of halves do not exceed, on the scale of the statistic."""
         count = len(np.unique(self.units)) if len(self.prompts) else 0
         if count < LEAST_UNITS:
             return None

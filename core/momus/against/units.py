@@ -9,8 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.scores import Scores
-from momus.inference.matching import FEWEST_GROUPS, MATCHED
-from momus.inference.pools import pools_of
+from momus.inference.matching import FEWEST_GROUPS, MATCHED, pools_of
 from momus.numeric.types import Floats, Ints
 
 Side = tuple[sparse.csr_array, sparse.csr_array]

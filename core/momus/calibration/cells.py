@@ -20,7 +20,8 @@ from momus.critic.scores import Scores
 from momus.errors import MomusError
 from momus.inference import Design, axis_test
 from momus.joint.axes import document_rows
-from momus.laws import RELABELLINGS, Law
+from momus.laws.law import Law
+from momus.laws.relabelled import RELABELLINGS
 from momus.numeric.types import Bools, Ints
 from momus.progress import Advance
 from momus.text.corpus import Corpus
@@ -100,7 +101,8 @@ class LawJudge:
             result = compare_law(self._law, a, b, 0.95, relabellings=self._relabellings)
         except (MomusError, ValueError):  # a text does not determine the law
             return float("nan"), self.statistic, float("nan")
-        return result.p, self.statistic, result.difference
+        p, difference = (np.nan if x is None else x for x in (result.p, result.difference))
+        return p, self.statistic, difference
 
 
 def _running_text(table: TokenTable, rows: Ints, groups: Ints | None) -> RunningText:

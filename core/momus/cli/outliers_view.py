@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from momus.outliers.faulty import FaultyDocuments
     from momus.outliers.flagging import Flagged, FlaggedCorpus
-    from momus.outliers.listing import Listing, Outlier
+    from momus.outliers.listing import FaultyDocuments, Listing, Outlier
 
 SNIPPET = 200
 """Characters of a text that are shown."""

@@ -88,7 +88,7 @@ def review(
     from momus.report.annotations import workflow_commands
     from momus.report.words.review import review_lines
     from momus.review import review as judge
-    from momus.review.saving import HELD_OUT, save_body
+    from momus.review.body import HELD_OUT, save_body
 
     reporter = Silent() if quiet or as_json else default_reporter()
     if sarif is not None:
@@ -128,7 +128,7 @@ def _body(
     from momus.critic.effects import is_trusted
     from momus.reading import as_corpus
     from momus.review import fit_body
-    from momus.review.saving import is_body, load_body
+    from momus.review.body import is_body, load_body
 
     if is_body(body):
         if models or critics or config:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from momus.controls.moving import (
+from momus.controls.changing import (
+    COMMON,
+    FEWEST_WORDS,
     LOOP,
+    STOPWORDS,
+    cut_short,
+    double_symbols,
+    inflate_stopwords,
     loop,
     mix_topics,
     mix_words,
     move_ngrams,
     move_sections,
     repeat_sections,
-)
-from momus.controls.planting import Change, Planted, PlantedDefect
-from momus.controls.wording import (
-    COMMON,
-    FEWEST_WORDS,
-    STOPWORDS,
-    cut_short,
-    double_symbols,
-    inflate_stopwords,
     truncate_vocabulary,
 )
+from momus.controls.planting import Planted, PlantedDefect
 
 _ALL = (
     PlantedDefect(
@@ -106,10 +104,4 @@ _ALL = (
 DEFECTS: dict[str, PlantedDefect] = {d.name: d for d in _ALL}
 """Planted defects by name."""
 
-
-__all__ = [
-    "DEFECTS",
-    "Change",
-    "Planted",
-    "PlantedDefect",
-]
+__all__ = ["DEFECTS", "Planted", "PlantedDefect"]

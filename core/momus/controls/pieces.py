@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from momus.controls.planting import with_texts
+from momus.controls.planting import Changed, with_texts
 from momus.text.corpus import Corpus, Document
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -95,53 +95,25 @@ def document_words(document: Document) -> list[Pieces]:
 
 
 def edited(
-    document: Document, what: str, sections: Iterable[Pieces], change: Callable[[list[str]], Sequence[str | None]]
-) -> tuple[Document, str, list[int]]:
-    """Change pieces of each section of a document.
-
-    Parameters
-    ----------
-    what
-        The kind of change, in a few words.
-    sections
-        The pieces of each section.
-    change
-        Gives each piece of a section its new text, or None if it stays.
-
-    Returns
-    -------
-    The new document, ``what``, and the changed pieces, counted from 0 in the document.
-    """
+    document: Document, sections: Iterable[Pieces], change: Callable[[list[str]], Sequence[str | None]]
+) -> Changed:
+    """Change the pieces of each section: ``change`` gives each its new text, or None if it stays."""
     texts, places, before = [], [], 0
     for pieces in sections:
         new = change(pieces.texts)
         texts.append(pieces.join([old if text is None else text for old, text in zip(pieces.texts, new, strict=True)]))
         places += [before + i for i, text in enumerate(new) if text is not None]
         before += len(pieces.texts)
-    return with_texts(document, texts), what, places
+    return with_texts(document, texts), places
 
 
-def common_words(corpus: Corpus, n: int) -> tuple[list[str], list[float]]:
-    """The n most frequent words of letters in lower case, with their shares (ties in alphabetical order).
+def frequencies(corpus: Corpus) -> list[tuple[str, int]]:
+    """Words of letters in lower case with their counts, the most frequent first, ties in alphabetical order.
 
-    >>> common_words(Corpus.from_texts(["A b a", "c b a"]), 2)
-    (['a', 'b'], [0.6, 0.4])
+    >>> frequencies(Corpus.from_texts(["A b a", "c b a"]))
+    [('a', 3), ('b', 2), ('c', 1)]
     """
-    top = ranked(frequencies(corpus))[:n]
-    total = sum(c for _, c in top) or 1
-    return [w for w, _ in top], [c / total for _, c in top]
-
-
-def frequencies(corpus: Corpus) -> Counter[str]:
-    """Count each word of letters, in lower case."""
-    counts: Counter[str] = Counter()
-    for text in corpus.section_texts.to_pylist():
-        counts.update(w.lower() for w in WORD.findall(text))
-    return counts
-
-
-def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Words and counts from the most to the least frequent, ties in alphabetical order."""
+    counts = Counter(w.lower() for text in corpus.section_texts.to_pylist() for w in WORD.findall(text))
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 

@@ -8,8 +8,9 @@ on the order of the corpus.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,43 +18,22 @@ from momus.errors import UsageError
 from momus.numeric.types import Bools
 from momus.text.corpus import Corpus, Document
 
-
-@dataclass(frozen=True)
-class Change:
-    """The change of one document.
-
-    Attributes
-    ----------
-    id
-        Id of the document.
-    defect
-        Name of the defect.
-    what
-        The kind of change, in a few words.
-    count
-        Number of changed places.
-    places
-        The changed places, counted from 0 in the original document, in units that ``what`` names (sections, words, …).
-    """
-
-    id: str
-    defect: str
-    what: str
-    count: int
-    places: Sequence[int]
+Changed = tuple[Document, Sequence[int]]
+"""A new document, and the changed places, counted from 0 in the old one: sections, words, or whatever is changed."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A corpus with a defect, and its changes; documents without an entry are unchanged."""
+    """A corpus with a defect, and the changed places of each changed document, by id."""
 
     corpus: Corpus
-    changes: Sequence[Change]
+    changes: Mapping[str, Sequence[int]]
 
     @property
     def count(self) -> int:
         """Number of changed places in the whole corpus."""
-        return sum(c.count for c in self.changes)
+        return sum(map(len, self.changes.values()))
 
 
 @dataclass(frozen=True)
@@ -66,47 +46,32 @@ class Setting:
         From 0 to 1.
     random
         A generator for this document; a change draws the same numbers from it at every strength.
-    shared
+    corpus
         The whole corpus, which supplies word frequencies and pieces of other documents.
     """
 
     strength: float
     random: np.random.Generator
-    shared: PlantingInput
+    corpus: Corpus
+    _once: dict[Any, Any] = field(default_factory=dict)
 
     def chosen(self, n: int) -> Bools:
         """Choose each of n places with probability ``strength``, bool (n,); a higher strength keeps the choices."""
         return np.asarray(self.random.random(n) < self.strength)
 
-
-@dataclass
-class PlantingInput:
-    """The corpus and derived values that all documents of one planting share.
-
-    Attributes
-    ----------
-    corpus
-        The corpus to change.
-    """
-
-    corpus: Corpus
-
-    def __post_init__(self) -> None:
-        self._computed: dict[str, object] = {}
-
-    def once(self, name: str, make: Callable[[Corpus], object]) -> object:
-        """Compute a value from the corpus, ordered by id, and cache it by name."""
-        if name not in self._computed:
-            self._computed[name] = make(_by_id(self.corpus))
-        return self._computed[name]
+    def once(self, make: Callable[[Corpus], T]) -> T:
+        """Compute a value from the corpus, ordered by id, once for all documents."""
+        if make not in self._once:
+            self._once[make] = make(by_id(self.corpus))
+        return cast("T", self._once[make])
 
 
-def _by_id(corpus: Corpus) -> Corpus:
+def by_id(corpus: Corpus) -> Corpus:
+    """The corpus in the order of ids."""
     return corpus.take(np.argsort(np.asarray(corpus.ids, dtype=object), kind="stable"))
 
 
-Plant = Callable[[Document, Setting], tuple[Document, str, Sequence[int]]]
-"""Changes a document: (new document, kind of change, changed places)."""
+Plant = Callable[[Document, Setting], Changed]
 
 
 @dataclass(frozen=True)
@@ -148,34 +113,25 @@ class PlantedDefect:
 
         >>> from momus.controls import DEFECTS
         >>> planted = DEFECTS["symbol-inflation"].plant(Corpus.from_texts(["She saw, and left."], ids=["a"]), 1.0)
-        >>> planted.corpus[0].text, planted.changes[0].places
-        ('She saw,, and left..', [0, 1])
+        >>> planted.corpus[0].text, planted.changes
+        ('She saw,, and left..', {'a': [0, 1]})
         """
         if not 0 <= strength <= 1:
             raise UsageError(f"{self.name}: strength {strength} is not between 0 and 1", hint="0 changes nothing")
         name = f"{corpus.name}, {self.name} {strength:g}"
         if strength == 0:
-            return Planted(corpus.take(range(len(corpus)), name), [])
-        shared = PlantingInput(corpus)
-        documents, changes = [], []
+            return Planted(corpus.take(range(len(corpus)), name), {})
+        shared: dict[Any, Any] = {}
+        documents, changes = [], {}
         for document in corpus:
-            planted, change = self._planted(document, strength, seed, shared)
-            documents.append(planted)
-            if change is not None:
-                changes.append(change)
+            planted = document
+            if document.problem is None:
+                setting = Setting(strength, generator(seed, self.name, document.id), corpus, shared)
+                planted, places = self.change(document, setting)
+                if planted != document:
+                    changes[document.id] = [int(p) for p in places]
+            documents.append(planted if document.id in changes else document)
         return Planted(Corpus.from_documents(documents, name), changes)
-
-    def _planted(
-        self, document: Document, strength: float, seed: int, shared: PlantingInput
-    ) -> tuple[Document, Change | None]:
-        if document.problem is not None:
-            return document, None
-        setting = Setting(strength, generator(seed, self.name, document.id), shared)
-        planted, what, changed = self.change(document, setting)
-        if planted == document:
-            return document, None
-        places = [int(p) for p in changed]
-        return planted, Change(document.id, self.name, what, len(places), places)
 
 
 def generator(seed: int, *keys: str) -> np.random.Generator:

@@ -36,7 +36,7 @@ from momus.critic.source import source_digest
 from momus.critic.splitting import check_enough, documents_to_fit, other_splitting, splitting_of
 from momus.critic.statistic import Note, Reporting
 from momus.estimator import Estimator, check_params, parametrized, reset
-from momus.laws import Law
+from momus.laws.law import Law
 from momus.reading import TextSource
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, WORDS, Scripts

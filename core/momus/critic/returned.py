@@ -13,7 +13,7 @@ from momus.critic.scores import LogPrior
 from momus.critic.statistic import Note, Statistic
 from momus.errors import CriticError
 from momus.evidence import Evidence, MarkedDocument
-from momus.laws import Law
+from momus.laws.law import Law
 from momus.numeric.types import Floats, Ints
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ class Discovery:
     reference, generated
         Shares of the documents of both texts that it holds in.
     difference, low, high
-        generated − reference, and its interval by itself.
+        generated − reference, and its interval by itself; None if it is not tested.
     p, p_adjusted
         By itself, and adjusted over all proposals by step-down under shared relabellings.
     equal_length, equal_length_low, equal_length_high
@@ -51,8 +51,8 @@ class Discovery:
     reference: float
     generated: float
     difference: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
     p_adjusted: float
     equal_length: float
@@ -125,7 +125,7 @@ def verify(
         columns = rows[0][str(i)][:, 0], rows[1][str(i)][:, 0]
         p = result.p_in_axis if len(results) > 1 else result.p
         equal = at_equal_length(columns, (lengths[0], lengths[1]), design)
-        examples = _examples(predicate, columns, judged, texts, int(result.difference > 0))
+        examples = _examples(predicate, columns, judged, texts, int((result.difference or 0) > 0))
         discoveries.append(_discovery(predicate, sources[i], result, p, equal, examples))
     return discoveries
 
@@ -134,13 +134,14 @@ def _discovery(
     predicate: Predicate,
     source: str,
     result: TestResult,
-    p: float,
+    p: float | None,
     equal: tuple[float, float, float],
     examples: tuple[tuple[str, str], ...],
 ) -> Discovery:
-    values = result.real_value, result.generated_value, result.difference, result.low, result.high, result.p
-    # what no document of either text has is not tested, and differs in none
-    return Discovery(predicate, source, *values, 1.0 if p != p else p, *equal, examples)
+    values = result.real_value or 0.0, result.generated_value or 0.0, result.difference or 0.0
+    # what holds in no document, or in all, is not tested
+    p_values = 1.0 if result.p is None else result.p, 1.0 if p is None else p
+    return Discovery(predicate, source, *values, result.low, result.high, *p_values, *equal, examples)
 
 
 def _dense(held: Held) -> Floats:

@@ -16,7 +16,7 @@ from momus.critic import RunningTextCritic
 from momus.critic.hooks import missing_params
 from momus.critic.registry import check_name, family_class, located, make_critics, named
 from momus.errors import CriticError, MissingExtraError, MomusError, PluginError, UsageError
-from momus.joint.slice_fields import codes_of, fields_of
+from momus.joint.slices import codes_of, fields_of
 from momus.plugins import CRITICS, critic_names, registered
 from momus.runs.texts import Texts
 from momus.verdicts.settings import Settings

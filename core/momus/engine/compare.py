@@ -40,10 +40,9 @@ from momus.engine.reuse import Reuse
 from momus.engine.run_critic import Work
 from momus.errors import UsageError
 from momus.joint.analyses import analyse
-from momus.joint.nearer import nearer_of
-from momus.joint.slice_fields import reading_slices
-from momus.joint.slices import together
-from momus.joint.wins import adjusted_wins
+from momus.joint.partners import adjusted_wins
+from momus.joint.ranks import nearer_of
+from momus.joint.slices import reading_slices, together
 from momus.numeric.devices import resolve_device
 from momus.processes import usable_cores
 from momus.progress import Timed, default_reporter

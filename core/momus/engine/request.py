@@ -15,7 +15,7 @@ from momus.parameters import exclude, need
 from momus.progress import Reporter
 from momus.reading import ReadingOptions, TextSource
 from momus.runs.text_checks import check_named
-from momus.verdicts.atlas import check_register
+from momus.verdicts.band import check_register
 from momus.verdicts.settings import Settings, with_options
 from momus.verdicts.verdict import check_delta
 

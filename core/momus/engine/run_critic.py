@@ -25,9 +25,9 @@ from momus.engine.reuse import Reuse, critic_signature, kept_outcome
 from momus.engine.showing import few_notes, with_shown
 from momus.errors import FittingError
 from momus.estimator import clone, json_params
-from momus.joint.slice_fields import codes_of
+from momus.joint.partners import wins_of
 from momus.joint.slice_tests import slices_of
-from momus.joint.wins import wins_of
+from momus.joint.slices import codes_of
 from momus.processes import return_memory
 from momus.progress import Timed
 from momus.runs.folder import RunFolder

@@ -12,7 +12,7 @@ from momus.critic import EvidenceMixin, Note, Pooled
 from momus.critic.rows import Summary, take_rows
 from momus.critic.scoring import pools_rows
 from momus.engine.measured import Measured
-from momus.joint.distribution import distribution, shown_axis
+from momus.joint.axes import distribution, shown_axis
 from momus.numeric.types import Ints
 from momus.progress import Timed
 from momus.runs.examples import Example, compared_rows, find_examples, find_outliers, find_references

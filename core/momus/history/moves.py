@@ -12,7 +12,7 @@ import numpy as np
 from momus.errors import MomusError
 from momus.history.change import RESAMPLES, DistanceMoves, Gap, pooled_gap
 from momus.history.kept import KeptRun, incomparable
-from momus.inference.pools import Pools, pools_of, shared_prompts
+from momus.inference.matching import Pools, pools_of, shared_prompts
 from momus.inference.ranking import Distances, average
 from momus.joint.axes import AxisRows
 from momus.joint.ranks import ALL_AXES

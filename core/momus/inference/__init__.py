@@ -3,8 +3,8 @@
 from momus.inference.design import Design
 from momus.inference.matching import design_of
 from momus.inference.multiplicity import benjamini_hochberg, holm
-from momus.inference.pooling import Rows
 from momus.inference.result import Method, TestResult
+from momus.inference.samples import Rows
 from momus.inference.testing import axis_test, compare_rows
 
 __all__ = [

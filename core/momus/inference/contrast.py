@@ -80,7 +80,7 @@ class Contrast:
         """p-value of the observed contrast under its null distribution (B,); 1 if the texts are equal."""
         if self.equal:
             return 1.0
-        return p_value(*self.compared(null), exact, self.tie)[0]
+        return p_value(*self.compared(null), exact, self.tie)
 
 
 class RatioContrast(Contrast):

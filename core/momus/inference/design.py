@@ -47,7 +47,7 @@ class Design:
         Where rows were summed over units that are not exchangeable: how many documents each row holds
         (`momus.inference.matching.of_units`); None otherwise.
 
-    >>> Design.clusters([0, 0, 1], None, n_generated=4).units
+    >>> Design.clusters([0, 0, 1], range(4)).units
     (2, 4)
     >>> Design.prompts([0, 0, 1, 2], [0, 1, 1, 3]).left_out  # prompts 2 and 3 have documents on one side only
     (1, 1)
@@ -97,19 +97,9 @@ class Design:
         return cls(kind, len(rows[0]), len(rows[1]), numbers, rows if any(left_out) else None, None, left_out)
 
     @classmethod
-    def clusters(
-        cls,
-        real: Sequence[int] | Ints | None,
-        generated: Sequence[int] | Ints | None,
-        *,
-        n_real: int = 0,
-        n_generated: int = 0,
-    ) -> Design:
-        """The cluster of each document, by text; without clusters on a side (None), give its number of documents."""
-        one, other = (
-            np.arange(n) if c is None else np.unique(c, return_inverse=True)[1]
-            for n, c in ((n_real, real), (n_generated, generated))
-        )
+    def clusters(cls, real: Sequence[int] | Ints, generated: Sequence[int] | Ints) -> Design:
+        """The cluster of each document, by text: equal numbers of both texts are two clusters."""
+        one, other = (np.unique(c, return_inverse=True)[1] for c in (real, generated))
         return cls("clusters", len(one), len(other), (one, other))
 
     def grouped(self, real: Ints, generated: Ints) -> Design:

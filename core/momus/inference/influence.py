@@ -17,9 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic.statistic import Statistic, jensen_shannon, kolmogorov_smirnov, shares, supremum, total_variation
-from momus.inference.pooling import NARROW, Rows, pooled
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.samples import Samples
+from momus.inference.samples import NARROW, Rows, Samples, pooled
 from momus.inference.weights import chunks, multiplicities
 from momus.numeric.types import Floats
 
@@ -86,10 +85,30 @@ def distance_error(samples: Samples, witness: Witness) -> tuple[float, float]:
     if min(sizes) < 2:
         return float("nan"), 1.0
     # the witness is taken as fixed: where both texts differ clearly, its own error is of second order
-    variances = np.array([float((u**2).sum()) * n / (n - 1) for u, n in zip(influences, sizes, strict=True)])
-    whole = float(variances.sum())
-    freedom = whole**2 / float((variances**2 / (np.array(sizes) - 1)).sum()) if whole else float(sum(sizes) - 1)
+    return _of_samples([float((u**2).sum()) * n / (n - 1) for u, n in zip(influences, sizes, strict=True)], sizes)
+
+
+def _of_samples(variances: Sequence[float], sizes: Sequence[int]) -> tuple[float, float]:
+    """Standard error of a sum over independent samples, from their variances, and its degrees of freedom (Welch)."""
+    of_sample, n = np.array(variances), np.array(sizes)
+    whole = float(of_sample.sum())
+    freedom = whole**2 / float((of_sample**2 / (n - 1)).sum()) if whole else float(n.sum() - 1)
     return float(np.sqrt(whole)), freedom
+
+
+def jackknife(values: Sequence[Floats]) -> tuple[float, float]:
+    """Standard error of a sum over independent samples, and its degrees of freedom, from values without one unit each.
+
+    Variance (n − 1)/n Σ (θ_u − θ̄)² for each sample (Miller 1974); NaN where a value does not exist.
+
+    >>> jackknife([np.array([1.0, 2.0, 3.0])])
+    (1.1547005383792515, 2.0)
+    """
+    if not all(np.isfinite(v).all() for v in values):
+        return float("nan"), 1.0
+    sizes = [len(v) for v in values]
+    variances = [(n - 1) / n * float(((v - v.mean()) ** 2).sum()) for v, n in zip(values, sizes, strict=True)]
+    return _of_samples(variances, sizes)
 
 
 def _influences(rows: Rows, weights: Floats) -> Floats:
@@ -221,7 +240,7 @@ def _deviation(replicates: Sequence[Floats], fewest: int) -> float:
 
 
 def _jackknife(s: Statistic, samples: Samples) -> tuple[float, float]:
-    """Leave out one unit at a time: variance (n − 1)/n Σ (θ_u − θ̄)² for each independent sample (Miller 1974)."""
+    """Standard error of the contrast of a statistic from leaving out one unit at a time; degrees of freedom."""
     sums = samples.observed
     left = [side - np.asarray(rows) for side, rows in zip(sums, samples.unit_rows, strict=True)]  # (units, V)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -229,13 +248,7 @@ def _jackknife(s: Statistic, samples: Samples) -> tuple[float, float]:
     if samples.design.together:
         # a pair is left out of both texts at once, so their values move together
         values = [values[1] - values[0]]
-    if not all(np.isfinite(v).all() for v in values):
-        return float("nan"), 1.0
-    sizes = np.array([len(v) for v in values])
-    variances = np.array([(n - 1) / n * float(((v - v.mean()) ** 2).sum()) for v, n in zip(values, sizes, strict=True)])
-    whole = float(variances.sum())
-    freedom = whole**2 / float((variances**2 / (sizes - 1)).sum()) if whole else float(sizes.sum() - 1)
-    return float(np.sqrt(whole)), freedom
+    return jackknife(values)
 
 
 def _scaled(s: Statistic, values: Floats) -> Floats:

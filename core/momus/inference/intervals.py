@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, shares, supremum, total_variation
-from momus.inference.pooling import Rows
+from momus.inference.samples import Rows
 from momus.numeric.types import Floats
 
 

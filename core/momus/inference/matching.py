@@ -5,13 +5,15 @@ independent units are put into blocks at random within their text; clusters, pai
 whole. The units of the test are then the blocks, through designs that exist anyway: clusters, or groups of pairs and of
 prompts. The test stays valid. Under the null hypothesis that documents are exchangeable between the texts, blocks of
 one size are too: a relabelling of blocks is a relabelling of documents. Values and effect sizes do not change.
+
+Units of several corpora are resampled together (`pools_of`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 from momus.arguments import arg
 from momus.errors import UsageError
 from momus.inference.design import Design
+from momus.inference.weights import Weights, chunks, multiplicities_of
 from momus.numeric.types import Ints
 from momus.text.counting import counted
 
@@ -90,9 +93,9 @@ def design_of(
     if grouped and paired is not False:
         shared = _matched(of_group[0], of_group[1], None, names)
         if shared is not None and shared.units[0] >= FEWEST_GROUPS:
-            keys = [_units(g, [None] * len(g), side) for g, side in zip(of_group, "rg", strict=True)]
+            keys = [unit_keys(g, [None] * len(g), side) for g, side in zip(of_group, "rg", strict=True)]
             return Design.prompts(*_coded(*keys)).grouped(*_coded(*keys))
-    keys = [_units(group, prompt, side) for group, prompt, side in zip(of_group, sides, "rg", strict=True)]
+    keys = [unit_keys(group, prompt, side) for group, prompt, side in zip(of_group, sides, "rg", strict=True)]
     if all(len(set(k)) == len(k) for k in keys):
         return Design.documents(len(real), len(generated))
     return Design.clusters(*(np.unique(k, return_inverse=True)[1] for k in keys))
@@ -118,7 +121,7 @@ def _matched(real: Names, generated: Names, paired: bool | None, names: tuple[st
         pairs = _pairs(real, generated, common)
         return replace(Design.pairs(pairs), left_out=(len(real) - len(pairs), len(generated) - len(pairs)))
     # documents without a prompt get keys that the other side lacks
-    keys = [_units([None] * len(side), side, name) for side, name in ((real, "r"), (generated, "g"))]
+    keys = [unit_keys([None] * len(side), side, name) for side, name in ((real, "r"), (generated, "g"))]
     return Design.prompts(*_coded(*keys))
 
 
@@ -130,14 +133,20 @@ def _pairs(real: Names, generated: Names, common: set[str]) -> Ints:
 
 def _shared_codes(groups: list[list[str | None]], prompts: tuple[Names, Names]) -> tuple[Ints, Ints]:
     """A number for the group of each document; the group of a prompt is that of its first document with a group."""
+    of_prompt = _groups_of_prompts(groups, prompts)
+    # documents that take part have a prompt
+    keys = [[f"group {of_prompt[p]}" if p in of_prompt else f"prompt {p}" for p in asked] for asked in prompts]
+    return _coded(*(np.array(k, dtype=object) for k in keys))
+
+
+def _groups_of_prompts(groups: Iterable[Names], prompts: Iterable[Names]) -> dict[str, str]:
+    """The group of each prompt: that of the first document of several texts that has both."""
     of_prompt: dict[str, str] = {}
     for side, asked in zip(groups, prompts, strict=True):
         for group, prompt in zip(side, asked, strict=True):
             if group is not None and prompt is not None:
                 of_prompt.setdefault(prompt, group)
-    # documents that take part have a prompt
-    keys = [[f"group {of_prompt[p]}" if p in of_prompt else f"prompt {p}" for p in asked] for asked in prompts]
-    return _coded(*(np.array(k, dtype=object) for k in keys))
+    return of_prompt
 
 
 def _coded(real: Keys, generated: Keys) -> tuple[Ints, Ints]:
@@ -146,7 +155,7 @@ def _coded(real: Keys, generated: Keys) -> tuple[Ints, Ints]:
     return codes[: len(real)], codes[len(real) :]
 
 
-def _units(groups: list[str | None], prompts: Names, side: str) -> Keys:
+def unit_keys(groups: Names, prompts: Names, side: str) -> Keys:
     """A key for each document: its group, else its prompt, else one that no other document has."""
     keys = [
         f"group {g}" if g is not None else (f"prompt {p}" if p is not None else f"{side} {i}")
@@ -230,3 +239,105 @@ def of_units(design: Design) -> Design:
     pairs = np.repeat(np.arange(one)[:, None], 2, axis=1)  # (units, 2): row u of both sides
     units = Design.pairs(pairs) if design.flips else Design.documents(one, other)
     return units if design.exchangeable else replace(units, summed=design.unit_sizes)
+
+
+_POOLS = 8
+"""Number that keeps the random stream of shared resamples apart."""
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Units of several corpora.
+
+    Attributes
+    ----------
+    units
+        By corpus, the unit of each document: int (n,), the same number for the same unit in all corpora.
+    pool
+        The pool of each unit, (U,). Corpora that share units, directly or through other corpora, draw from one pool.
+    prompts
+        By corpus, the prompt of each document, int (n,), −1 for none; equal prompts have equal numbers.
+    matched
+        Whether all corpora answer the same prompts, so that they are compared on these.
+    """
+
+    units: Mapping[str, Ints]
+    pool: Ints
+    prompts: Mapping[str, Ints]
+    matched: bool
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of units of each pool."""
+        return np.bincount(self.pool)
+
+    def multiplicities(self, resamples: int, seed: int) -> Iterator[Weights]:
+        """How often each unit is drawn, (U, ≤ 64) at a time; as many draws from each pool as it has units."""
+        members = [np.flatnonzero(self.pool == p) for p in range(len(self.sizes))]
+        for number, size in chunks(0, resamples):
+            rng = np.random.default_rng([seed, _POOLS, number])
+            drawn = np.empty((len(self.pool), size), dtype=np.float32)
+            for units in members:
+                drawn[units] = multiplicities_of(rng, len(units), size)
+            yield drawn
+
+
+def pools_of(prompts: Mapping[str, Names], groups: Mapping[str, Names] | None = None) -> Pools:
+    """Find the units of several corpora from the prompts and groups of their documents.
+
+    A unit is a group; the prompt of documents without a group (whose group is that of any document with this prompt);
+    or a document without either. Corpora are *matched* if at least nine in ten documents of the smallest one answer a
+    prompt that all corpora have.
+
+    >>> found = pools_of({"real": ["a", "b"], "g": ["b", "a"], "h": [None, None]})
+    >>> found.units["g"].tolist(), found.sizes.tolist(), found.matched
+    ([1, 0], [2, 2], False)
+    """
+    groups = groups or {}
+    of_group = {c: list(groups.get(c) or [None] * len(names)) for c, names in prompts.items()}
+    group_of_prompt = _groups_of_prompts(of_group.values(), prompts.values())
+    number: dict[tuple[str, ...], int] = {}
+    codes: dict[str, int] = {}
+    units, asked = {}, {}
+    for corpus, names in prompts.items():
+        keys: list[tuple[str, ...]] = []
+        for i, (prompt, named) in enumerate(zip(names, of_group[corpus], strict=True)):
+            group = group_of_prompt.get(prompt, named) if prompt is not None else named
+            if group is not None:
+                keys.append(("group", group))
+            else:
+                keys.append(("prompt", prompt) if prompt is not None else ("document", corpus, str(i)))
+        units[corpus] = np.array([number.setdefault(k, len(number)) for k in keys], dtype=np.int64)
+        asked[corpus] = np.array([-1 if p is None else codes.setdefault(p, len(codes)) for p in names], dtype=np.int64)
+    return Pools(units, _connected(units, len(number)), asked, _all_answer(asked))
+
+
+def _connected(units: Mapping[str, Ints], size: int) -> Ints:
+    """The pool of each unit: corpora are connected by the units that they share."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    # a graph of units 0 … U − 1 and corpora U …; each unit has an edge to each corpus with a document of it
+    rows = np.concatenate([np.unique(u) for u in units.values()])
+    columns = np.concatenate([np.full(len(np.unique(u)), size + c) for c, u in enumerate(units.values())])
+    n = size + len(units)
+    labels = connected_components(csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n)), directed=False)[1]
+    return np.unique(labels[:size], return_inverse=True)[1]
+
+
+def _all_answer(prompts: Mapping[str, Ints]) -> bool:
+    common = shared_prompts(list(prompts.values()))
+    fewest = min(prompts.values(), key=len)
+    return len(common) > 1 and int(np.isin(fewest, common).sum()) >= MATCHED * len(fewest)
+
+
+def shared_prompts(prompts: Sequence[Ints]) -> Ints:
+    """The prompts that documents of all corpora answer, sorted; −1 is none.
+
+    >>> shared_prompts([np.array([0, 2, -1]), np.array([2, -1, 5])]).tolist()
+    [2]
+    """
+    common = np.unique(prompts[0])
+    for other in prompts[1:]:
+        common = np.intersect1d(common, other)
+    return common[common >= 0]

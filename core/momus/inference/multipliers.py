@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic.statistic import Statistic, kolmogorov_smirnov, supremum
-from momus.inference.pooling import Rows, pooled, total
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.samples import Samples
+from momus.inference.samples import Rows, Samples, pooled, total
 from momus.inference.weights import Weights, chunks, random_labels, random_signs
 from momus.numeric.types import Floats
 

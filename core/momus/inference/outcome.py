@@ -24,7 +24,7 @@ from momus.inference.intervals import (
     hedges_factor,
     t_quantile,
 )
-from momus.inference.pvalues import Prepared, both_values, p_value, tie_above
+from momus.inference.pvalues import Prepared, both_values, tie_above
 from momus.inference.result import Method, TestResult, numbers
 from momus.inference.samples import Samples
 from momus.inference.studentised import restored
@@ -93,7 +93,7 @@ def outcome(
 
 
 def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, question: Question) -> Method:
-    d = samples.design
+    d, ratio = samples.design, isinstance(contrast, RatioContrast)
     signed = contrast.influences if isinstance(contrast, SignedContrast) else None
     return Method(
         test="permutation" if signed is None else "squares" if signed.squared else "multipliers",
@@ -103,10 +103,10 @@ def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, quest
         units_generated=d.units[1],
         grouped=d.asked.groups is not None,
         block=d.block,
-        studentised=isinstance(contrast, RatioContrast),
+        studentised=ratio,
         exact=exact,
         permutations=drawn,
-        resamples=question.resamples if _bootstraps(contrast, samples) else 0,
+        resamples=question.resamples if not ratio and bootstraps(contrast.statistic, samples) else 0,
         rows=question.family,
         skewness=_skewness(contrast),
     )
@@ -115,10 +115,6 @@ def _method(contrast: Contrast, samples: Samples, drawn: int, exact: bool, quest
 def _skewness(contrast: Contrast) -> float:
     skewness = contrast.observed.skewness if isinstance(contrast, RatioContrast) else None
     return 0.0 if skewness is None else float(skewness[0])
-
-
-def _bootstraps(contrast: Contrast, samples: Samples) -> bool:
-    return not isinstance(contrast, RatioContrast) and bootstraps(contrast.statistic, samples)
 
 
 def _reach(contrast: RatioContrast, null: Floats, exact: bool, freedom: float, confidence: float) -> Reach:
@@ -281,7 +277,7 @@ def _distance(
     chance makes too large, plus its margin.
     """
     s, distance = contrast.statistic, contrast.values[1]
-    _, chance, _ = p_value("distance", contrast.here, null, exact)
+    chance = float(null[np.isfinite(null)].mean()) if np.isfinite(null).any() else 0.0
     p = contrast.p(null, exact)
     distances, squares = null, contrast.influences if isinstance(contrast, SignedContrast) else None
     if squares is not None and squares.squared:

@@ -16,9 +16,8 @@ import numpy as np
 
 from momus.inference.contrast import Contrast, RatioContrast, SignedContrast
 from momus.inference.multiplicity import FamilyTest, family_test
-from momus.inference.pooling import NARROW
 from momus.inference.pvalues import Prepared
-from momus.inference.samples import Samples
+from momus.inference.samples import NARROW, Samples
 from momus.inference.weights import CHUNK, Weights, all_labels, chunks, coupled, random_labels, random_signs
 from momus.numeric.types import Floats
 

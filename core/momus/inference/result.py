@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from momus.inference.intervals import NONE, Interval
@@ -110,7 +111,9 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class TestResult:
-    """The outcome of one test; NaN for what does not exist (such as an interval from one document).
+    """The outcome of one test; None for what does not exist (such as an interval from one document).
+
+    NaN and infinities become None: a missing value is null, never a magic number.
 
     Attributes
     ----------
@@ -138,7 +141,7 @@ class TestResult:
         Scored documents that do not take part, because their prompt or bin has no document on the other side.
     p_axis, p_in_axis
         Of a statistic in the family of its axis: p of the axis, and the p of this statistic adjusted over the family by
-        step-down, of which the former is the smallest (`momus.inference.multiplicity`). NaN for other statistics.
+        step-down, of which the former is the smallest (`momus.inference.multiplicity`). None for other statistics.
     method
         How the result was computed.
     """
@@ -146,30 +149,39 @@ class TestResult:
     __test__ = False
 
     statistic: str
-    real_value: float = NAN
-    generated_value: float = NAN
-    difference: float = NAN
-    low: float = NAN
-    high: float = NAN
-    effect: float = NAN
-    effect_low: float = NAN
-    effect_high: float = NAN
+    real_value: float | None = None
+    generated_value: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    effect: float | None = None
+    effect_low: float | None = None
+    effect_high: float | None = None
     effect_kind: str = "difference"
-    equivalence_low: float = NAN
-    equivalence_high: float = NAN
-    p: float = NAN
-    standard_error: float = NAN
-    freedom: float = NAN
-    mde: float = NAN
+    equivalence_low: float | None = None
+    equivalence_high: float | None = None
+    p: float | None = None
+    standard_error: float | None = None
+    freedom: float | None = None
+    mde: float | None = None
     n_real: int = 0
     n_generated: int = 0
-    effective_real: float = NAN
-    effective_generated: float = NAN
+    effective_real: float | None = None
+    effective_generated: float | None = None
     left_out_real: int = 0
     left_out_generated: int = 0
-    p_axis: float = NAN
-    p_in_axis: float = NAN
+    p_axis: float | None = None
+    p_in_axis: float | None = None
     method: Method = field(default_factory=Method)
+
+    def __post_init__(self) -> None:
+        for name in _NUMBERS:
+            value = getattr(self, name)
+            if value is not None:  # NumPy's numbers too become plain ones
+                object.__setattr__(self, name, float(value) if math.isfinite(value) else None)
+
+
+_NUMBERS = tuple(f.name for f in fields(TestResult) if f.type == "float | None")
 
 
 def numbers(

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from momus.inference.pooling import pooled
-from momus.inference.samples import Samples, indicator
+from momus.inference.samples import Samples, indicator, pooled
 from momus.inference.weights import Weights
 from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats
@@ -205,7 +204,7 @@ class Ratio:
         """Documents are labelled within prompts, and prompts are independent: a prompt is one observation."""
         design = self.samples.design
         prompts, units = np.concatenate(design.unit_numbers), design.units[0]
-        as_real, as_generated = (np.asarray(v)[:, 0] for v in self._full_weights())  # (N,) each
+        as_real, as_generated = self.samples.weight_by_label  # (N,) each
         # all four sums of a prompt by one sparse product per chunk of labels
         blocks = [indicator(prompts, units, v * a) for a in (as_real, as_generated) for v in (self.x, self.w)]
         stacked = sparse.vstack(blocks, format="csr")  # (4 · prompts, N)
@@ -220,11 +219,6 @@ class Ratio:
             return self._difference((a, variance), (b, np.zeros_like(variance)))
 
         return under
-
-    def _full_weights(self) -> tuple[Floats, Floats]:
-        """Weight of each row if all rows were labelled real, and if all were generated: (N, 1) each."""
-        as_real, as_generated = self.samples.weight_by_label
-        return as_real[:, None], as_generated[:, None]
 
     def _binned(self) -> Callable[[Weights | Floats], Difference]:
         """Documents are independent within bins; the variance is that within bins."""

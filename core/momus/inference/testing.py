@@ -15,10 +15,9 @@ from momus.inference.influence import Errors, cross_fitted, witness_of
 from momus.inference.multiplicity import FamilyTest, family_test
 from momus.inference.multipliers import chance_distance
 from momus.inference.outcome import Question, outcome
-from momus.inference.pooling import NARROW, Rows, Tables
 from momus.inference.relabelling import FINE, FINE_WIDE, NOISE, STAGES, Budget, Nulls
 from momus.inference.result import TestResult
-from momus.inference.samples import Samples, taken
+from momus.inference.samples import NARROW, Rows, Samples
 from momus.inference.selection import effective_number
 from momus.inference.weights import CHUNK
 from momus.numeric.types import Floats
@@ -103,7 +102,7 @@ def compare_rows(
     # the keys of the family are tested together, each other one by itself
     for batch in [[k for k in keys if k in decisive], *([k] for k in keys if k not in decisive)]:
         chosen = [i for i, s in enumerate(statistics) if s.rows in batch]
-        of_key = {key: _samples(real[key], generated[key], key, design, (designs or {}).get(key)) for key in batch}
+        of_key = {key: _samples(real[key], generated[key], (designs or {}).get(key) or design) for key in batch}
         contrasts = [contrast_of(statistics[i], of_key[statistics[i].rows]) for i in chosen]
         questions, errors = {}, {}
         for key, samples in of_key.items():
@@ -126,7 +125,7 @@ def compare_rows(
                 kept = nulls.noise.get((id(c.samples), c.signed))
                 tested[k] = outcome(c, c.samples, null, nulls.exact, kept, errors[key], questions[key])
                 drawn[k] = null
-        with_p = [k for k in together if tested[k].p == tested[k].p]
+        with_p = [k for k in together if tested[k].p is not None]
         # a member whose outcome has no p is no part of the family; the test of the others is computed again
         known = nulls.test if len(with_p) == len(together) > 1 else None
         tested |= _of_family({k: (contrasts[k], drawn[k], tested[k]) for k in with_p}, headline, known)
@@ -139,22 +138,9 @@ def compare_one(statistic: Statistic, real: Rows, generated: Rows, **options: An
     return compare_rows([statistic], {statistic.rows: real}, {statistic.rows: generated}, **options)[0]
 
 
-def _samples(real: Rows, generated: Rows, key: str, design: Design | None, other: Design | None) -> Samples:
-    """The rows of the documents that take part in the test under a key, or of the units of another design."""
-    design = other or design
-    if design is not None and design.rows is not None:
-        real, generated = taken(real, design.rows[0]), taken(generated, design.rows[1])
-    tables = Tables.of(real, generated)
-    sizes = tables.real.shape[0], tables.generated.shape[0]
-    if not all(sizes):
-        raise ValueError("each side needs at least one document")
-    design = design or Design.documents(*sizes)
-    if (design.n_real, design.n_generated) != sizes:
-        raise ValueError(
-            f"the design is of {design.n_real} and {design.n_generated} documents, rows {key!r} of {sizes[0]} and "
-            f"{sizes[1]}"
-        )
-    return Samples(tables, design)
+def _samples(real: Rows, generated: Rows, design: Design | None) -> Samples:
+    """The rows of the documents that take part in a test; without a design, every document is a unit."""
+    return Samples.of(real, generated, design or Design.documents(real.shape[0], generated.shape[0]))
 
 
 def _signed(contrasts: Sequence[Contrast], signed: bool) -> list[int]:
@@ -169,7 +155,7 @@ def _of_family(
         return {}
     contrasts, nulls, results = zip(*members.values(), strict=True)
     test = known or family_test(contrasts, nulls, results[0].method.exact, headline)
-    p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p for r in results])
+    p = np.maximum(test.adjusted if len(results) > 1 else 0.0, [r.p or 0.0 for r in results])
     number = effective_number(np.column_stack(nulls), np.array([c.statistic.kind == "distance" for c in contrasts]))
     return {
         key: replace(r, p_axis=float(p.min()), p_in_axis=float(p_row), method=replace(r.method, independent=number))
@@ -216,7 +202,7 @@ def axis_test(
     of_key: dict[str, Samples] = {}
     try:
         for key in dict.fromkeys(s.rows for s in statistics):
-            of_key[key] = _samples(real[key], generated[key], key, design, None)
+            of_key[key] = _samples(real[key], generated[key], design)
         contrasts = [contrast_of(s, of_key[s.rows]) for s in statistics]
     except ValueError:  # a statistic is not finite
         return float("nan"), first, float("nan")

@@ -55,7 +55,7 @@ def random_labels(design: Design, seed: int, chunk: int, size: int) -> Weights:
         strata, drawn = np.concatenate(design.numbers), design.drawn  # strata: (N,)
         # axes ask for the same chunks one after another; as bits, a label takes a 32nd of its memory
         if (seed, chunk, size) not in drawn:
-            labels = _lowest(rng.random((size, len(strata))).T, strata, design.n_real)
+            labels = lowest(rng.random((size, len(strata))).T, strata, design.n_real)
             if chunk >= KEPT:
                 return labels
             drawn[seed, chunk, size] = np.packbits(labels.astype(bool), axis=1)
@@ -134,10 +134,10 @@ def multiplicities(design: Design, seed: int, chunk: int, size: int) -> tuple[We
     return real[numbers[0]], generated[numbers[1]]
 
 
-def _lowest(keys: Floats, strata: Ints, n_real: int) -> Weights:
+def lowest(keys: Floats, strata: Ints, n_real: int) -> Weights:
     """Label as real the rows with the lowest keys (N, B) of each stratum, as many as the first ``n_real`` rows have.
 
-    >>> _lowest(np.array([[0.9], [0.5], [0.1], [0.2]]), np.array([0, 1, 0, 1]), 2).ravel().tolist()
+    >>> lowest(np.array([[0.9], [0.5], [0.1], [0.2]]), np.array([0, 1, 0, 1]), 2).ravel().tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
     real = np.arange(len(strata)) < n_real

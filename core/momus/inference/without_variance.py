@@ -12,10 +12,9 @@ from scipy import sparse
 from momus.critic.statistic import Statistic
 from momus.inference.contrast import Contrast, RatioContrast
 from momus.inference.intervals import NONE, Interval
-from momus.inference.pooling import pooled
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.result import Method, numbers
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, pooled
 from momus.numeric.rounding import ROUNDING
 from momus.numeric.types import Floats
 
@@ -74,15 +73,8 @@ def untested(contrast: Contrast, method: Method) -> tuple[dict[str, Any], Method
 
 
 def _without_test(method: Method, reason: str) -> Method:
-    return Method(
-        family=method.family,
-        design=method.design,
-        units_real=method.units_real,
-        units_generated=method.units_generated,
-        grouped=method.grouped,
-        rows=method.rows,
-        reason=reason,
-    )
+    kept = {name: getattr(method, name) for name in ("family", "design", "grouped", "rows")}
+    return Method(**kept, units_real=method.units_real, units_generated=method.units_generated, reason=reason)
 
 
 def apart(contrast: Contrast, samples: Samples, p: float, effect: float, levels: tuple[float, float]) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from momus.against.versions import Nearer
 from momus.files import plain
 from momus.joint.adjusted import AdjustedRow, adjusted_verdicts
 from momus.joint.axes import AxisRows
+from momus.joint.partners import Win
 from momus.joint.ranks import Ranking, ranks
 from momus.joint.slices import Slices
-from momus.joint.wins import Win
 from momus.progress import Timed
 from momus.text.corpus import Corpus
 from momus.verdicts.settings import Settings

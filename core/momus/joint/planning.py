@@ -86,10 +86,10 @@ class AxisPlan:
         one, other = (math.ceil((self.factor if factor is None else factor) * n - 1e-9) for n in self.pilot.n)
         return one, other
 
-    def units(self, factor: float | None = None) -> tuple[int, int]:
-        """Units (prompts, clusters) of both texts at the pilot's documents per unit."""
+    def units(self) -> tuple[int, int]:
+        """Units (prompts, clusters) of both texts that are needed, at the pilot's documents per unit."""
         assert self.pilot is not None
-        one, other = (math.ceil((self.factor if factor is None else factor) * n - 1e-9) for n in self.pilot.units)
+        one, other = (math.ceil(self.factor * n - 1e-9) for n in self.pilot.units)
         return one, other
 
 

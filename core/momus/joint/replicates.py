@@ -11,13 +11,11 @@ from scipy import sparse
 from momus.critic.statistic import kolmogorov_smirnov, shares, supremum
 from momus.inference.influence import cross_fitted, witness_of
 from momus.inference.intervals import hedges_factor
-from momus.inference.matching import Names, design_of, in_blocks
+from momus.inference.matching import Names, Pools, design_of, in_blocks, shared_prompts
 from momus.inference.multipliers import chance_distance
-from momus.inference.pooling import Rows, Tables, pooled
-from momus.inference.pools import Pools, shared_prompts
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.ranking import Distances
-from momus.inference.samples import Samples, sums_by
+from momus.inference.samples import Rows, Samples, Tables, pooled, sums_by
 from momus.inference.weights import Weights
 from momus.joint.axes import AxisRows
 from momus.numeric.types import Floats, Ints

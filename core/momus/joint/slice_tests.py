@@ -13,8 +13,7 @@ from momus.inference.samples import indicator
 from momus.inference.spread import PAIR, between
 from momus.inference.weights import CHUNK, chunks
 from momus.joint.partners import Cells, Measure, Units, measures, shuffled
-from momus.joint.slice_fields import Codes
-from momus.joint.slices import FEWEST, Slice, Slices, deviates
+from momus.joint.slices import FEWEST, Codes, Slice, Slices, deviates
 from momus.numeric.types import Floats, Ints
 from momus.verdicts.settings import Settings
 

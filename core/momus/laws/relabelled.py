@@ -14,7 +14,7 @@ from math import ceil, comb
 
 import numpy as np
 
-from momus.laws.jackknife import joined
+from momus.laws.law import joined
 from momus.numeric.types import Floats
 from momus.text.running import RunningText
 

@@ -4,8 +4,7 @@
 >>> from momus.outliers.filtering import filter_text
 """
 
-from momus.outliers.faulty import faulty
 from momus.outliers.flagging import flagged
-from momus.outliers.listing import listed
+from momus.outliers.listing import faulty, listed
 
 __all__ = ["faulty", "flagged", "listed"]

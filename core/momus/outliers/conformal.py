@@ -274,13 +274,17 @@ def _surprise(values: Floats, upper: Sequence[Tail], lower: Sequence[Tail | None
     return out, small
 
 
-def order_of(ids: Sequence[str]) -> Ints:
-    """An order of documents that follows from their ids, and from nothing else: row numbers, int64 (n,).
+def order_of(documents: Sequence[tuple[str, str | None]]) -> Ints:
+    """An order of documents that follows from their ids and groups, and from nothing else: row numbers, int64 (n,).
 
-    >>> order_of(["a", "b", "c"]).tolist() == [2 - i for i in order_of(["c", "b", "a"]).tolist()]
+    Whole groups are ordered, so that a large one does not come earlier.
+
+    >>> one, other = (order_of([(i, None) for i in ids]).tolist() for ids in ("abc", "cba"))
+    >>> one == [2 - i for i in other]
     True
     """
-    keys = [hashlib.blake2b(ids[i].encode("utf-8", "surrogatepass"), digest_size=8).digest() for i in range(len(ids))]
+    names = [id if group is None else f"group {group}" for id, group in documents]
+    keys = [hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names]
     return np.argsort(np.frombuffer(b"".join(keys), dtype=">u8"), kind="stable").astype(np.int64)
 
 

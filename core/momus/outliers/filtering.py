@@ -28,7 +28,7 @@ from momus.engine.scoring import OtherPlanError, ScoringRun, score_parts
 from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats
-from momus.outliers.flagging import Choice, Flagged, RealCalibration, check_rate
+from momus.outliers.flagging import Choice, Flagged, RealDocuments, check_rate
 from momus.outliers.records import RecordWriter, writers
 from momus.outliers.rows import Measure
 from momus.ownership import check_place
@@ -36,7 +36,6 @@ from momus.reading import ReadingOptions
 from momus.reading.originals import read_originals
 from momus.reading.parts import read_part
 from momus.rows.store import StoredText
-from momus.runs.examples import unit_of
 
 EXAMPLES = 10
 """Documents per critic of which a report shows the beginning."""
@@ -171,32 +170,32 @@ def filter_text(
     known = ScoredText(stored, [*stored.critics], reading)
     trusted = {name: is_trusted(folders.paths[name], trust) for name in known.measures}
     used = known.unseen(trusted) if skip_fitted else known.checked()
-    calibration, n_real = known.calibration(used, fdr)
+    yardstick = known.yardstick(used, fdr)
     new = scored("new", paths)
     both = [name for name in known.measures if name in new.critics]
     if not both:
         raise FittingError("no critic can score both texts", hint="name the critics, to see why they fail")
     if len(both) < len(known.measures):  # one fails on the new text alone
         known = ScoredText(stored, both, reading)
-        calibration, n_real = known.calibration(used, fdr)
+        yardstick = known.yardstick(used, fdr)
     text = ScoredText(new, both, reading)
-    choice = calibration.choose(map(text.values, range(len(text.sizes))))
+    choice = yardstick.choose(map(text.values, range(len(new.sizes))))
     # outputs are opened after everything that can be refused has been
     with writing as (kept, dropped):
-        examples = _copy(text, calibration, choice, kept, dropped)
+        examples = _copy(text, yardstick, choice, kept, dropped)
     return Filtered(
         documents=len(choice.goes),
         dropped=int(choice.goes.sum()),
         fdr=fdr,
-        p=choice.largest / (len(calibration) + 1) if choice.largest else None,
-        real=n_real,
-        calibrating=len(calibration),
-        left_out=len(used) - n_real,
+        p=choice.largest / (len(yardstick) + 1) if choice.largest else None,
+        real=yardstick.n,
+        calibrating=len(yardstick),
+        left_out=len(used) - yardstick.n,
         fewest=choice.fewest,
         by_critic={name: choice.ends(k) for k, name in enumerate(both)},
-        unscored=text.unscored,
+        unscored={name: dict(new.critics[name].unscored.most_common()) for name in both},
         judged_by_none=int(choice.judged.unscored.sum()),
-        seen={name: 0 if skip_fitted else n for name, n in known.fitted_on.items()},
+        seen={name: 0 if skip_fitted else stored.critics[name].fitted_on for name in both},
         examples=examples,
         failed={**folders.failed, **stored.plan.left_out, **new.plan.left_out},
     )
@@ -235,7 +234,7 @@ class ScoredText:
     """
 
     def __init__(self, text: StoredText, critics: Sequence[str], reading: ReadingOptions) -> None:
-        self.text, self.reading, self.sizes = text, reading, text.sizes
+        self.text, self.reading = text, reading
         self.measures = {name: Measure.of_class(critic_class(name)) for name in critics}
 
     def values(self, part: int) -> Floats:
@@ -251,29 +250,13 @@ class ScoredText:
             table = table.append_column(f"{critic}.oddity", pa.nulls(len(table), pa.float64()))
         return table.rename_columns(list(names.values())).to_pandas()
 
-    def rows(self, used: Bools) -> tuple[list[str], Floats, list[str | None]]:
-        """Ids, values and groups of some documents, by a mask of all; no groups if none of them has one."""
-        values = [np.zeros((0, len(self.measures))), *map(self.values, range(len(self.sizes)))]
+    def yardstick(self, used: Bools, fdr: float) -> RealDocuments:
+        """What documents are judged by: some of these, by a mask of all."""
+        values = [np.zeros((0, len(self.measures))), *map(self.values, range(len(self.text.sizes)))]
         labels = self.text.labels.filter(pa.array(used))
         groups = labels["group"].to_pylist()
-        return labels["id"].to_pylist(), np.concatenate(values)[used], groups if any(map(bool, groups)) else []
-
-    def calibration(self, used: Bools, fdr: float) -> tuple[RealCalibration, int]:
-        """What documents are judged by that calibrate, by a mask of all, and how many these are."""
-        ids, values, groups = self.rows(used)
-        units = [unit_of(m.sequence, critic_class(n).reporting.oddity_unit) for n, m in self.measures.items()]
-        measures = list(self.measures.values())
-        return RealCalibration.of([*self.measures], units, measures, ids, values, fdr, groups), len(ids)
-
-    @property
-    def fitted_on(self) -> dict[str, int]:
-        """How many of the documents each critic was fitted on."""
-        return {name: self.text.critics[name].fitted_on for name in self.measures}
-
-    @property
-    def unscored(self) -> dict[str, dict[str, int]]:
-        """How many documents have no score, by critic and reason."""
-        return {name: dict(self.text.critics[name].unscored.most_common()) for name in self.measures}
+        named = groups if any(map(bool, groups)) else []
+        return RealDocuments.of(self.measures, labels["id"].to_pylist(), np.concatenate(values)[used], fdr, named)
 
     def checked(self) -> Bools:
         """All documents, if no critic was fitted on more than 1 % of them: bool (n,).
@@ -283,7 +266,8 @@ class ScoredText:
         UsageError
             A critic was.
         """
-        for name, n in self.fitted_on.items():
+        for name in self.measures:
+            n = self.text.critics[name].fitted_on
             if n > SEEN * len(self.text):
                 raise UsageError(
                     f"critic {name!r} was fitted on {n:,} of the {len(self.text):,} real documents, which it finds too "
@@ -297,19 +281,19 @@ class ScoredText:
         """The documents that no critic was fitted on, by their text: bool (n,)."""
         seen = [load_critic(self.text.folder.critic(n), trust=t).fitted_hashes_ for n, t in trusted.items()]
         hashes = [np.zeros(0, np.uint64)]
-        for part in range(len(self.sizes)):
+        for part in range(len(self.text.sizes)):
             planned, place = self.text.plan.part(part)
             hashes.append(read_part(planned.file, place, self.reading).hashes)
         return ~np.isin(np.concatenate(hashes), np.concatenate(seen))
 
 
 def _copy(
-    text: ScoredText, calibration: RealCalibration, choice: Choice, kept: RecordWriter, dropped: RecordWriter
+    text: ScoredText, yardstick: RealDocuments, choice: Choice, kept: RecordWriter, dropped: RecordWriter
 ) -> list[Flagged]:
     """Copy the records, part by part; give the oddest documents that go, critic by critic."""
-    oddest = [number for k in range(len(calibration.critics)) for number in choice.oddest(k, EXAMPLES)]
+    oddest = [number for k in range(len(yardstick.measures)) for number in choice.oddest(k, EXAMPLES)]
     examples: dict[int, Flagged] = {}
-    for part, (start, stop) in enumerate(pairwise(offsets_of(text.sizes).tolist())):
+    for part, (start, stop) in enumerate(pairwise(offsets_of(text.text.sizes).tolist())):
         planned, place = text.text.plan.part(part)
         originals = read_originals(planned.file, place, text.reading)
         # a choice is by row number: in a file that was changed since, other documents would go
@@ -326,5 +310,5 @@ def _copy(
             rows = [originals.corpus[number - start] for number in shown]
             ids, texts = [d.id for d in rows], [d.text[:SHOWN] for d in rows]
             values = text.values(part)[np.array(shown) - start]
-            examples |= zip(shown, calibration.documents(choice, shown, ids, values, texts), strict=True)
+            examples |= zip(shown, yardstick.documents(choice, shown, ids, values, texts), strict=True)
     return [examples[number] for number in oddest]

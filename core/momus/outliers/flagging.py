@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -106,18 +106,15 @@ def flagged(
     rows = outlier_rows(run, None if critic is None else [critic], corpus, documents_only=True)
     if not rows.results:
         raise UsageError(f"no critic of {rows.name} judges documents", hint="choose another critic or run")
-    names, units = [r.name for r in rows.results], [rows.unit(r) for r in rows.results]
-    measures = [rows.measures[name] for name in names]
-    calibration = RealCalibration.of(names, units, measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
+    real = RealDocuments.of(rows.measures, *rows.table(rows.real), fdr, rows.groups(rows.real))
     corpora = []
     for name in rows.listed:
         ids, values = rows.table(name)
-        choice = calibration.choose([values])
+        choice = real.choose([values])
         # by id where surprises are equal, so that the list does not depend on the order of the files
         numbers = sorted(np.flatnonzero(choice.goes).tolist(), key=lambda i: (-choice.judged.surprise[i], ids[i]))
-        documents = calibration.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
-        chosen = choice.fewest, fdr, len(calibration), tuple(documents), rows.real
-        corpora.append(FlaggedCorpus(name, len(ids), *chosen))
+        documents = real.documents(choice, numbers, [ids[i] for i in numbers], values[numbers])
+        corpora.append(FlaggedCorpus(name, len(ids), choice.fewest, fdr, len(real), tuple(documents), rows.real))
     return corpora
 
 
@@ -166,38 +163,38 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class RealCalibration:
+class RealDocuments:
     """Real documents, against which others are judged.
 
     Attributes
     ----------
-    critics, units
-        Names of the critics, and units of their values.
+    measures
+        What ranks documents, by critic.
     typical
         Median value of the real documents by critic; None where none has a value.
     calibrated
         What gives documents their p-values.
     fdr
         The false-discovery rate.
+    n
+        Number of the real documents.
     """
 
-    critics: Sequence[str]
-    units: Sequence[str]
+    measures: Mapping[str, Measure]
     typical: Sequence[float | None]
     calibrated: Calibrated = field(repr=False)
     fdr: float
+    n: int
 
     @classmethod
     def of(
         cls,
-        critics: Sequence[str],
-        units: Sequence[str],
-        measures: Sequence[Measure],
+        measures: Mapping[str, Measure],
         ids: Sequence[str],
         values: Floats,
         fdr: float,
         groups: Sequence[str | None] = (),
-    ) -> RealCalibration:
+    ) -> RealDocuments:
         """Learn from the values of real documents, (n, critics), NaN where unscored, and from their groups.
 
         Raises
@@ -205,9 +202,8 @@ class RealCalibration:
         UsageError
             They are too few for the rate.
         """
-        # whole groups are ordered, so that a large one does not come earlier
-        keys = ids if not groups else [i if g is None else f"group {g}" for i, g in zip(ids, groups, strict=True)]
-        calibrated = Calibrated.of(values, [m.two_sided for m in measures], order_of(keys), groups)
+        order = order_of(list(zip(ids, groups or [None] * len(ids), strict=True)))
+        calibrated = Calibrated.of(values, [m.two_sided for m in measures.values()], order, groups)
         # the smallest p, 1/(units + 1), would be above the rate even if every document were odd
         if calibrated.units + 1 < 1 / fdr:
             n = len({g if g is not None else i for i, g in enumerate(groups)}) if groups else len(ids)
@@ -216,14 +212,15 @@ class RealCalibration:
                 f"{n:,} {what} are too few for a false-discovery rate of {fdr:g}: no p is small enough",
                 hint=f"take at least {int(np.ceil(1.5 / fdr)):,}, or a larger {arg('fdr')}; rare faults need many more",
             )
-        return cls(critics, units, [median_of(column) for column in values.T], calibrated, fdr)
+        return cls(measures, [median_of(column) for column in values.T], calibrated, fdr, len(ids))
 
     def __len__(self) -> int:
+        """Number of documents that calibrate."""
         return len(self.calibrated)
 
     def choose(self, values: Iterable[Floats]) -> Choice:
         """Choose documents of a text by their values, (n, critics), which may come in several parts."""
-        none = np.zeros((0, len(self.critics)))
+        none = np.zeros((0, len(self.measures)))
         # judged part by part: only ranks and surprises of all documents are in memory, not their values
         judged, n = Judged.joined(map(self.calibrated.judge, chain([none], values))), len(self)
         counts = np.bincount(judged.ranks, minlength=n + 2)  # documents of each rank, (n + 2,)
@@ -234,22 +231,21 @@ class RealCalibration:
         self, choice: Choice, numbers: Sequence[int], ids: Sequence[str], values: Floats, texts: Sequence[str] = ()
     ) -> list[Flagged]:
         """Some documents of a choice, by their numbers; ids, values (numbers, critics) and texts are those of these."""
-        p_alone = self.calibrated.alone(values) / (len(self) + 1)  # (numbers, critics)
-        documents = []
-        for i, number in enumerate(numbers):
-            k, rank = int(choice.judged.critic[number]), int(choice.judged.ranks[number])
-            documents.append(
-                Flagged(
-                    id=ids[i],
-                    critic=self.critics[k],
-                    value=float(values[i, k]),
-                    typical=self.typical[k],
-                    unit=self.units[k],
-                    small=bool(choice.judged.small[number]),
-                    p=rank / (len(self) + 1),
-                    q=float(choice.q[rank]),
-                    by_critic=dict(zip(self.critics, p_alone[i].tolist(), strict=True)),
-                    text=texts[i] if texts else "",
-                )
+        p_alone = (self.calibrated.alone(values) / (len(self) + 1)).tolist()  # (numbers, critics)
+        names, units = list(self.measures), [m.unit for m in self.measures.values()]
+        critic, ranks = choice.judged.critic[numbers].tolist(), choice.judged.ranks[numbers].tolist()
+        return [
+            Flagged(
+                id=ids[i],
+                critic=names[k],
+                value=float(values[i, k]),
+                typical=self.typical[k],
+                unit=units[k],
+                small=bool(choice.judged.small[numbers[i]]),
+                p=rank / (len(self) + 1),
+                q=float(choice.q[rank]),
+                by_critic=dict(zip(names, p_alone[i], strict=True)),
+                text=texts[i] if texts else "",
             )
-        return documents
+            for i, (k, rank) in enumerate(zip(critic, ranks, strict=True))
+        ]

@@ -1,7 +1,11 @@
-"""The outlier documents of a run under one critic: their ranks, the reason in words, and texts that the run keeps."""
+"""The outlier documents of a run under one critic: their ranks, the reason in words, and texts that the run keeps.
+
+And the documents that have a kind of fault, such as those that break off.
+"""
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from momus.errors import UsageError
-from momus.evidence import MarkedDocument, Step
+from momus.evidence import MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.outliers.rows import OddDocument, OutlierRows, median_of, outlier_rows
 from momus.runs.answer import answer_of
@@ -148,7 +152,7 @@ def _listings(comparison: Results, rows: OutlierRows, top: int) -> Iterator[List
         odder = "odder" if result.oddity_unit else "less likely"
         real, texts = rows.of_real(result.name), _kept(result)
         typical = median_of(real)
-        unit = rows.unit(result)
+        unit = rows.measures[result.name].unit
         outliers: list[Outlier] = []
         scored, tied = {}, {}
         for corpus in rows.listed:
@@ -260,3 +264,69 @@ def _named(step: Step) -> str:
 def _clean(text: str) -> str:
     """Text from a document or a critic, on one line and without control characters."""
     return visible(" ".join(text.split()))
+
+
+@dataclass(frozen=True)
+class FaultyDocuments:
+    """The documents of one corpus that have a kind of fault.
+
+    Attributes
+    ----------
+    ids
+        Their ids, the least likely first.
+    quotes
+        What the fault says in some of them, by id.
+    total
+        Number of all scored documents of the corpus.
+    """
+
+    corpus: str
+    fault: str
+    clause: str
+    ids: tuple[str, ...]
+    quotes: dict[str, str]
+    total: int
+
+
+def faulty(run: Results | str | Path, fault: str, corpus: str | None = None) -> list[FaultyDocuments]:
+    """List the documents of each generated corpus, or of one corpus, that have a fault.
+
+    Parameters
+    ----------
+    run
+        A comparison, or a run folder.
+    fault
+        Name of the kind of fault, such as ``broken-off``.
+
+    Raises
+    ------
+    UsageError
+        No critic of the run looked for faults, no document has this one, or there is no such corpus.
+    """
+    comparison = run if isinstance(run, Results) else read_results(run)
+    told = [
+        (result.name, name, f)
+        for result in comparison.results
+        for name, items in result.evidence
+        for table in items
+        if isinstance(table, Table)
+        for f in table.faults
+    ]
+    known = list(dict.fromkeys(f.name for _, _, f in told))
+    if fault not in known:
+        near = difflib.get_close_matches(fault, known, n=1)
+        guess = f"did you mean {near[0]!r}? " if near else ""
+        raise UsageError(
+            f"no document of this run has the fault {fault!r}",
+            hint=f"{guess}its faults are {', '.join(known) or 'none: no critic looked for them'}",
+        )
+    critic, clause = next((c, f.clause) for c, _, f in told if f.name == fault)
+    rows = outlier_rows(comparison, [critic], corpus)
+    listed = []
+    for name in rows.listed:
+        ranked = rows.ranked(name, critic)
+        has = [fault in str(z or "").split(" → ") for z in ranked["z"]]
+        some = next((f for c, n, f in told if (c, n, f.name) == (critic, name, fault)), None)
+        quotes = {} if some is None else dict(zip(some.ids, some.quotes, strict=True))
+        listed.append(FaultyDocuments(name, fault, clause, tuple(ranked["id"][has]), quotes, len(ranked)))
+    return listed

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from momus.critic import Critic
 from momus.critic.hooks import AdvancedMixin
@@ -21,11 +20,12 @@ from momus.runs.examples import unit_of
 from momus.runs.folder import read_results
 from momus.runs.result import CriticResult, Results
 from momus.verdicts.statistics import NLL, PPL
-from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
+COLUMNS = ["corpus", "id", "prompt", "group", "critic", "z", "nll", "states", "oddity"]
+"""What is read of the rows of documents (`momus.runs.documents`)."""
 DIGITS = 9
 """Values that agree in so many significant digits are equal: the rest is rounding."""
 
@@ -61,21 +61,25 @@ class Measure:
         Whether its latents are sequences: Latent NLL then counts per step.
     has_oddity
         Whether the critic has its own measure of oddity (`AdvancedMixin.oddity`), which takes the place of Latent NLL.
+    unit
+        Unit of the values.
     """
 
     sequence: bool
     has_oddity: bool
+    unit: str = ""
 
     @classmethod
     def of_class(cls, critic: type[Critic[Any]]) -> Measure:
         """The measure that a class of critics declares."""
-        return cls(critic.sequence, defines(critic, AdvancedMixin, "oddity"))
+        unit = unit_of(critic.sequence, critic.reporting.oddity_unit)
+        return cls(critic.sequence, defines(critic, AdvancedMixin, "oddity"), unit)
 
     @classmethod
-    def of_rows(cls, rows: pd.DataFrame, verdicts: Iterable[Verdict], critic: str) -> Measure:
+    def of_rows(cls, rows: pd.DataFrame, result: CriticResult) -> Measure:
         """The measure of the rows that a run keeps of a critic; those of sequences have a Latent PPL."""
-        sequence = any(v.critic == critic and v.statistic == PPL.name for v in verdicts)
-        return cls(sequence, bool(rows["oddity"].notna().any()))
+        sequence = any(v.statistic == PPL.name for v in result.verdicts)
+        return cls(sequence, bool(rows["oddity"].notna().any()), unit_of(sequence, result.oddity_unit))
 
     @property
     def two_sided(self) -> bool:
@@ -95,16 +99,6 @@ class Measure:
         oddity = rows["oddity"].to_numpy(dtype=np.float64) if self.has_oddity else None
         # a document without a Latent NLL is unscored, whatever else is known of it
         return rounded(np.where(np.isnan(nll), np.nan, outlying_values(nll, steps, oddity, self.sequence)))
-
-
-def frame_of(table: pa.Table) -> pd.DataFrame:
-    """Rows of documents (`momus.runs.documents`) as a data frame.
-
-    ``steps`` is the number of scored steps.
-    """
-    columns = ["corpus", "id", "prompt", "group", "critic", "z", "nll", "states", "oddity"]
-    frame = table.select(columns).to_pandas(categories=["corpus", "critic"])
-    return frame.rename(columns={"states": "steps"})
 
 
 def rounded(values: Floats) -> Floats:
@@ -135,7 +129,8 @@ class OutlierRows:
     real, listed
         Name of the real corpus, and names of those whose outliers were asked for.
     frame
-        One row per document and critic, with the columns of `frame_of`, and value, NaN where unscored.
+        One row per document and critic, with the `COLUMNS`, and value, NaN where unscored; ``steps`` is the number of
+        scored steps.
     name
         The run folder; ``this run`` if it was not written.
     """
@@ -146,10 +141,6 @@ class OutlierRows:
     listed: Sequence[str]
     frame: pd.DataFrame
     name: str
-
-    def unit(self, result: CriticResult) -> str:
-        """Unit of the values under a critic."""
-        return unit_of(self.measures[result.name].sequence, result.oddity_unit)
 
     def of_real(self, critic: str) -> Floats:
         """Values of the real documents under a critic, in ascending order."""
@@ -173,13 +164,9 @@ class OutlierRows:
         """Ids of the documents of a corpus, and their values, NaN where unscored: float64 (n, critics)."""
         rows = self.frame[self.frame["corpus"] == corpus]
         ids = list(dict.fromkeys(rows["id"]))
-        place = {id: i for i, id in enumerate(ids)}
         # by id, as critics may lack rows of some documents
-        values = np.full((len(ids), len(self.results)), np.nan)
-        for k, result in enumerate(self.results):
-            of_critic = rows[rows["critic"] == result.name]
-            values[[place[id] for id in of_critic["id"]], k] = of_critic["value"]
-        return ids, values
+        columns = [rows[rows["critic"] == r.name].set_index("id")["value"].reindex(ids) for r in self.results]
+        return ids, np.column_stack([column.to_numpy(dtype=np.float64) for column in columns])
 
     def groups(self, corpus: str) -> list[str | None]:
         """The groups of the documents of `table`; empty if none has one."""
@@ -229,12 +216,13 @@ def outlier_rows(
     if corpus is not None:
         _check_known(label, "corpus", corpus, list(roles))
     listed = generated if corpus is None else [corpus]
-    frame = frame_of(documents_table(comparison, [r.name for r in chosen], [real, *listed]))
+    table = documents_table(comparison, [r.name for r in chosen], [real, *listed]).select(COLUMNS)
+    frame = table.to_pandas(categories=["corpus", "critic"]).rename(columns={"states": "steps"})
     frame["value"] = np.nan
     measures = {}
     for result in chosen:
         mine: Bools = (frame["critic"] == result.name).to_numpy()
-        measure = measures[result.name] = Measure.of_rows(frame[mine], result.verdicts, result.name)
+        measure = measures[result.name] = Measure.of_rows(frame[mine], result)
         frame.loc[mine, "value"] = measure.values(frame[mine])
     return OutlierRows(chosen, measures, real, listed, frame, label)
 

@@ -1,29 +1,36 @@
-"""A body of human text: critics fitted on a part of it, and held-out documents that calibrate p-values."""
+"""A body of human text: critics fitted on a part of it, and held-out documents that calibrate p-values.
+
+On disk, fitted critics lie in folders, and held-out documents and their values in one table.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.arguments import arg
 from momus.critic import RunningTextCritic
 from momus.critic.kinds import PairedCritic, StatisticCritic
-from momus.critic.scores import outlying_values
+from momus.critic.registry import load_critic
+from momus.critic.saved import reserved
 from momus.engine.chosen import chosen_critics
 from momus.errors import FittingError, MomusError, UsageError
 from momus.estimator import clone
+from momus.files import write_table
 from momus.numeric.types import Floats, Ints
 from momus.outliers.conformal import order_of, reference_of
 from momus.outliers.rows import Measure, rounded
 from momus.progress import Reporter, Silent
-from momus.review.combining import Weights, features_of
-from momus.review.stretches import stretch, word_counts
-from momus.review.yardstick import Sample, Yardstick
+from momus.review.spans import stretch, word_counts
+from momus.review.yardstick import Lengths, Weights, Yardstick, features_of
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 
@@ -113,7 +120,7 @@ class Body:
 
     def _yardstick(self, values: Sequence[Floats], words: Ints, corpus: Corpus) -> Yardstick:
         two_sided = [Measure.of_class(type(critic)).two_sided for critic in self.critics]
-        return Yardstick.of(_sample(values, words, corpus), two_sided, self.weights)
+        return Yardstick.of(values, words, named(corpus), two_sided, self.weights)
 
 
 def fit_body(
@@ -162,22 +169,22 @@ def fit_body(
     if models is None:
         return body
     with reporter.stage("weighing critics"):
-        return Body(body.name, sides, held, tables, body.fitted, _weights(body, texts[1][1]), left_out)
+        return replace(body, weights=_weights(body, texts[1][1]))
 
 
 def _weights(body: Body, models: Corpus) -> Weights:
     """Learn weights from the human reference and documents of models that no critic was fitted on."""
-    sample = _sample(body.values, body.words, body.held)
-    lengths, rows = sample.lengths(), reference_of(sample.order, sample.groups)
-    human = features_of([values[rows] for values in body.values], lengths, body.words[rows])
+    rows = reference_of(order_of(named(body.held)), body.held.groups)
+    values, of_human = [side[rows] for side in body.values], body.words[rows]
+    lengths = [Lengths.of(side, of_human) for side in values]
+    human = features_of(values, lengths, of_human)
     words = word_counts([document.text for document in models])
     return Weights.learn(human, features_of(body.scored(models), lengths, words))
 
 
-def _sample(values: Sequence[Floats], words: Ints, corpus: Corpus) -> Sample:
-    # whole groups are ordered, so that a large one does not come earlier
-    keys = [d.id if d.group is None else f"group {d.group}" for d in corpus]
-    return Sample(values, words, order_of(keys), corpus.groups if any(g is not None for g in corpus.groups) else ())
+def named(corpus: Corpus) -> list[tuple[str, str | None]]:
+    """Id and group of each document."""
+    return list(zip(corpus.ids, corpus.groups, strict=True))
 
 
 def _split(text: Corpus, seed: int) -> tuple[Corpus, Corpus]:
@@ -217,7 +224,94 @@ def _judges(critics: Sequence[str | Critic[Any]] | None, config: dict[str, dict[
 def _values(critic: Critic[Any], corpus: Corpus) -> Floats:
     """What ranks documents under a critic, NaN where unscored: float64 (n,)."""
     scores = critic.score(corpus)
-    measure = Measure.of_class(type(critic))
-    oddity = scores.oddity if measure.has_oddity else None
-    values = outlying_values(scores.nll, scores.steps, oddity, measure.sequence)
-    return rounded(np.where(scores.scored, values, np.nan))
+    return rounded(np.where(scores.scored, scores.outlying(critic.sequence), np.nan))
+
+
+HELD_OUT = "held-out.parquet"
+"""Table of the held-out documents: id, text, group, and a column ``SIDE NAME`` for each critic."""
+SIDES = ("human", "models")
+"""Names of the sides; the critics of each lie in a folder of its name."""
+
+
+def is_body(place: str | Path) -> bool:
+    """Whether a place is a folder that `save_body` wrote."""
+    return (Path(place) / HELD_OUT).is_file()
+
+
+def save_body(body: Body, folder: Path, *, overwrite: bool = False) -> None:
+    """Write a body, with the texts of the held-out documents.
+
+    Raises
+    ------
+    StoreError
+        A place holds what Momus did not write, or, unless ``overwrite``, another body.
+    """
+    import pyarrow as pa
+
+    columns = {
+        "id": pa.array([d.id for d in body.held], pa.string()),
+        "text": pa.array([d.text for d in body.held], pa.string()),
+        "group": pa.array([d.group for d in body.held], pa.string()),
+    }
+    with ExitStack() as stack:
+        for side, critics, values in zip(SIDES, body.sides, body.values, strict=False):
+            for critic, column in zip(critics, values.T, strict=True):
+                stack.enter_context(reserved(folder / side / critic.name, overwrite=overwrite))
+                columns[f"{side} {critic.name}"] = pa.array(column)
+        # all places were reserved before the first is written
+        for side, critics in zip(SIDES, body.sides, strict=False):
+            for critic in critics:
+                critic.save(folder / side / critic.name)
+        weights = None if body.weights is None else {k: np.asarray(v).tolist() for k, v in asdict(body.weights).items()}
+        content = {"name": body.name, "fitted": body.fitted, "weights": weights, "left_out": body.left_out}
+        table = pa.table(columns).replace_schema_metadata({"body": json.dumps(content)})
+        write_table(table, folder / HELD_OUT)
+
+
+def load_body(folder: Path, *, trust: bool = False) -> Body:
+    """Read what `save_body` wrote.
+
+    Raises
+    ------
+    StoreError
+        A critic is missing or damaged.
+    UsageError
+        The folder holds no body that can be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(folder / HELD_OUT)
+        content = json.loads((table.schema.metadata or {})[b"body"])
+        rows = zip(*(table.column(name).to_pylist() for name in ("id", "text", "group")), strict=True)
+        documents = [Document.plain(id, text, group=group) for id, text, group in rows]
+        names = [[n.partition(" ")[2] for n in table.column_names if n.startswith(f"{side} ")] for side in SIDES]
+        values = [
+            np.column_stack([table.column(f"{side} {n}").to_numpy().astype(np.float64) for n in of_side])
+            for side, of_side in zip(SIDES, names, strict=True)
+            if of_side
+        ]
+        weights = None
+        if (kept := content["weights"]) is not None:
+            arrays = {name: np.asarray(kept[name], dtype=np.float64) for name in ("mean", "scale", "weights")}
+            weights = Weights(**arrays, intercept=float(kept["intercept"]))
+        name, fitted, left_out = str(content["name"]), int(content["fitted"]), dict(content["left_out"])
+    except (OSError, pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{folder} holds no body of human text that can be read ({error})",
+            hint=f"give human text instead; {arg('save')} keeps what was fitted on it",
+        ) from error
+    critics = [
+        [load_critic(_inside(folder, side, n), trust=trust) for n in of_side]
+        for side, of_side in zip(SIDES, names, strict=True)
+        if of_side
+    ]
+    return Body(name, critics, Corpus.from_documents(documents, name), values, fitted, weights, left_out)
+
+
+def _inside(folder: Path, side: str, name: str) -> Path:
+    """The folder of a critic; a name from elsewhere must not lead out of the body."""
+    if name != Path(name).name:
+        raise UsageError(f"{folder}: {name!r} is no name of a critic", hint="fit the body again")
+    return folder / side / name

@@ -17,8 +17,7 @@ from momus.errors import UsageError
 from momus.numeric.types import Floats, Ints
 from momus.progress import Reporter, Silent
 from momus.review.body import Body
-from momus.review.spans import Span, spans_of
-from momus.review.stretches import stretches, word_counts
+from momus.review.spans import Span, spans_of, stretches, word_counts
 from momus.review.yardstick import Judgement, Yardstick
 from momus.text.corpus import Corpus
 from momus.text.documents import Document

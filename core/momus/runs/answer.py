@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from momus.evidence import Overuse, Overused, Table
+from momus.joint.partners import Win
 from momus.joint.ranks import ALL_AXES, RankRow
 from momus.joint.slices import Slices
-from momus.joint.wins import Win
 from momus.runs.findings import GENERAL, LEADING, Broken, Finding, broken_of, findings_of_axis, in_order, significant
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from momus.evidence import Faulty, Overuse, Overused, Table
-from momus.verdicts.touched import surely_touched
+from momus.verdicts.table import surely_touched
 from momus.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Finding:
     thing, unit
         The word, phrase, opening, …, and the unit of its frequencies; None for a statistic.
     touched
-        Share of documents that would surely have to change, see `momus.verdicts.touched`.
+        Share of documents that would surely have to change, see `momus.verdicts.table`.
     weight
         What it counts for the order of findings.
     goes_with

@@ -22,7 +22,7 @@ from scipy import sparse
 from momus.critic import Counted, Pooled
 from momus.critic.scores import Scores
 from momus.errors import StoreError
-from momus.inference.pooling import Rows
+from momus.inference.samples import Rows
 from momus.joint.axes import AxisRows
 from momus.outputs import delete, make_folder, replacing
 from momus.rows.folder import SummaryRecord

@@ -1,6 +1,5 @@
 """Probabilities of sequences: scorers of texts, and models that compute one token after another."""
 
-from momus.sequences.interfaces import StepModel, TextScorer
-from momus.sequences.types import Sequences, SequenceScores
+from momus.sequences.types import Sequences, SequenceScores, StepModel, TextScorer
 
 __all__ = ["SequenceScores", "Sequences", "StepModel", "TextScorer"]

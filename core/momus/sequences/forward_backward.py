@@ -1,14 +1,8 @@
-"""Forward–backward passes over Markov chains of many sequences at once (Rabiner 1989, section III).
-
-One algorithm in two arithmetics: on probabilities, which is fast, and on their logarithms, which never underflow.
-"""
+"""Forward–backward passes over Markov chains of many sequences at once (Rabiner 1989, section III)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 import numpy as np
-from scipy.special import logsumexp
 
 from momus.numeric.types import Floats, Ints
 
@@ -17,7 +11,7 @@ TINY = 1e-300
 
 
 def forward_backward(
-    emission: Floats, offsets: Ints, start: Floats, move: Floats, end: Floats | None = None, *, log: bool = False
+    emission: Floats, offsets: Ints, start: Floats, move: Floats, end: Floats | None = None
 ) -> tuple[Floats, Floats, Floats]:
     """Compute forward and backward messages of each step.
 
@@ -32,8 +26,6 @@ def forward_backward(
     start, move, end
         (K,), (K, K) and (K,): probabilities of the first state, of each transition, and of ending in each state
         (None: sequences end anywhere).
-    log
-        Whether all these are logarithms; the messages then are too.
 
     Returns
     -------
@@ -47,8 +39,7 @@ def forward_backward(
     >>> float(np.round(np.exp(log_z[0]), 6))
     0.5
     """
-    arithmetic = _Logarithms() if log else _Probabilities()
-    ending = np.full(len(start), arithmetic.one) if end is None else end
+    ending = np.ones(len(start)) if end is None else end
     lengths = np.diff(offsets)
     # longest first: the sequences that still have a step m are then the first running[m], and no mask is needed
     order = np.argsort(-lengths, kind="stable")
@@ -59,12 +50,12 @@ def forward_backward(
     log_evidence = np.zeros(len(lengths))
     for m in range(longest):
         rows = first[: running[m]] + m
-        before = start[None] if m == 0 else arithmetic.through(forward[rows - 1], move)  # (running, K)
-        forward[rows], log_total = arithmetic.normalised(arithmetic.times(before, emission[rows]))
+        before = start[None] if m == 0 else forward[rows - 1] @ move  # (running, K)
+        forward[rows], log_total = _normalised(before * emission[rows])
         log_evidence[order[: running[m]]] += log_total
     # forward messages are normalised, so the probability of ending is the last factor of the evidence
     if end is not None:
-        log_evidence += arithmetic.log_dot(forward[offsets[1:] - 1], ending)
+        log_evidence += np.log(np.maximum(forward[offsets[1:] - 1] @ ending, TINY))
     for m in range(longest - 1, -1, -1):
         rows = first[: running[m]] + m
         # sequences whose last step this is begin from the end; the others, which come first, overwrite it
@@ -73,64 +64,12 @@ def forward_backward(
         if continuing:
             after = first[:continuing] + m + 1
             # move.T: backward messages sum over the state that is moved to
-            message[:continuing] = arithmetic.through(arithmetic.times(emission[after], backward[after]), move.T)
-        backward[rows] = arithmetic.normalised(message)[0]
+            message[:continuing] = (emission[after] * backward[after]) @ move.T
+        backward[rows] = _normalised(message)[0]
     return forward, backward, log_evidence
 
 
-class _Arithmetic(ABC):
-    """Products, sums over states, and normalisation of messages (rows, K)."""
-
-    one: float
-
-    @abstractmethod
-    def times(self, a: Floats, b: Floats) -> Floats:
-        """Products, element by element."""
-
-    @abstractmethod
-    def through(self, message: Floats, move: Floats) -> Floats:
-        """Σ_j message_j move_jk, (rows, K)."""
-
-    @abstractmethod
-    def log_dot(self, message: Floats, weights: Floats) -> Floats:
-        """log Σ_k message_k weights_k, (rows,)."""
-
-    @abstractmethod
-    def normalised(self, message: Floats) -> tuple[Floats, Floats]:
-        """Rows divided by their sums, and the logarithms of these."""
-
-
-class _Probabilities(_Arithmetic):
-    one = 1.0
-
-    def times(self, a: Floats, b: Floats) -> Floats:
-        return a * b
-
-    def through(self, message: Floats, move: Floats) -> Floats:
-        return np.asarray(message @ move)
-
-    def log_dot(self, message: Floats, weights: Floats) -> Floats:
-        return np.asarray(np.log(np.maximum(message @ weights, TINY)))
-
-    def normalised(self, message: Floats) -> tuple[Floats, Floats]:
-        total = np.maximum(message.sum(axis=1), TINY)
-        return message / total[:, None], np.log(total)
-
-
-class _Logarithms(_Arithmetic):
-    one = 0.0
-
-    def times(self, a: Floats, b: Floats) -> Floats:
-        return a + b
-
-    def through(self, message: Floats, move: Floats) -> Floats:
-        # (rows, K, K) before the sum: more memory than a product, but no underflow
-        return np.asarray(logsumexp(message[:, :, None] + move[None], axis=1))
-
-    def log_dot(self, message: Floats, weights: Floats) -> Floats:
-        return np.asarray(logsumexp(message + weights, axis=1))
-
-    def normalised(self, message: Floats) -> tuple[Floats, Floats]:
-        total = np.asarray(logsumexp(message, axis=1))
-        # −∞ − −∞ would make NaN of a sequence of probability 0, whose evidence stays −∞
-        return message - np.where(np.isfinite(total), total, 0.0)[:, None], total
+def _normalised(message: Floats) -> tuple[Floats, Floats]:
+    """Rows divided by their sums, (rows, K), and the logarithms of these, (rows,)."""
+    total = np.maximum(message.sum(axis=1), TINY)
+    return message / total[:, None], np.log(total)

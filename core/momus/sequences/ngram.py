@@ -10,8 +10,7 @@ import numpy as np
 from momus.errors import FittingError, UsageError
 from momus.numeric.ragged import offsets_of, owners_of, ranges_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.sequences.interfaces import StepModel
-from momus.sequences.types import Sequences, SequenceScores
+from momus.sequences.types import Sequences, SequenceScores, StepModel
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,14 +1,25 @@
-"""Ragged sequences of token ids and their log-probabilities."""
+"""Ragged sequences of token ids, models that score them and texts, and the base class of autoregressive models.
+
+Scorers are opened by name; equal requests share one (`momus.critic.resource`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from momus.numeric.ragged import Ragged, group_sums, offsets_of, owners_of, places_of, ranges_of
+from momus.critic.tools import adapter_names, resource
+from momus.errors import UsageError
+from momus.numeric.ragged import Ragged, group_sums, offsets_of, places_of, ranges_of
 from momus.numeric.types import Floats, Ints
+from momus.plugins import ADAPTERS, load_plugin
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -40,16 +51,6 @@ class Sequences(Ragged):
     def __getitem__(self, i: int) -> Ints:
         return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
-    @property
-    def owners(self) -> Ints:
-        """int64 array (N,): the number of each token's sequence."""
-        return owners_of(self.offsets)
-
-    @property
-    def places(self) -> Ints:
-        """int64 array (N,): the position of each token in its sequence, from 0."""
-        return places_of(self.offsets)
-
     def take(self, rows: Ints) -> Sequences:
         """Select sequences, in the order of ``rows``.
 
@@ -66,7 +67,7 @@ class Sequences(Ragged):
         out = np.full((len(self), width), fill, dtype=np.int64)
         shift = (width - self.lengths) if left else np.zeros(len(self), dtype=np.int64)
         # all tokens at once: row, column and id, (N,) each
-        out[self.owners, self.places + np.repeat(shift, self.lengths)] = self.ids
+        out[self.documents, places_of(self.offsets) + np.repeat(shift, self.lengths)] = self.ids
         return out
 
     def joined(self, other: Sequences) -> Sequences:
@@ -103,3 +104,139 @@ class SequenceScores(Ragged):
     def totals(self) -> Floats:
         """float64 array (n,): log p of each sequence."""
         return np.asarray(group_sums(self.log_probabilities, self.offsets), dtype=np.float64)
+
+
+@runtime_checkable
+class TextScorer(Protocol):
+    """A model that computes log p of texts, per token of its tokenizer."""
+
+    name: str
+
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
+        """Return log p of each token of each text given the tokens before it, in nats."""
+        ...
+
+
+def open_scorer(name: str, parameters: Mapping[str, Any], others: tuple[str, ...] = ()) -> TextScorer:
+    """Open the scorer of an adapter, such as ``transformers`` or ``kenlm``.
+
+    Parameters
+    ----------
+    parameters
+        Keyword parameters of the adapter, as values of JSON.
+    others
+        Names of built-in scorers of the calling critic, for the error message.
+
+    Raises
+    ------
+    UsageError
+        There is no such adapter, or it does not accept these parameters.
+    """
+    known = adapter_names("scorer")
+    if name not in known:
+        raise UsageError(f"there is no scorer {name!r}", hint=f"choose one of {', '.join([*others, *known])}")
+    return resource(_opened, name, parameters)
+
+
+def _opened(name: str, parameters: Mapping[str, Any]) -> TextScorer:
+    try:
+        scorer = load_plugin(ADAPTERS, f"scorer.{name}")(**parameters)
+    except TypeError as error:
+        raise UsageError(f"scorer {name!r}: {error}", hint="see the adapter's parameters") from error
+    if not isinstance(scorer, TextScorer):
+        raise UsageError(f"scorer {name!r} is a {type(scorer).__name__}, which does not score texts")
+    return scorer
+
+
+def log_softmax(logits: Tensor, temperature: float = 1.0) -> Tensor:
+    """Return log p of each token at a temperature, float64 (B, V)."""
+    import torch
+
+    return torch.log_softmax(logits.double() / temperature, dim=-1)
+
+
+class StepModel(ABC):
+    """An autoregressive model of sequences over ids 0 … V − 1, one of which is the end symbol.
+
+    Subclasses compute the logits of the next token, which `score` and samplers use. Rows of a batch are independent.
+
+    Attributes
+    ----------
+    size
+        V, including the end symbol (the begin symbol is never predicted and needs no id).
+    end
+        Id of the end symbol.
+    device
+        Torch device of the logits.
+    batch
+        Sequences per batch.
+    """
+
+    name: str = "model"
+    size: int
+    end: int
+    device: str = "cpu"
+    batch: int = 64
+
+    def at_once(self, tokens: int, beams: int = 1) -> int:
+        """Return how many sequences of at most ``tokens`` tokens, with ``beams`` hypotheses each, form a batch."""
+        return self.batch
+
+    @abstractmethod
+    def start(self, prompts: Sequences) -> tuple[Any, Tensor]:
+        """Return the state after the begin symbol and each prompt, and the logits of the next token, (B, V)."""
+
+    @abstractmethod
+    def step(self, state: Any, tokens: Tensor) -> tuple[Any, Tensor]:
+        """Return the state after one more token, int64 (B,), and the logits of the next token, (B, V)."""
+
+    @abstractmethod
+    def select(self, state: Any, rows: Tensor) -> Any:
+        """Return the state of these rows, which may repeat; the given state must not be used afterwards."""
+
+    def encode(self, texts: Sequence[str]) -> Sequences:
+        """Return the token ids of texts; raises for models that only know ids."""
+        raise UsageError(f"{self.name} has no tokenizer", hint="pass token ids instead of texts")
+
+    def decode(self, sequences: Sequences) -> list[str]:
+        """Return the texts of token ids; models that only know ids write the numbers."""
+        return [" ".join(map(str, sequences[i].tolist())) for i in range(len(sequences))]
+
+    def continuations(self, prompts: Sequences | None, sequences: Sequences) -> list[str]:
+        """Return the texts of generated sequences, without the prompts."""
+        return self.decode(sequences)
+
+    def score(self, sequences: Sequences, *, temperature: float = 1.0) -> SequenceScores:
+        """Return log p of each token and of the end, step by step; faster subclasses override this."""
+        import torch
+
+        lengths = sequences.lengths + 1
+        offsets = offsets_of(lengths)
+        out = np.zeros(int(offsets[-1]))
+        order = np.argsort(-sequences.lengths, kind="stable")
+        size = self.at_once(int(lengths.max(initial=1)))
+        for a in range(0, len(order), size):
+            rows = order[a : a + size]
+            batch = sequences.take(rows)
+            # targets, (B, longest + 1): the tokens, then end symbols; alive: the rows that have a target t
+            padded = torch.from_numpy(batch.padded(self.end)).to(self.device)
+            ended = torch.full((len(rows), 1), self.end, device=self.device)
+            targets = torch.cat([padded, ended], dim=1)
+            alive = torch.arange(len(rows), device=self.device)
+            with torch.inference_mode():
+                state, logits = self.start(Sequences.of([[]] * len(rows)))
+                for t in range(targets.shape[1]):
+                    log_p = log_softmax(logits, temperature)
+                    values = log_p.gather(1, targets[alive, t, None])[:, 0].cpu().numpy()
+                    out[offsets[rows[alive.cpu().numpy()]] + t] = values
+                    keep = torch.from_numpy(np.flatnonzero(batch.lengths[alive.cpu().numpy()] > t)).to(self.device)
+                    if not len(keep):
+                        break
+                    if len(keep) < len(alive):
+                        state, alive = self.select(state, keep), alive[keep]
+                    state, logits = self.step(state, targets[alive, t])
+        return SequenceScores(out, offsets)
+
+    def score_texts(self, texts: Sequence[str]) -> SequenceScores:
+        """Return log p of each token and of the end of texts, in nats."""
+        return self.score(self.encode(texts))

@@ -4,31 +4,35 @@ A difference of two corpora has no scale. The band is the distance that 95 % of 
 exceed: of means and other values 1.96 √2 τ, where τ is their standard deviation between authors without the chance of
 documents; of distances the 95 % quantile, less chance (`momus.inference.spread`). It is a property of people: more
 authors, or more documents of each, make it more certain and not smaller. Where real text does not say who wrote what,
-the band comes from the atlas, in which it was measured on other texts (`momus.verdicts.atlas`).
+the band comes from the atlas, in which it was measured on other texts.
+
+The atlas is ``atlas.json``: how far human authors lie apart, measured once on collections with groups. It holds figures
+alone, no text; ``benchmarks/validity/atlas.py`` measures them.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 
 from momus.critic import Counted, Rows, RunningTextCritic, Statistic
 from momus.critic.scores import Scores
-from momus.critic.statistic import jensen_shannon, mean, perplexity
+from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, mean, perplexity, supremum, total_variation
+from momus.errors import UsageError
 from momus.inference.intervals import hedges_factor
-from momus.inference.pooling import NARROW
-from momus.inference.pooling import Rows as Table
 from momus.inference.pvalues import Prepared, both_values
-from momus.inference.samples import sums_by
+from momus.inference.samples import NARROW, sums_by
+from momus.inference.samples import Rows as Table
 from momus.inference.spread import PAIR, Form, Halves, Spread, is_seen, of_distances, of_ratios, of_values
 from momus.numeric.types import Floats, Ints
-from momus.verdicts.atlas import Band, default_band, kind_of
 from momus.verdicts.statistics import all_statistics
 from momus.verdicts.verdict import Verdict
 
@@ -39,7 +43,7 @@ LEAST_GROUPS = 8
 """Smallest number of groups of real text that a band is estimated from."""
 CELLS = 1 << 19
 """Pooled values that distances are computed of at a time."""
-OWN = "own"
+OWN: Literal["own"] = "own"
 """Source of the bands of verdicts whose reference is text of a model."""
 _BAND = 6
 """Number that keeps the random stream of the halves apart."""
@@ -83,17 +87,20 @@ class HumanBands:
         On the log scale for ratios and perplexities. None where groups are unknown, too few or too small, or do not
         differ, and for statistics that have no band.
         """
-        numbers = self._numbers
-        if numbers is None or not statistic.band:
+        if not statistic.band:
             return None
         if statistic.name not in self._known:
-            spread = self._estimated(statistic, rows, numbers)
-            # a spread of 0 would make every gap infinite; the atlas says more of people than that
-            usable = spread is not None and spread.groups >= LEAST_GROUPS and spread.value > 0
-            self._known[statistic.name] = spread if usable else None
+            self._known[statistic.name] = self.estimated(statistic, rows)
         return self._known[statistic.name]
 
-    def _estimated(self, s: Statistic, rows: Rows, numbers: Ints) -> Spread | None:
+    def estimated(self, s: Statistic, rows: Rows) -> Spread | None:
+        """What `of` gives of a statistic, which keeps it."""
+        spread = None if self._numbers is None else self._between_groups(s, rows, self._numbers)
+        # a spread of 0 would make every gap infinite; the atlas says more of people than that
+        usable = spread is not None and spread.groups >= LEAST_GROUPS and spread.value > 0
+        return spread if usable else None
+
+    def _between_groups(self, s: Statistic, rows: Rows, numbers: Ints) -> Spread | None:
         # rates have a formula for the chance within groups, which needs no halves and uses all documents
         if s.kind == "value" and s.prepare is None and isinstance(rows, np.ndarray) and rows.shape[1] == 2:
             if s.function is perplexity:
@@ -127,41 +134,24 @@ def with_bands(
     rows = real.test_rows() if statistics and bands is not None and real.n_scored else {}
     of_reference = bands is not None and bands.of_reference
     with_band = []
-    for v in verdicts:
-        s, band = statistics.get(v.statistic), None
+    for row in verdicts:
+        v, s, band = row, statistics.get(row.statistic), None
         if s is not None and bands is not None and s.rows in rows:
             spread = bands.of(s, rows[s.rows])
             band = None if spread is None else _band_of(v, spread, rows[s.rows], generated.test_rows().get(s.rows))
         if of_reference:
-            with_band.append(_with_own_band(v, band))
-            continue
-        if laws or (s is not None and s.band):
+            v = replace(v, band_source=OWN)
+            band = None if band is None else replace(band, source=OWN, correlation=0.0)
+        elif laws or (s is not None and s.band):
             # groups that are not seen to differ say little of people
             kind = "" if s is None or band is not None else kind_of(s)
             if band is None or not is_seen(band.value, band.low):
                 band = default_band(critic.name, v.statistic, kind, register) or band
-        with_band.append(
-            v
-            if band is None
-            else replace(
-                v,
-                band=band.value,
-                band_low=band.low,
-                band_high=band.high,
-                band_source=band.source,
-                band_groups=band.groups,
-                band_register=band.register,
-                band_correlation=band.correlation,
-            )
-        )
+        if band is not None:
+            described: dict[str, Any] = {f"band_{k}": x for k, x in vars(band).items() if k != "value"}
+            v = replace(v, band=band.value, **described)
+        with_band.append(v)
     return with_band
-
-
-def _with_own_band(v: Verdict, band: Band | None) -> Verdict:
-    """The verdict with the band of the reference itself, or with none."""
-    if band is None:
-        return replace(v, band_source=OWN)
-    return replace(v, band=band.value, band_low=band.low, band_high=band.high, band_source=OWN, band_groups=band.groups)
 
 
 def _band_of(v: Verdict, spread: Spread, real: Rows, generated: Rows | None) -> Band | None:
@@ -222,3 +212,89 @@ def values_of_sums(s: Statistic, sums: Table) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             values.append(np.asarray(s.function(side if s.prepare is None else s.prepare(side)), dtype=np.float64))
     return np.concatenate(values)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A human band, in units of the effect.
+
+    Attributes
+    ----------
+    value, low, high
+        The effect that 95 % of pairs of human authors do not exceed, and its 95 % interval. Of a default: the median
+        of what all measured bands of its kind say of that of this register, or of one that was not measured, and the
+        interval in which 95 % of such bands lie (``benchmarks/validity/registers.py``).
+    source
+        ``groups`` of the real text, ``default``: the atlas, or ``own``: halves of a reference that is text of a model.
+    groups
+        Groups of human text that it was estimated from.
+    register
+        The row of the atlas; empty for ``groups``.
+    correlation
+        Of the errors of the effect and of the band, to which the same groups contribute.
+    """
+
+    value: float
+    low: float
+    high: float
+    source: Literal["groups", "default", "own"] = "default"
+    groups: int = 0
+    register: str = ""
+    correlation: float = 0.0
+
+
+DISTANCES = {
+    total_variation: "total variation",
+    kolmogorov_smirnov: "Kolmogorov-Smirnov",
+    supremum: "supremum",
+    jensen_shannon: "Jensen-Shannon",
+}
+
+
+def kind_of(statistic: Statistic) -> str:
+    """The kind of effect whose bands may be compared between statistics; empty if they may not.
+
+    >>> kind_of(Statistic("tvd", "x", "distance", total_variation))
+    'total variation'
+    """
+    if statistic.kind == "distance":
+        return DISTANCES.get(statistic.function, "") if statistic.prepare is None else ""
+    return "" if statistic.effect == "difference" else statistic.effect
+
+
+@cache
+def atlas() -> dict[str, Any]:
+    """The content of ``atlas.json``: registers, bands by critic and statistic, and bands by kind of effect."""
+    content: dict[str, Any] = json.loads(files("momus.verdicts").joinpath("atlas.json").read_text(encoding="utf-8"))
+    return content
+
+
+def check_register(register: str) -> None:
+    """Raise `UsageError` unless the register is empty or one of the atlas."""
+    known = atlas()["registers"]
+    if register and register not in known:
+        raise UsageError(f"no register {register!r} in the atlas of human bands", hint=f"choose {', '.join(known)}")
+
+
+def default_band(critic: str, statistic: str, kind: str = "", register: str = "") -> Band | None:
+    """The band that other human texts have on a statistic, in units of its effect; None if the atlas has none.
+
+    Parameters
+    ----------
+    kind
+        See `kind_of`: for a statistic that was not measured, what those of its kind say.
+    register
+        The kind of text; empty for one that was not measured.
+
+    >>> band = default_band("unigram", "tvd", register="novels")
+    >>> band.source, band.register, band.low < band.value < band.high
+    ('default', 'novels', True)
+    """
+    content = atlas()
+    rows = content["bands"].get(critic, {}).get(statistic) or content["kinds"].get(kind, {})
+    if not rows:
+        return None
+    known = register if register in rows else ""
+    value, low, high, groups = rows[known]
+    others = ", ".join(r for r in rows if r) or "other statistics"
+    return Band(value, low, high, "default", groups, known or f"predicted from {others}")

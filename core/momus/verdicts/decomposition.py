@@ -15,10 +15,9 @@ from momus.critic.powers import PARTS, DecompositionMixin, Kind
 from momus.critic.scores import Scores
 from momus.critic.statistic import mean
 from momus.inference import Design, design_of
-from momus.inference.influence import standard_error
+from momus.inference.influence import jackknife, standard_error
 from momus.inference.intervals import symmetric, t_quantile
-from momus.inference.pooling import Tables
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.numeric.types import Floats
 from momus.verdicts.settings import Settings
 
@@ -146,13 +145,11 @@ def _row(generated: str, part: str, sides: list[Floats], design: Design, setting
 
 def _level(sums: Floats, units: Floats, confidence: float) -> Estimate:
     """The ratio of the totals ``sums`` (1, 2) of the rows of ``units`` (U, 2), each left out once."""
-    value, n = float(mean(sums)[0]), len(units)
-    if n < 2:
+    value = float(mean(sums)[0])
+    if len(units) < 2:
         return Estimate(value, None, None)
     # totals less each unit in turn, (U, 2), give all leave-one-out values at once, (U,)
-    left = mean(sums - units)
-    error = float(np.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum()))
-    return _estimate(value, error, n - 1, confidence)
+    return _estimate(value, *jackknife([mean(sums - units)]), confidence)
 
 
 def _estimate(value: float, error: float, freedom: float, confidence: float) -> Estimate:

@@ -17,15 +17,13 @@ from momus.inference import Method, TestResult, compare_rows, design_of
 from momus.inference import Rows as TestRows
 from momus.inference.design import Design
 from momus.inference.matching import ABOVE, MOST, in_blocks, of_units
-from momus.inference.pooling import Tables, total
 from momus.inference.pvalues import Prepared, both_values
 from momus.inference.relabelling import FIRST, NOISE, STAGES
-from momus.numeric.types import Floats
+from momus.inference.samples import Tables, total
 from momus.verdicts.band import HumanBands, with_bands
 from momus.verdicts.running_text import judge_laws
-from momus.verdicts.scarce import explained, scarce
 from momus.verdicts.settings import Settings, with_options
-from momus.verdicts.statistics import UNSCORED, all_statistics, tested_statistics, wordings
+from momus.verdicts.statistics import UNSCORED, all_statistics, explained, scarce, tested_statistics, wordings
 from momus.verdicts.table import with_leading
 from momus.verdicts.verdict import Verdict, within
 
@@ -120,8 +118,12 @@ def verdicts_of(
     """
     alpha = 1 - settings.confidence
     # the leading row is chosen by its gap in bands, so bands come before it
-    verdicts = [Verdict.of(critic, result, real, generated, alpha=alpha) for result in results]
-    verdicts = with_bands(critic, worded(critic, verdicts, keys), real, generated, bands, keys, settings.register)
+    words = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}
+    verdicts = [
+        replace(Verdict.of(critic, result, real, generated, alpha=alpha), wording=words[result.statistic])
+        for result in results
+    ]
+    verdicts = with_bands(critic, verdicts, real, generated, bands, keys, settings.register)
     return with_leading([within(v, settings.equivalence) for v in verdicts], family)
 
 
@@ -179,8 +181,9 @@ def _tested(
     whole = design.kind == "clusters" or design.flips
     # sums by unit fit into memory where documents do not; labels within prompts or bins go to documents,
     # whose rows must then be loaded
-    on_disk = {s.rows for s in statistics if any(_on_disk(side[s.rows]) for side in rows)} if whole else set()
     keys = {s.rows for s in statistics}
+    tables = {key: [side[key] for side in rows] for key in keys}
+    on_disk = {k for k, sides in tables.items() if whole and any(isinstance(t, Counted) and t.on_disk for t in sides)}
     # rows of other statistics are left where they are: reading them costs as much as a test
     sides: list[dict[str, Rows]] = [
         {key: _by_unit(side[key], design, k) if key in on_disk else side[key] for key in side if key in keys}
@@ -206,10 +209,6 @@ def _tested(
     return [_of_documents(r, design) if s.rows in on_disk else r for s, r in zip(statistics, results, strict=True)]
 
 
-def _on_disk(rows: Rows) -> bool:
-    return isinstance(rows, Counted) and rows.on_disk
-
-
 def _by_unit(rows: Rows, design: Design, side: int) -> Counted:
     """Counts of a text, summed by the units of a design with the weights of their documents."""
     assert isinstance(rows, Counted)
@@ -230,12 +229,6 @@ def _of_documents(result: TestResult, design: Design) -> TestResult:
         left_out_generated=design.left_out[1],
         method=method,
     )
-
-
-def worded(critic: Critic[Any], verdicts: Sequence[Verdict], keys: Sequence[str]) -> list[Verdict]:
-    """Give each verdict what readers are told of its statistic."""
-    words = {UNSCORED.name: UNSCORED.wording, **wordings(critic, keys)}
-    return [replace(v, wording=words[v.statistic]) for v in verdicts]
 
 
 def _check_headline(critic: Critic[Any], names: Sequence[str]) -> None:
@@ -322,14 +315,12 @@ def missing_result(
     if not len(real) or not len(generated) or (real.scored.all() and generated.scored.all()):
         return None
     sides = real, generated
-    rows: list[dict[str, Rows]] = [{UNSCORED.rows: _unscored_rows(s)} for s in sides]
+    # [unscored, 1] of every document: (n, 2)
+    rows: list[dict[str, Rows]] = [
+        {UNSCORED.rows: np.column_stack([~s.scored, np.ones(len(s))]).astype(np.float64)} for s in sides
+    ]
     names, groups = (real.corpus, generated.corpus), (real.groups, generated.groups)
     design = design_of(real.prompts, generated.prompts, settings.paired, names, groups=groups)
     # no bootstrap: a share of rows [x, 1] has a jackknife error
     (result,) = _tested([UNSCORED], (rows[0], rows[1]), design, replace(settings, resamples=0), family, USUAL)
     return result
-
-
-def _unscored_rows(scores: Scores) -> Floats:
-    """[unscored, 1] of every document: (n, 2)."""
-    return np.column_stack([~scores.scored, np.ones(len(scores))]).astype(np.float64)

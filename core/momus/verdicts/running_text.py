@@ -18,8 +18,8 @@ from momus.inference import Design, holm
 from momus.inference.intervals import t_quantile
 from momus.inference.result import NAN, Method, TestResult, numbers
 from momus.inference.testing import compare_one
-from momus.laws import LEAST_GROUPS, Jackknifed, Law, relabel, relabellings_for, standard_error, too_short
-from momus.laws.jackknife import pieces_of, shortened
+from momus.laws.law import LEAST_GROUPS, Jackknifed, Law, pieces_of, shortened, standard_error, too_short
+from momus.laws.relabelled import relabel, relabellings_for
 from momus.text.counting import counted
 from momus.text.running import RunningText, group_numbers
 
@@ -59,8 +59,8 @@ def of_axis(results: Sequence[TestResult], decides: Sequence[bool]) -> list[Test
     [(0.02, 0.02), (0.04, 0.02)]
     """
     # a law that a text does not determine has no p, and must not raise those of the others
-    members = [i for i, r in enumerate(results) if decides[i] and not np.isnan(r.p)]
-    adjusted = dict(zip(members, holm([results[i].p for i in members]).tolist(), strict=True))
+    p = {i: r.p for i, r in enumerate(results) if decides[i] and r.p is not None}
+    adjusted = dict(zip(p, holm(list(p.values())).tolist(), strict=True))
     return [
         replace(r, p_axis=min(adjusted.values()), p_in_axis=adjusted[i]) if i in adjusted else r
         for i, r in enumerate(results)
@@ -155,7 +155,8 @@ def compare_law(
     texts, by_group = _grouped(law, real, generated)
     tokens = min(map(len, texts))
     for text, name in zip(texts, ("real", "generated"), strict=True):
-        check_length(law, len(text), name)
+        if reason := too_short(name, len(text), law.minimum):
+            raise MomusError(reason)
     groups = law.groups
     documents = [0 if text.ends is None else len(text.ends) for text in (real, generated)]
     if min(documents) >= FEWEST_DOCUMENTS:
@@ -179,7 +180,7 @@ def compare_law(
     method = replace(result.method, rows=family, grouped=any(by_group), tokens=min(map(len, cut)))
     error, freedom, level = result.standard_error, result.freedom, (1 - confidence) / family
     # 80 % power at a two-sided level of α/family
-    mde = (t_quantile(1 - level / 2, freedom) + t_quantile(0.8, freedom)) * error if error > 0 else NAN
+    mde = (t_quantile(1 - level / 2, freedom) + t_quantile(0.8, freedom)) * error if error and freedom else NAN
     return replace(
         result,
         mde=mde,
@@ -216,19 +217,6 @@ def _result(
     return TestResult(law.name, **values, method=method)
 
 
-def check_length(law: Law, tokens: int, name: str) -> None:
-    """Check that a text is long enough for a law and its standard error, see `momus.laws.too_short`.
-
-    Raises
-    ------
-    MomusError
-        It is too short.
-    """
-    reason = too_short(name, tokens, law.minimum)
-    if reason:
-        raise MomusError(reason)
-
-
 def _grouped(
     law: Law, real: RunningText, generated: RunningText
 ) -> tuple[tuple[RunningText, RunningText], tuple[bool, bool]]:
@@ -244,7 +232,7 @@ def _grouped(
 
 def _check_rest(law: Law, text: RunningText, groups: int, name: str, by_group: bool) -> None:
     """Check that a text without its longest group is long enough."""
-    # equal pieces are checked by `check_length`; groups may differ much in length
+    # equal pieces are long enough by `too_short`; groups may differ much in length
     longest = max(map(len, text.by_group(groups, law.align))) if by_group else 0
     if len(text) - longest < law.minimum:
         raise MomusError(

@@ -41,9 +41,9 @@ class Settings:
         Critics or metadata fields within bins of which every headline row is compared again.
     by
         Metadata fields in whose values, the slices, texts are compared again; ``auto`` for those that suit
-        (`momus.joint.slice_fields`).
+        (`momus.joint.slices`).
     register
-        The row of the atlas of human bands that serves where real text has no groups (`momus.verdicts.atlas`); empty
+        The row of the atlas of human bands that serves where real text has no groups (`momus.verdicts.band`); empty
         for the median over all.
     against, chain, folds
         Name of the model whose text is the reference, empty where that is real text. Whether the new texts are its

@@ -1,10 +1,15 @@
-"""What is tested of a critic: the statistics of the protocol, the guard, and the critic's own."""
+"""What is tested of a critic: the statistics of the protocol, the guard, and the critic's own.
+
+A statistic of which a text has no value, or has it in very few documents, is not tested.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from momus.critic import RunningTextCritic, Statistic, StatisticsMixin
 from momus.critic.hooks import row_unit
@@ -12,11 +17,13 @@ from momus.critic.powers import has_latents, headline_of
 from momus.critic.scores import AGGREGATED, LATENT_NLL, LATENT_PPL
 from momus.critic.statistic import entropy, jensen_shannon, mean, perplexity
 from momus.evidence import Wording
+from momus.inference import Method, TestResult
+from momus.inference import Rows as TestRows
 from momus.numeric.types import Floats
+from momus.text.counting import counted, documents_of, percentage
 
 if TYPE_CHECKING:
     from momus.critic import Critic
-
 
 NLL = Statistic.ratio(
     "latent_nll",
@@ -127,3 +134,57 @@ def shown_statistic(critic: Critic[Any], rows: Sequence[str]) -> str:
         return headline_of(critic)
     family = [s for s in tested_statistics(critic, rows) if s.decides and s.direction]
     return min((s.name for s in family), key=lambda name: name != headline_of(critic), default="")
+
+
+FEW = 5
+"""Documents of a text that must have what a statistic needs."""
+Sides = tuple[Mapping[str, TestRows], Mapping[str, TestRows]]
+
+
+def having(statistic: Statistic, rows: Sides) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """How many documents of each text have what a statistic needs, and of how many; None where it needs nothing.
+
+    Parameters
+    ----------
+    rows
+        Rows of the documents of both texts by key; those of such a statistic are [value, weight], (n, 2).
+    """
+    one, other = (side[statistic.rows] for side in rows)
+    if not statistic.needs or any(not isinstance(t, np.ndarray) or t.shape[1] != 2 for t in (one, other)):
+        return None
+    real, generated = (int(np.count_nonzero(t[:, 1] > 0)) for t in (one, other))
+    return (real, generated), (len(one), len(other))
+
+
+def scarce(statistic: Statistic, rows: Sides, names: tuple[str, str]) -> TestResult | None:
+    """The result of a statistic that fewer than `FEW` documents of one text have, but not none; None elsewhere."""
+    counts, sizes = having(statistic, rows) or ((0, 0), (0, 0))
+    if not 0 < min(counts) < min(FEW, *sizes):
+        return None
+    few = counts.index(min(counts))
+    verb = "has" if counts[few] == 1 else "have"
+    reason = f"only {counted(counts[few], 'document')} of {names[few]!r} {verb} {statistic.needs}"
+    reason += _share_of(names[1 - few], counts[1 - few], sizes[1 - few])
+    method = Method(family=statistic.kind, reason=reason)
+    n_real, n_generated = sizes
+    return TestResult(
+        statistic.name, effect_kind=statistic.effect, n_real=n_real, n_generated=n_generated, method=method
+    )
+
+
+def explained(statistic: Statistic, result: TestResult, rows: Sides, names: tuple[str, str]) -> TestResult:
+    """The result of a statistic that a text lacks, with the reason by the names of the texts."""
+    lacks = result.method.lacks
+    if not lacks:
+        return result
+    chosen = {"real": names[:1], "generated": names[1:], "both": names}[lacks]
+    what = statistic.needs or f"a value of {statistic.label or statistic.name}"
+    reason = " and ".join(f"no {documents_of(n, noun='document')} has {what}" for n in chosen)
+    if lacks != "both" and (known := having(statistic, rows)) is not None:
+        other = int(lacks == "real")
+        reason += _share_of(names[other], known[0][other], known[1][other])
+    return replace(result, method=replace(result.method, reason=reason))
+
+
+def _share_of(name: str, count: int, size: int) -> str:
+    return f"; {percentage(count / max(size, 1), 0)} of {name!r} have"

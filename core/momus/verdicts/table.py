@@ -1,4 +1,7 @@
-"""What a table makes of its rows: adjusted p-values, the row that leads and that speaks for each axis, and warnings."""
+"""What a table makes of its rows: adjusted p-values, the row that leads and that speaks for each axis, and warnings.
+
+Findings of unlike statistics compete by how many documents a difference touches (`surely_touched`).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,6 @@ from momus.errors import UsageError
 from momus.inference import benjamini_hochberg, holm
 from momus.inference.intervals import t_quantile
 from momus.inference.selection import SPENT, candidates, optimism
-from momus.verdicts.touched import surely_touched
 from momus.verdicts.verdict import Verdict
 
 INDEX = 0.4
@@ -236,6 +238,12 @@ def _at_floor(v: Verdict) -> bool:
     return m.permutations > 0 and v.p_axis is not None and (m.exact or v.p_axis <= m.floor * (1 + 1e-9))
 
 
+def _named(rows: Sequence[Verdict], pairs: bool = False) -> str:
+    """The axes of some rows, each with its text, or with both texts of a pair."""
+    names = [f"{v.axis} on {f'{v.reference} and ' if pairs else ''}{v.generated}" for v in rows[:SHOWN]]
+    return ", ".join(names) + (f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else "")
+
+
 def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, pairs: bool = False) -> list[str]:
     """Warn of axes that the number of relabellings decides, and say how to go on.
 
@@ -256,14 +264,10 @@ def floor_warnings(verdicts: Sequence[Verdict], multiplicity: str = "holm", *, p
     if not limited:
         return []
     every, floor = len(limited) == len(tested), min(v.method.floor for v in limited)
-    names = ", ".join(f"{v.axis} on {v.generated}" for v in limited[:SHOWN])
-    more = f" and {len(limited) - SHOWN} more" if len(limited) > SHOWN else ""
-    if pairs:
-        names = ", ".join(f"{v.axis} on {v.reference} and {v.generated}" for v in limited[:SHOWN])
     kind = "axis of a pair of generated texts" if pairs else "axis"
     plural = "axes of pairs of generated texts" if pairs else "axes"
     who = f"No {kind} can differ" if every else f"{len(limited)} of {len(tested)} {plural} cannot"
-    who += "" if every else f" differ ({names}{more})"
+    who += "" if every else f" differ ({_named(limited, pairs)})"
     adjusted = f" once adjusted for {times} axes" if times > 1 else ""
     out = (
         "give more documents, prompts or groups, or choose fewer critics and texts"
@@ -283,9 +287,62 @@ def skewness_warnings(verdicts: Sequence[Verdict]) -> list[str]:
     rows = [v for v in verdicts if v.leads and v.differs and abs(v.method.skewness) > SKEWED]
     if not rows:
         return []
-    names = ", ".join(f"{v.axis} on {v.generated}" for v in rows[:SHOWN])
-    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
     return [
-        f"A few documents have most of the variance of {names}{more}, and the texts are of unequal size: p is "
+        f"A few documents have most of the variance of {_named(rows)}, and the texts are of unequal size: p is "
         "approximate there, and may be several times too small. Compare texts of equal numbers of documents."
     ]
+
+
+RATIO = 0.5
+"""What a shift counts that t alone tells: of ratios of totals, some documents have most, and prompts take some away."""
+WHOLE = 0.05
+"""How far the deviation of a share may lie from that of documents that have it wholly or not at all."""
+
+
+def touched(effect: float) -> float:
+    """Share of the documents of one text that must change for a normal statistic to lose a shift of so many deviations.
+
+    The total variation of two normal laws, 2 Φ(|g| / 2) − 1.
+
+    >>> round(touched(0.5), 3), touched(0.0)
+    (0.197, 0.0)
+    """
+    return math.erf(abs(effect) / math.sqrt(8))
+
+
+def surely_touched(v: Verdict) -> float:
+    """Share of documents that would surely have to change, at the end of the interval that is nearer to no difference.
+
+    Of what documents have or lack, the difference of both shares; of a distance, itself; of other values, `touched` of
+    the shift in standard deviations. 0 where the interval holds 0, where there is none, and of a test statistic.
+    """
+    # of texts whose documents are all alike, a difference has no effect, but may have an interval
+    size, low, high = (v.difference, v.low, v.high) if v.effect is None else (v.effect, v.effect_low, v.effect_high)
+    if v.wording.format == "score" or not size or low is None or high is None or low <= 0 <= high:
+        return 0.0
+    sure = min(abs(low), abs(high)) / abs(size)
+    if v.method.family == "distance":
+        return min(sure * abs(size), 1.0)
+    if _whole(v):
+        return sure * abs(v.difference or 0.0)
+    return touched(_deviations(v) * sure)
+
+
+def _whole(v: Verdict) -> bool:
+    """Whether each document has what a share counts wholly or not at all."""
+    real, generated = v.real_value, v.generated_value
+    if v.wording.format != "share" or real is None or generated is None or not v.difference:
+        return False
+    if not v.effect:
+        return v.method.zero_variance == "share"
+    bernoulli = math.sqrt(max(real * (1 - real) + generated * (1 - generated), 0.0) / 2)
+    return v.effect_kind == "hedges_g" and abs(abs(v.difference / v.effect) - bernoulli) <= WHOLE * bernoulli
+
+
+def _deviations(v: Verdict) -> float:
+    """The shift in standard deviations of documents: Hedges' g, or what t and the numbers of documents say of it."""
+    if v.effect_kind == "hedges_g" and v.effect is not None:
+        return abs(v.effect)
+    if not v.standard_error or not v.difference or not (v.n_real and v.n_generated):
+        return 0.0
+    return RATIO * abs(v.difference / v.standard_error) * math.sqrt(1 / v.n_real + 1 / v.n_generated)

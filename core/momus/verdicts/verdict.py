@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 from momus.arguments import arg
 from momus.critic.hooks import row_unit
@@ -13,7 +12,7 @@ from momus.critic.powers import headline_of
 from momus.critic.scores import Scores
 from momus.errors import UsageError
 from momus.evidence import Wording
-from momus.inference import Method, TestResult
+from momus.inference import TestResult
 from momus.inference.spread import ratio_interval
 
 if TYPE_CHECKING:
@@ -31,72 +30,33 @@ KEYS = (
     *("optimism", "leading_width"),
 )
 """Keys of a row of ``verdicts.jsonl``, in order."""
-_T = TypeVar("_T")
 Finding = Literal[
     "not tested", "not told apart", "within human variation", "undecided", "beyond human variation", "differs"
 ]
 
 
-class _OfResult(Generic[_T]):
-    """An attribute of a verdict that its test result holds."""
-
-    def __set_name__(self, owner: type[Verdict], name: str) -> None:
-        self.name = name
-
-    def __get__(self, verdict: Verdict, owner: type[Verdict]) -> _T:
-        value: _T = getattr(verdict.result, self.name)
-        return value
-
-
-class _Number(_OfResult[float | None]):
-    """A number that the test result holds; None where that has NaN or an infinity."""
-
-    def __get__(self, verdict: Verdict, owner: type[Verdict]) -> float | None:
-        return finite(super().__get__(verdict, owner))
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
+@dataclass(frozen=True, kw_only=True)
+class Verdict(TestResult):
     """The test of one statistic of a critic between two texts, with what the table makes of it.
 
-    All attributes but ``result`` are keys of a row of ``verdicts.jsonl``; a value that does not exist is None.
+    Its attributes, and those of the test (`momus.inference.TestResult`), are the keys of a row of ``verdicts.jsonl``; a
+    value that does not exist is None.
 
     Attributes
     ----------
-    result
-        The test; the attributes of the statistic, from ``statistic`` to ``method`` below, are read from it.
-    real_value, generated_value
-        The statistic of each corpus. Of a distance: the mean distance of two samples of these sizes from one source,
-        over permutations, and the distance of the two corpora.
-    difference, low, high
-        generated − real, with its interval. Of a distance: the distance between the two populations, which is
-        estimated, with its interval.
-    effect, effect_kind, effect_low, effect_high
-        ``hedges_g``, ``log_ratio``, ``difference`` or ``distance`` (the difference), with its interval.
-    equivalence_low, equivalence_high
-        Interval of the effect at level 1 − 2α.
     band, band_low, band_high
         The human band, in units of the effect, with its 95 % interval: 95 % of pairs of human authors differ by no more
         (`momus.verdicts.band`). None where it is not known.
     band_source, band_groups, band_register
         Whether it was estimated from the ``groups`` of the real text or is a ``default``; from how many groups; and
-        the row of the atlas that a default is (`momus.verdicts.atlas`).
+        the row of the atlas that a default is (`momus.verdicts.band`).
     band_correlation
         Correlation of the errors of the effect and of the band, to which the same groups contribute.
-    p, p_adjusted, q
-        The p-value of the test; adjusted (`momus.verdicts.table.adjust`); Benjamini–Hochberg q over all rows.
-    p_axis, p_axis_adjusted, p_in_axis, leads
-        Of a statistic in the family of its axis: p of the axis, that p adjusted over axes, p of the statistic adjusted
-        over its family by step-down (`momus.inference.multiplicity`), and whether it leads the family
-        (`momus.verdicts.table.with_leading`).
-    n_real, n_generated
-        Documents that take part in the test (groups, for laws of running text).
-    effective_real, effective_generated
-        Numbers of equally long documents that would determine the values as well.
-    left_out_real, left_out_generated
-        Scored documents without a partner on the other side, which do not take part.
-    standard_error, freedom
-        Standard error of the difference, and its degrees of freedom.
+    p_adjusted, q
+        p of the test, adjusted (`momus.verdicts.table.adjust`); Benjamini–Hochberg q over all rows.
+    p_axis_adjusted, leads
+        Of a statistic in the family of its axis: p of the axis, adjusted over axes, and whether the statistic leads the
+        family (`momus.verdicts.table.with_leading`).
     reference
         What the generated corpus is compared with: ``real``, or another generated corpus.
     delta, equivalent
@@ -105,10 +65,6 @@ class Verdict:
     refit_spread
         Standard deviation of the difference over fits of the critic, on bootstrap resamples of the fitted text or from
         other starts (`Reporting.restarts`).
-    mde
-        Minimum detectable difference: 80 % power at the level α/m of a table with m headline rows.
-    method
-        How the row was tested, see `momus.inference.Method`.
     selection
         How many times wider an interval must be so that of those that are selected from a table, since their rows
         differ, an expected share of at most α misses its value (`momus.verdicts.table.selected`).
@@ -123,7 +79,6 @@ class Verdict:
     axis: str
     unit: str
     generated: str
-    result: TestResult
     unscored_real: int
     unscored_generated: int
     headline: bool
@@ -148,22 +103,6 @@ class Verdict:
     optimism: float = 0.0
     leading_width: float = 1.0
 
-    statistic, effect_kind = _OfResult[str](), _OfResult[str]()
-    real_value, generated_value = _Number(), _Number()
-    difference, low, high = _Number(), _Number(), _Number()
-    effect, effect_low, effect_high = _Number(), _Number(), _Number()
-    equivalence_low, equivalence_high = _Number(), _Number()
-    p, mde, standard_error, freedom = _Number(), _Number(), _Number(), _Number()
-    p_axis, p_in_axis = _Number(), _Number()
-    n_real, n_generated = _OfResult[int](), _OfResult[int]()
-    effective_real, effective_generated = _Number(), _Number()
-    left_out_real, left_out_generated = _OfResult[int](), _OfResult[int]()
-    method = _OfResult[Method]()
-
-    def __eq__(self, other: object) -> bool:
-        """Whether both have the same row: the NaN of a test result differs from itself, and null does not."""
-        return isinstance(other, Verdict) and self.row() == other.row()
-
     def __hash__(self) -> int:
         return hash((self.critic, self.statistic, self.generated, self.reference))
 
@@ -173,11 +112,11 @@ class Verdict:
     ) -> Verdict:
         """Build the row of one test."""
         return cls(
+            **vars(result),
             critic=critic.name,
             axis=critic.axis,
             unit=row_unit(critic),
             generated=generated.corpus,
-            result=result,
             unscored_real=len(real) - real.n_scored,
             unscored_generated=len(generated) - generated.n_scored,
             headline=result.statistic == headline_of(critic),
@@ -274,11 +213,6 @@ class Verdict:
         """The values of `KEYS` as a dict that JSON can hold."""
         nested = {"method": asdict(self.method), "wording": asdict(self.wording)}
         return {name: nested[name] if name in nested else getattr(self, name) for name in KEYS}
-
-    @classmethod
-    def json_fields(cls, row: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields in a row of ``verdicts.jsonl``, which holds those of the test beside the others."""
-        return {**row, "result": {**row, "method": row.get("method")}}
 
 
 def check_delta(delta: float | None) -> None:

@@ -16,8 +16,7 @@ from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Direction, Evidence, Role, Series, both
-from momus.laws import Law, Reordered, tokens_needed, too_short
-from momus.laws.law import ErrorEstimate
+from momus.laws.law import ErrorEstimate, Law, Reordered, tokens_needed, too_short
 from momus.numeric.ragged import Ragged, group_sums, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -89,7 +88,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
     minimum: ClassVar[int] = 20_000
     """Tokens that a text needs for a meaningful estimate."""
     error: ClassVar[ErrorEstimate] = "jackknife"
-    """How the standard error is estimated; see `momus.laws.Law`."""
+    """How the standard error is estimated; see `momus.laws.law.Law`."""
     reorderings: ClassVar[int] = 2
     """Random orders of the text per piece left out, if ``error`` is ``shuffled``."""
     x_label: ClassVar[str]

@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.estimator import parametrized
 from momus.evidence import Cell, Evidence, Table, both
-from momus.laws import Law
+from momus.laws.law import Law
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.running import RunningText

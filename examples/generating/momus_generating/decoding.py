@@ -16,14 +16,13 @@ import numpy as np
 from momus.numeric.draws import hashed, uniforms
 from momus.numeric.ragged import offsets_of
 from momus.numeric.types import Bools, Floats, Ints
-from momus.sequences.interfaces import log_softmax
-from momus.sequences.types import Sequences
+from momus.sequences.types import Sequences, log_softmax
 from momus_generating.methods import Decoding
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from momus.sequences.interfaces import StepModel
+    from momus.sequences.types import StepModel
 
 
 def nucleus(log_p: Tensor, top_p: float) -> Tensor:

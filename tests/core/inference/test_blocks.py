@@ -123,7 +123,7 @@ def test_power_is_nearly_that_of_the_documents():
 
 def test_full_tables_are_dense_and_say_the_same():
     """Sums of whole numbers are exact in either form."""
-    from momus.inference.pooling import Tables
+    from momus.inference.samples import Tables
 
     rng = np.random.default_rng(0)
     p = 1 / np.arange(2, 8_002)

@@ -10,17 +10,15 @@ from scipy import optimize, stats
 from momus.critic import Statistic
 from momus.critic.statistic import kolmogorov_smirnov, mean, total_variation
 from momus.inference import Design, Method, compare_rows
-from momus.inference.adjustment import binned
 from momus.inference.contrast import contrast_of
 from momus.inference.influence import Errors, _deviation, cross_fitted, distance_error, tvd_witness
 from momus.inference.intervals import NONE, detectable_difference, hedges_factor, of_effect
 from momus.inference.matching import in_blocks
 from momus.inference.multiplicity import HEADLINE, TAIL, _scores, _shares, strength_of_contrasts
 from momus.inference.multipliers import Influences
-from momus.inference.pooling import Tables
 from momus.inference.pvalues import Prepared
 from momus.inference.relabelling import EXCEEDED, FIRST, MARGIN, REACHED, Budget
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.spread import (
     PAIR,
     Halves,
@@ -35,6 +33,7 @@ from momus.inference.spread import (
 from momus.inference.studentised import Difference, Ratio
 from momus.inference.weights import all_labels, multiplicities, random_labels
 from momus.inference.without_variance import share_units
+from momus.joint.adjusted import binned
 
 TVD = Statistic("tvd", "x", "distance", total_variation)
 MEAN = Statistic("mean", "x", "value", mean)
@@ -615,7 +614,7 @@ def test_rows_of_chance_are_the_shares_of_both_texts_with_signed_influences(stat
 
 def test_comparisons_within_bins_are_refused_at_their_limits():
     def refusal(real, generated):
-        return binned((np.asarray(real), np.asarray(generated))).overlap.refusal
+        return binned((np.asarray(real), np.asarray(generated)))[1].refusal
 
     assert refusal([0] * 10 + [1] * 10, [0] * 10 + [1] * 10) == "", "20 documents"
     assert refusal([0] * 10 + [1] * 9, [0] * 10 + [1] * 10) == "few documents"
@@ -624,9 +623,9 @@ def test_comparisons_within_bins_are_refused_at_their_limits():
     assert refusal([0] * 30, [1] * 30) == "no overlap"
     for shared, said in ((25, ""), (24, "little overlap")):
         assert refusal([0] * shared + [1] * (100 - shared), [0] * shared + [2] * (100 - shared)) == said
-    found = binned((np.array([-1, 0, 0, 1] * 10), np.array([0, 1, 1, -1, 2] * 10)))
-    assert found.overlap.bins == 2
-    assert (found.overlap.left_out_real, found.overlap.left_out_generated) == (10, 20)
+    _, overlap = binned((np.array([-1, 0, 0, 1] * 10), np.array([0, 1, 1, -1, 2] * 10)))
+    assert overlap.bins == 2
+    assert (overlap.left_out_real, overlap.left_out_generated) == (10, 20)
     # Σ 2rg/(r+g) over bins of what all documents in one bin would give
     expected = (2 * 20 * 10 / 30 + 2 * 10 * 20 / 30) / (2 * 30 * 40 / 70)
-    assert found.overlap.share == pytest.approx(expected)
+    assert overlap.share == pytest.approx(expected)

@@ -31,7 +31,7 @@ def test_labels_of_pairs_swap_within_pairs():
 
 
 def test_labels_of_clusters_move_whole_clusters():
-    design = Design.clusters([7, 7, 9], None, n_generated=2)
+    design = Design.clusters([7, 7, 9], [0, 1])
     assert (design.units, design.relabellings, design.together) == ((2, 2), 6, False)
     assert [n.tolist() for n in design.numbers] == [[0, 0, 1], [0, 1]]
     # rows of labels are clusters
@@ -150,6 +150,6 @@ def test_a_design_of_other_sizes_is_refused():
     from momus.inference import compare_rows
 
     rows = {"x": np.ones((5, 2))}
-    for design in (Design.documents(5, 4), Design.clusters([0, 0, 1, 1, 2], None), Design.prompts([0, 1], [0, 1])):
-        with pytest.raises(ValueError, match="rows 'x' of 5 and 5"):
+    for design in (Design.documents(5, 4), Design.clusters([0, 0, 1, 1, 2], []), Design.prompts([0, 1], [0, 1])):
+        with pytest.raises(ValueError, match="rows of 5 and 5"):
             compare_rows([Statistic("m", "x", "value", mean)], rows, rows, design=design)

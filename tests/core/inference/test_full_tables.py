@@ -9,8 +9,7 @@ from momus.critic.statistic import entropy, jensen_shannon, total_variation
 from momus.inference import Design, compare_rows
 from momus.inference.influence import Errors, standard_error
 from momus.inference.intervals import LARGEST, PRECISE, halved
-from momus.inference.pooling import EXACT_IN_FLOAT32, Tables, pooled
-from momus.inference.samples import Samples
+from momus.inference.samples import EXACT_IN_FLOAT32, Samples, Tables, pooled
 from momus.inference.weights import random_labels
 
 QUICK = {"permutations": 199, "resamples": 19, "wide": (199, 19)}
@@ -68,7 +67,7 @@ def test_the_largest_narrow_tables_stay_sparse_and_give_the_same(monkeypatch):
         return [x for r in found for x in (r.p, r.difference, r.low, r.high, r.standard_error)]
 
     dense = results()
-    monkeypatch.setattr("momus.inference.pooling.DENSE_CELLS", (1, 1))
+    monkeypatch.setattr("momus.inference.samples.DENSE_CELLS", (1, 1))
     assert sparse.issparse(Tables.of(real, generated).both())
     assert results() == pytest.approx(dense, rel=1e-12)
 

@@ -30,9 +30,8 @@ from momus.inference.intervals import (
     of_log_ratio,
     symmetric,
 )
-from momus.inference.pooling import NARROW, Tables, total
 from momus.inference.pvalues import FINE, TIE, Prepared, contrasts, p_value, tie_above
-from momus.inference.samples import Samples
+from momus.inference.samples import NARROW, Samples, Tables, total
 
 MEAN = Statistic("mean", "x", "value", mean, effect="hedges_g")
 
@@ -51,22 +50,22 @@ def one(statistic, a, b, **options):
 
 def test_contrasts_that_are_equal_but_for_rounding_are_ties():
     null = np.array([0.1 + 0.2, -0.3, 0.0, 0.0])  # 0.1 + 0.2 > 0.3 by one unit in the last place
-    assert p_value("value", 0.3, null, exact=True)[0] == 0.5
-    assert p_value("value", 0.1 + 0.2, np.array([0.3, -0.3, 0.0, 0.0]), exact=True)[0] == 0.5
-    assert p_value("distance", 0.1 + 0.2, np.array([0.3, 0.2]), exact=False)[0] == pytest.approx(2 / 3)
-    assert p_value("distance", 1e-4, np.array([1e-4 - 1e-14, 0.0]), exact=True)[0] == 0.5
+    assert p_value("value", 0.3, null, exact=True) == 0.5
+    assert p_value("value", 0.1 + 0.2, np.array([0.3, -0.3, 0.0, 0.0]), exact=True) == 0.5
+    assert p_value("distance", 0.1 + 0.2, np.array([0.3, 0.2]), exact=False) == pytest.approx(2 / 3)
+    assert p_value("distance", 1e-4, np.array([1e-4 - 1e-14, 0.0]), exact=True) == 0.5
 
 
 def test_contrasts_that_differ_by_more_are_none():
     step = 3 * TIE
-    assert p_value("value", 1.0, np.array([1.0 - step, -1.0 + step, 1.0, -1.0]), exact=True)[0] == 0.5
-    assert p_value("value", 100.0, np.array([100.0 - 50 * TIE, -100.0, 0.0, 0.0]), exact=True)[0] == 0.5
-    assert p_value("distance", 1.0, np.array([1.0 - step, 0.0]), exact=False)[0] == 1 / 3
+    assert p_value("value", 1.0, np.array([1.0 - step, -1.0 + step, 1.0, -1.0]), exact=True) == 0.5
+    assert p_value("value", 100.0, np.array([100.0 - 50 * TIE, -100.0, 0.0, 0.0]), exact=True) == 0.5
+    assert p_value("distance", 1.0, np.array([1.0 - step, 0.0]), exact=False) == 1 / 3
 
 
 def test_the_observed_labelling_is_one_of_all():
     """Rounding may leave it out of those that reach the observed contrast; p is not 0."""
-    assert p_value("distance", 1.0, np.array([0.999, 0.5, 0.0, 0.0]), exact=True)[0] == 0.25
+    assert p_value("distance", 1.0, np.array([0.999, 0.5, 0.0, 0.0]), exact=True) == 0.25
 
 
 def test_the_critical_value_agrees_with_p():
@@ -81,18 +80,18 @@ def test_the_critical_value_agrees_with_p():
                     assert level * (size + (not exact)) < 1 + exact
                     continue
                 at, above = tie_above(value), tie_above(value) * (1 + 1e-12) + 1e-15
-                assert p_value("distance", at * (1 - 1e-12), null, exact)[0] > level
-                assert p_value("distance", above, null, exact)[0] <= level
+                assert p_value("distance", at * (1 - 1e-12), null, exact) > level
+                assert p_value("distance", above, null, exact) <= level
 
 
 def test_two_sided_p_is_twice_the_smaller_tail():
     null = np.array([0.0, 0.0, 0.0])
-    assert p_value("value", 4.0, null, exact=False) == (0.5, 0.0, 0.0), "2 · (0 + 1)/(3 + 1)"
+    assert p_value("value", 4.0, null, exact=False) == 0.5, "2 · (0 + 1)/(3 + 1)"
     skewed = np.array([-1.0, 3.0, 3.0, 3.0, 4.0, 4.0, 5.0, 5.0, 5.0, 5.0])
-    assert p_value("value", -1.0, skewed, exact=True)[0] == 0.2
-    assert p_value("value", 5.0, skewed, exact=True)[0] == 0.8
-    assert p_value("value", 3.5, skewed, exact=True)[0] == 0.8
-    assert p_value("value", 1.0, np.array([-1.0, 3.0]), exact=True) == (1.0, 1.0, 2.0)
+    assert p_value("value", -1.0, skewed, exact=True) == 0.2
+    assert p_value("value", 5.0, skewed, exact=True) == 0.8
+    assert p_value("value", 3.5, skewed, exact=True) == 0.8
+    assert p_value("value", 1.0, np.array([-1.0, 3.0]), exact=True) == 1.0
 
 
 def test_two_sided_p_of_counts_is_fishers():
@@ -100,15 +99,15 @@ def test_two_sided_p_of_counts_is_fishers():
     rng = np.random.default_rng(0)
     marked = rng.hypergeometric(15, 65, 40, size=200_000)
     null = (15 - 2.0 * marked) / 40
-    p = p_value("value", 7 / 40, null, exact=False)[0]
+    p = p_value("value", 7 / 40, null, exact=False)
     assert p == pytest.approx(stats.fisher_exact([[4, 36], [11, 29]]).pvalue, rel=0.03)
 
 
 def test_relabellings_without_a_value_count_as_extreme():
-    p, centre, _ = p_value("value", 1.0, np.array([0.0, np.nan, np.inf, 0.0]), exact=False)
-    assert (p, centre) == (1.0, 0.0), "two of four do not exist, on either side: 2 · (2 + 1)/5, at most 1"
-    assert p_value("distance", 1.0, np.array([np.nan, 0.0, 0.5]), exact=False)[0] == 2 / 4
-    assert p_value("value", 1.0, np.array([np.nan]), exact=False) == (1.0, 0.0, 0.0)
+    p = p_value("value", 1.0, np.array([0.0, np.nan, np.inf, 0.0]), exact=False)
+    assert p == 1.0, "two of four do not exist, on either side: 2 · (2 + 1)/5, at most 1"
+    assert p_value("distance", 1.0, np.array([np.nan, 0.0, 0.5]), exact=False) == 2 / 4
+    assert p_value("value", 1.0, np.array([np.nan]), exact=False) == 1.0
 
 
 def test_tied_distances_are_ordered_by_the_second_one():
@@ -178,7 +177,7 @@ def test_intervals_of_texts_that_lie_far_apart_hold_the_truth(authors):
     both texts alike, .88.
     """
     groups = np.repeat(np.arange(authors), 10)
-    design, held = Design.clusters(groups, None, n_generated=200), {"mean": 0, "rate": 0}
+    design, held = Design.clusters(groups, np.arange(200)), {"mean": 0, "rate": 0}
     rate = Statistic.relative("rate", "x", "rate")
     truth = {"mean": 5.5, "rate": math.exp(1.65 + 0.18) - math.exp(0.18)}
     for seed in range(60):
@@ -353,7 +352,7 @@ def test_empty_columns_are_dropped_and_whole_counts_are_summed_exactly():
 def test_an_interval_needs_two_units_on_each_side():
     result = one(MEAN, ones(np.array([1.0, 2.0])), ones(np.array([5.0])), resamples=99)
     assert result.difference == 3.5
-    assert np.isnan([result.low, result.high, result.standard_error, result.mde, result.effect_low]).all()
+    assert {result.low, result.high, result.standard_error, result.mde, result.effect_low} == {None}
     assert result.method.resamples == 0
 
 
@@ -458,4 +457,4 @@ def test_what_a_text_lacks_is_not_tested():
     assert distance.method.lacks == "generated"
     varied = one(Statistic("h", "x", "value", entropy), none, none)
     assert varied.method.lacks == "both"
-    assert np.isnan([r.p for r in (ratio, logs, distance, varied)]).all()
+    assert {r.p for r in (ratio, logs, distance, varied)} == {None}

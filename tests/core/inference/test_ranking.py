@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from momus.inference.pools import pools_of
+from momus.inference.matching import pools_of
 from momus.inference.ranking import Distances, average, nearest_on_average, ranked
 
 

@@ -11,8 +11,7 @@ from momus.critic import Statistic
 from momus.critic.statistic import jensen_shannon, kolmogorov_smirnov, mean_gap, shares, supremum, total_variation
 from momus.inference import Design
 from momus.inference.influence import WITNESSES, cross_fitted, distance_error, jensen_shannon_witness, witness_of
-from momus.inference.pooling import Tables
-from momus.inference.samples import Samples
+from momus.inference.samples import Samples, Tables
 from momus.inference.weights import multiplicities
 
 EXACT = [total_variation, kolmogorov_smirnov, supremum]

@@ -9,10 +9,9 @@ import momus
 from momus import Corpus, Document, MomusError
 from momus.critic import Statistic, StatisticCritic
 from momus.critic.scores import Scores
-from momus.joint.slice_fields import codes_of
+from momus.joint.partners import adjusted_wins, interval, wins_of
 from momus.joint.slice_tests import slices_of
-from momus.joint.slices import together
-from momus.joint.wins import adjusted_wins, interval, wins_of
+from momus.joint.slices import codes_of, together
 from momus.report.words.slices import alike_sentences, slice_blocks, slice_sentences, win_sentences
 from momus.verdicts.settings import Settings
 

@@ -10,8 +10,8 @@ from scipy import stats
 
 from momus import Corpus
 from momus.errors import MomusError
-from momus.laws import Law, jackknife, relabel, shuffled
-from momus.laws.jackknife import shortened
+from momus.laws.law import Law, jackknife, shortened, shuffled
+from momus.laws.relabelled import relabel
 from momus.text.running import RunningText, blocks
 from momus.text.tokens import get_tokenizer
 from momus.verdicts.running_text import compare_law

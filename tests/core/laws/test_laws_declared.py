@@ -3,7 +3,7 @@
 import pytest
 
 from momus.errors import UsageError
-from momus.laws import Law
+from momus.laws.law import Law
 
 
 def types(text):

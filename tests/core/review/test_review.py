@@ -12,11 +12,10 @@ from momus.evidence import MarkedDocument, Step
 from momus.report.annotations import sarif, workflow_commands
 from momus.report.words.review import review_lines
 from momus.review import fit_body, review
+from momus.review.body import load_body, save_body
 from momus.review.judging import _classes
-from momus.review.lengths import Lengths
-from momus.review.saving import load_body, save_body
-from momus.review.spans import spans_of
-from momus.review.stretches import stretch, stretches, word_counts
+from momus.review.spans import spans_of, stretch, stretches, word_counts
+from momus.review.yardstick import Lengths
 from momus.text.corpus import Corpus
 from momus.text.documents import Document
 

@@ -6,7 +6,7 @@ import pytest
 import momus
 from momus.checks.languages import Languages, languages_of
 from momus.critic.scores import Scores
-from momus.joint.distribution import bin_edges, shares_of
+from momus.joint.axes import bin_edges, shares_of
 from momus.runs.examples import compared_rows, find_examples
 from momus.text.corpus import Corpus
 from momus.text.sketches import TextSketch

@@ -12,8 +12,7 @@ ROWS = [[3, 1], [], [2], [5, 5, 5]]
 def test_sequences_are_ragged_lists():
     some = Sequences.of(ROWS)
     assert [some[i].tolist() for i in range(4)] == ROWS
-    assert some.owners.tolist() == [0, 0, 2, 3, 3, 3]
-    assert some.places.tolist() == [0, 1, 0, 0, 1, 2]
+    assert some.documents.tolist() == [0, 0, 2, 3, 3, 3]
     assert some.take(np.array([3, 1, 0])).padded(-1).tolist() == [[5, 5, 5], [-1] * 3, [3, 1, -1]]
     assert some.padded(0, left=True).tolist() == [[0, 3, 1], [0, 0, 0], [0, 0, 2], [5, 5, 5]]
     both = some.joined(some.take(np.array([2])))

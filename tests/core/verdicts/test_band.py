@@ -11,8 +11,7 @@ from momus.critic.scores import Scores
 from momus.critic.statistic import entropy, kolmogorov_smirnov, mean, perplexity, total_variation
 from momus.errors import UsageError
 from momus.inference.spread import PAIR, is_seen
-from momus.verdicts.atlas import atlas, check_register, default_band, kind_of
-from momus.verdicts.band import LEAST_GROUPS, HumanBands
+from momus.verdicts.band import LEAST_GROUPS, HumanBands, atlas, check_register, default_band, kind_of
 from momus.verdicts.judge import judge
 from momus_critics.length import Length
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from momus.critic import Statistic
-from momus.verdicts.scarce import FEW, having, scarce
+from momus.verdicts.statistics import FEW, having, scarce
 
 LAST = Statistic.relative("last_words", "last", "last paragraph", unit="words", needs="several paragraphs")
 
@@ -25,6 +25,6 @@ def test_a_mean_of_few_documents_is_not_told(real, generated, few):
 
 def test_a_text_without_any_is_told_elsewhere():
     assert scarce(LAST, (rows(0), rows(39)), ("real", "neox")) is None
-    assert having(LAST, (rows(0), rows(39))) == (0, 39)
+    assert having(LAST, (rows(0), rows(39)))[0] == (0, 39)
     plain = Statistic.relative("words", "last", "words")
     assert having(plain, (rows(1), rows(39))) is None

@@ -12,9 +12,8 @@ from momus.critic.scores import Scores
 from momus.inference import Method
 from momus.inference.result import TestResult
 from momus.inference.spread import PAIR, Spread
-from momus.laws import LEAST_GROUPS, Jackknifed, Law
-from momus.verdicts.atlas import atlas, default_band
-from momus.verdicts.band import _band_of
+from momus.laws.law import LEAST_GROUPS, Jackknifed, Law
+from momus.verdicts.band import _band_of, atlas, default_band
 from momus.verdicts.running_text import _blocks_of_groups, _test_blocks, _welch, compare_law, of_axis
 from momus.verdicts.settings import Settings
 from momus.verdicts.table import (
@@ -228,7 +227,7 @@ def test_blocks_of_four_groups_are_compared_by_group(groups, clustered):
 def test_fewer_than_four_blocks_are_not_tested():
     found = _test_blocks(blocks(3), blocks(9), Settings(), 1)
     assert found.method.reason == "3 scored blocks on a side, at least 4 are needed"
-    assert math.isnan(found.p)
+    assert found.p is None
     assert math.isfinite(_test_blocks(blocks(4), blocks(9), Settings(permutations=99, resamples=9), 1).p)
 
 

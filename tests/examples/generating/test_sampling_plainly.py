@@ -7,8 +7,8 @@ import pytest
 
 from momus.numeric.draws import hashed, uniforms
 from momus.sequences import Sequences
-from momus.sequences.interfaces import log_softmax
 from momus.sequences.ngram import NGramModel
+from momus.sequences.types import log_softmax
 from momus_generating import Decoding, sample
 from momus_generating.decoding import nucleus
 

@@ -46,7 +46,7 @@ def _feature_words(feature: Feature) -> str:
 def discovery_words(found: Discovery, of: Discoveries) -> str:
     """The sentence of a discovery: both shares, the difference with its interval, and p over all proposals."""
     new, old = percent(found.generated, found.reference), percent(found.reference, found.generated)
-    low, high = (f"{100 * x:.0f}" for x in (found.low, found.high))
+    low, high = (f"{100 * (x or 0.0):.0f}" for x in (found.low, found.high))
     sentence = (
         f"{new} of {visible(of.generated)} {predicate_words(found.features)}, {old} of {visible(of.reference)} "
         f"({100 * found.difference:+.0f} points, {low} to {high}; p {p_value(found.p_adjusted)})"

@@ -13,8 +13,7 @@ from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusOveruse
 from momus.runs.findings import Finding
 from momus.runs.result import CriticResult
 from momus.text.counting import counted, joined, text_of
-from momus.verdicts.atlas import atlas
-from momus.verdicts.band import OWN
+from momus.verdicts.band import OWN, atlas
 from momus.verdicts.verdict import Verdict
 
 ARROWS = {1: "↑", -1: "↓", 0: ""}

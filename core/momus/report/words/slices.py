@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from momus.joint.partners import Win
 from momus.joint.slices import Slice, Slices
-from momus.joint.wins import Win
 from momus.report.safe import one_line
 from momus.report.words.blocks import PrintedBlock
 from momus.report.words.findings import statistic_name

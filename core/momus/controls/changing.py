@@ -1,0 +1,231 @@
+"""The changes of the planted defects: of order, of mixing, of wording, of length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+
+from momus.controls.pieces import WORD, Pieces, cased, document_words, edited, frequencies, passages
+from momus.controls.planting import Changed, Plant, Setting, with_texts
+from momus.numeric.types import Bools, Floats
+from momus.text.corpus import Corpus, Document
+
+T = TypeVar("T")
+LOOP = (3, 12)
+"""Smallest and largest number of words that a loop repeats."""
+COMMON = 100
+"""Number of most frequent words, which are never rare and which replace rare words."""
+STOPWORDS = 10
+"""Number of most frequent words that stopword inflation inserts."""
+FEWEST_WORDS = 10
+"""Smallest number of words that length truncation keeps."""
+_SYMBOL = re.compile(r"[^\w\s]")
+
+
+def rotated(items: Sequence[T], chosen: Bools, keys: Floats) -> tuple[list[T], list[int]]:
+    """Move the chosen items around one random cycle.
+
+    ``chosen`` and ``keys`` have shape (n,); random keys give a random cycle.
+
+    Returns
+    -------
+    The items in their new order, and the places of those that were chosen.
+
+    >>> rotated("abc", np.array([True, False, True]), np.array([0.5, 0.1, 0.2]))
+    (['c', 'b', 'a'], [0, 2])
+    """
+    places = np.flatnonzero(chosen)
+    cycle = places[np.argsort(keys[places], kind="stable")]
+    source = np.arange(len(chosen))
+    source[cycle] = np.roll(cycle, 1)
+    return [items[i] for i in source.tolist()], places.tolist()
+
+
+def move_sections(document: Document, setting: Setting) -> Changed:
+    """Move chosen sections (paragraphs, in a text without sections) around a cycle."""
+    pieces = passages(document.text)
+    n = len(document.sections) if document.sectioned else len(pieces.texts)
+    chosen, keys = setting.chosen(n), setting.random.random(n)
+    if document.sectioned:
+        sections, places = rotated(document.sections, chosen, keys)
+        return replace(document, sections=tuple(sections)), places
+    texts, places = rotated(pieces.texts, chosen, keys)
+    return with_texts(document, [pieces.join(texts)]), places
+
+
+def repeat_sections(document: Document, setting: Setting) -> Changed:
+    """Repeat chosen sections (paragraphs, in a text without sections)."""
+    if document.sectioned:
+        chosen = setting.chosen(len(document.sections))
+        repeated = np.repeat(np.arange(len(chosen)), 1 + chosen)
+        return replace(document, sections=tuple(document.sections[i] for i in repeated)), np.flatnonzero(
+            chosen
+        ).tolist()
+    pieces = passages(document.text)
+    # between a passage and its copy stands what stands between the passage and a neighbour
+    inner = pieces.separators[1:] or ["\n\n"]
+
+    def change(texts: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(texts)).tolist()
+        between = [inner[min(i, len(inner) - 1)] for i in range(len(texts))]
+        return [t + b + t if c else None for t, b, c in zip(texts, between, chosen, strict=True)]
+
+    return edited(document, [pieces], change)
+
+
+def move_ngrams(n: int) -> Plant:
+    """Make a change that moves chosen n-grams of a section around a cycle; white space does not move."""
+
+    def change(document: Document, setting: Setting) -> Changed:
+        texts, moved, before = [], [], 0
+        for pieces in document_words(document):
+            count = len(pieces.texts) // n
+            groups = [pieces.texts[i * n : (i + 1) * n] for i in range(count)]
+            rest = pieces.texts[count * n :]
+            groups, places = rotated(groups, setting.chosen(count), setting.random.random(count))
+            texts.append(pieces.join([*chain.from_iterable(groups), *rest]))
+            moved += [before + p for p in places] if len(places) > 1 else []
+            before += count
+        return with_texts(document, texts), moved
+
+    return change
+
+
+def loop(document: Document, setting: Setting) -> Changed:
+    """Replace the last share of the words by repetitions of the words before it."""
+    sections = document_words(document)
+    flat = [w for pieces in sections for w in pieces.texts]
+    length = int(setting.random.integers(LOOP[0], LOOP[1] + 1))
+    first = max(len(flat) - int(setting.strength * len(flat)), min(length, len(flat)))
+    start = max(first - length, 0)
+    words = iter(flat[:first] + [flat[start + i % length] for i in range(len(flat) - first)])
+    texts = [pieces.join([next(words) for _ in pieces.texts]) for pieces in sections]
+    return with_texts(document, texts), range(first, len(flat))
+
+
+Donors = tuple[list[str], list[list[str]], dict[str, int]]
+
+
+def _passages(document: Document) -> list[Pieces]:
+    return [passages(s.text) for s in document.sections]
+
+
+def donors(corpus: Corpus, cut: Callable[[Document], list[Pieces]] = _passages) -> Donors:
+    """Ids of the documents that have pieces, their pieces, and the number of each id."""
+    every = [(d.id, [text for pieces in cut(d) for text in pieces.texts]) for d in corpus if d.problem is None]
+    supplying = [(i, texts) for i, texts in every if texts]
+    ids = [i for i, _ in supplying]
+    return ids, [texts for _, texts in supplying], {name: i for i, name in enumerate(ids)}
+
+
+def _words_of_donors(corpus: Corpus) -> Donors:
+    return donors(corpus, document_words)
+
+
+def mix_topics(document: Document, setting: Setting) -> Changed:
+    """Replace chosen passages by passages of other documents."""
+    return _mixed(document, setting, _passages(document), setting.once(donors))
+
+
+def mix_words(document: Document, setting: Setting) -> Changed:
+    """Replace chosen words by words of other documents."""
+    return _mixed(document, setting, document_words(document), setting.once(_words_of_donors))
+
+
+def _mixed(document: Document, setting: Setting, sections: list[Pieces], suppliers: Donors) -> Changed:
+    """Replace chosen pieces: draw another document uniformly, then one of its pieces uniformly."""
+    ids, texts_of, number = suppliers
+    mine = number.get(document.id, -1)
+    others = len(ids) - (mine >= 0)
+    if others < 1:
+        return document, []
+
+    def drawn(u: float, v: float) -> str:
+        donor = int(u * others)
+        texts = texts_of[donor + (mine >= 0 and donor >= mine)]  # skip the document itself
+        return texts[int(v * len(texts))]
+
+    return edited(document, sections, lambda texts: [drawn(u, v) if c else None for c, u, v in draws(setting, texts)])
+
+
+def draws(setting: Setting, texts: Sequence[str]) -> Iterator[tuple[bool, float, float]]:
+    """For each piece whether it is chosen, and two uniform variates."""
+    n = len(texts)
+    chosen, u, v = setting.chosen(n), setting.random.random(n), setting.random.random(n)
+    return zip(chosen.tolist(), u.tolist(), v.tolist(), strict=True)
+
+
+def _matches(document: Document, pattern: re.Pattern[str]) -> list[Pieces]:
+    """The matches of a pattern in each section."""
+    return [Pieces.matching(section.text, pattern) for section in document.sections]
+
+
+def truncate_vocabulary(document: Document, setting: Setting) -> Changed:
+    """Replace the words whose types are among the rarest of the corpus by common words."""
+    rank = setting.once(_rarity)
+
+    def change(words: list[str]) -> list[str | None]:
+        rare = [rank.get(w.lower(), 2.0) < setting.strength for w in words]
+        return [
+            cased(d, w) if r else None for w, r, d in zip(words, rare, _common(setting, words, COMMON), strict=True)
+        ]
+
+    return edited(document, _matches(document, WORD), change)
+
+
+def _common(setting: Setting, words: Sequence[str], most: int) -> list[str]:
+    """For each word, one of the most frequent words of the corpus, drawn by frequency; empty where it has none."""
+    u, frequent = setting.random.random(len(words)), setting.once(frequencies)[:most]
+    total = sum(n for _, n in frequent)
+    cumulated = np.cumsum([n / total for _, n in frequent])
+    numbers = np.searchsorted(cumulated, u * cumulated[-1:], side="right").clip(0, max(len(frequent) - 1, 0))
+    return [frequent[i][0] for i in numbers.tolist()] if frequent else [""] * len(words)
+
+
+def _rarity(corpus: Corpus) -> dict[str, float]:
+    """Relative rank of each type outside the common ones, from 0 (the rarest) to below 1."""
+    rare = [w for w, _ in frequencies(corpus)[COMMON:]][::-1]
+    return {w: i / len(rare) for i, w in enumerate(rare)}
+
+
+def inflate_stopwords(document: Document, setting: Setting) -> Changed:
+    """Insert one of the most frequent words of the corpus after each chosen word."""
+
+    def change(words: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(words)).tolist()
+        drawn = _common(setting, words, STOPWORDS)
+        return [f"{w} {d}" if c and d else None for w, c, d in zip(words, chosen, drawn, strict=True)]
+
+    return edited(document, document_words(document), change)
+
+
+def double_symbols(document: Document, setting: Setting) -> Changed:
+    """Double chosen symbols."""
+
+    def change(symbols: list[str]) -> list[str | None]:
+        chosen = setting.chosen(len(symbols)).tolist()
+        return [2 * s if c else None for s, c in zip(symbols, chosen, strict=True)]
+
+    return edited(document, _matches(document, _SYMBOL), change)
+
+
+def cut_short(document: Document, setting: Setting) -> Changed:
+    """Drop the last share of the words."""
+    sections = document_words(document)
+    total = sum(len(p.texts) for p in sections)
+    keep = max(total - int(setting.strength * total), min(FEWEST_WORDS, total))
+    texts, left = [], keep
+    for pieces in sections:
+        whole = len(pieces.texts) <= left
+        beginning = zip(pieces.separators[:left], pieces.texts[:left], strict=True)
+        texts.append(pieces.join(pieces.texts) if whole else "".join(chain.from_iterable(beginning)))
+        left = max(left - len(pieces.texts), 0)
+    cut = with_texts(document, texts)
+    if document.sectioned and keep < total:
+        cut = replace(cut, sections=tuple(s for s in cut.sections if s.text.strip()))
+    return cut, range(keep, total)
