@@ -36,12 +36,6 @@ Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cu
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Number of processes; default: one per core.")]
-
-
-CsvAsIs = Annotated[
-    bool,
-    typer.Option("--csv-as-is", help="Write texts that a spreadsheet runs as formulas without the apostrophe."),
-]
 Trust = Annotated[
     list[Path] | None,
     typer.Option(

@@ -9,7 +9,6 @@ import typer
 
 from momus.cli.options import (
     Config,
-    CsvAsIs,
     Device,
     Quiet,
     Reading,
@@ -159,7 +158,6 @@ def score(
     ] = None,
     device: Device = "auto",
     reading: Annotated[Reading, Without("prompt")] = Reading(),
-    csv_as_is: CsvAsIs = False,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -199,7 +197,7 @@ def score(
     _name_classes(comma_separated(classes) or ())
     options = reading.options()
     check_place(out, paths)
-    if out is not None and _is_folder(out, csv_as_is):
+    if out is not None and _is_folder(out):
         score_into_folder(paths, out, share, options, device, trust or (), quiet)
         return
     share.refuse()
@@ -227,7 +225,7 @@ def score(
         if name in folders.failed:
             continue
         if out is not None:
-            _write_rows(scores, corpus, options.keep, out, csv_as_is)
+            _write_rows(scores, corpus, options.keep, out)
         _tell_scores(critic, scores)
         scored += scores.n_scored
         shared = overlap(critic, corpus)
@@ -270,7 +268,7 @@ def _name_classes(locations: Sequence[str]) -> None:
         named(location)
 
 
-def _is_folder(out: Path, csv_as_is: bool) -> bool:
+def _is_folder(out: Path) -> bool:
     """Whether rows go to a folder rather than to a file, by its name."""
     if not out.is_dir() and out.suffix in TABLES:
         return False
@@ -279,8 +277,6 @@ def _is_folder(out: Path, csv_as_is: bool) -> bool:
             f"{out}: rows go to a file that ends in {', '.join(TABLES)}, or to a folder",
             hint="name a folder without such an ending",
         )
-    if csv_as_is:
-        raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
     return True
 
 
@@ -299,7 +295,7 @@ def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
     return critic
 
 
-def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, as_is: bool) -> None:
+def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path) -> None:
     """Write one row per document, with the fields that are kept; those that a column is named like are "field NAME"."""
     from momus.files import write_table
     from momus.reading.fields import origins
@@ -310,7 +306,7 @@ def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, 
         while column in (*rows.column_names, *(other for other in names if other != name)):
             column = f"field {column}"
         rows = rows.append_column(column, [corpus.field(name)])
-    write_table(rows, out, as_is=as_is)
+    write_table(rows, out)
 
 
 def _tell_scores(critic: Critic[Any], scores: Scores) -> None:

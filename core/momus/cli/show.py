@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from momus.cli.options import CsvAsIs, Json, comma_separated, expanded
+from momus.cli.options import Json, comma_separated, expanded
 from momus.cli.printing import Printed, Run, echo, print_json, print_view, run_folder
 from momus.parameters import exclude, need
 
@@ -145,7 +145,6 @@ def figures(
     width: Annotated[
         str, typer.Option(help="column (3.35 inches), page (6.9 inches), or a number of inches.")
     ] = "column",
-    csv_as_is: CsvAsIs = False,
 ) -> None:
     """Write the figures of a finished run at the width of a column of a paper.
 
@@ -164,5 +163,5 @@ def figures(
 
     inches = figure_width(width)
     chosen = tuple(comma_separated(formats) or ())
-    written = write_figures(read_results(run), out, chosen, inches, csv_as_is=csv_as_is)
+    written = write_figures(read_results(run), out, chosen, inches)
     echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")

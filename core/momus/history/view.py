@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree
+
+from rich.console import Group, RenderableType
 
 from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
+from momus.history.gate import GateResult
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.outputs import appending, write_own, writing
+from momus.report.annotations import workflow_command
 from momus.report.safe import clean
 from momus.report.words.blocks import PrintedBlock, markdown_blocks, terminal_blocks
 from momus.report.words.format import number
 from momus.text.counting import counted, joined, percentage
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from momus.history.gate import GateResult
 
 CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
 CHECK_HEADS = ("rule", "axis", "value", "interval", "limit", "")
@@ -266,8 +265,6 @@ def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
 
 def on_terminal(blocks: Sequence[PrintedBlock]) -> RenderableType:
     """Blocks in 80 columns."""
-    from rich.console import Group
-
     return Group(*terminal_blocks(blocks, narrow=True))
 
 
@@ -303,18 +300,9 @@ def write_junit(result: GateResult, path: Path) -> None:
 
 def workflow_commands(result: GateResult) -> list[str]:
     """Workflow commands of GitHub Actions: an error per failed check, or a notice that the gate passed."""
-    if result.passed:
-        return [f"::notice title=momus gate::{_escaped(verdict_line(result))}"]
-    return [f"::error title=momus gate::{_escaped(check_line(c, result.model))}" for c in result.failed]
-
-
-def _escaped(text: str) -> str:
-    """Data of a workflow command, which ends at a line break.
-
-    >>> _escaped("50 %: a" + chr(10) + "b")
-    '50 %25: a%0Ab'
-    """
-    return clean(text, LONG).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    level = "notice" if result.passed else "error"
+    texts = [verdict_line(result)] if result.passed else [check_line(c, result.model) for c in result.failed]
+    return [workflow_command(level, clean(text, LONG), title="momus gate") for text in texts]
 
 
 def append_summary(result: GateResult, path: Path) -> None:

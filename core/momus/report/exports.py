@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from momus.report.against_view import against_markdown
+from momus.against.versions import Against
+from momus.report.words.against import basis, blocks_of
 from momus.report.words.against import first_sentences as against_sentences
+from momus.report.words.blocks import markdown_blocks
 from momus.report.words.format import markdown, markdown_table
 from momus.report.words.leads import first_sentences
 from momus.report.words.sentences import largest_gaps, legend, overuse_lines, says_what
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, AxisAnswer, answer_of, overuse_of
-
-if TYPE_CHECKING:
-    from momus.against.versions import Against
-    from momus.runs.result import Results
+from momus.runs.result import Results
 
 
 def comparison_markdown(comparison: Results) -> str:
     """Write the answer, what it rests on, the overview table, the largest gaps, over-used text, and the warnings."""
     if comparison.against is not None:
-        return against_markdown(comparison, comparison.against)
+        return _against_markdown(comparison, comparison.against)
     answer = answer_of(comparison)
     table = overview(answer, words=True)
     sized = table.sizes_differ  # else one line says how many documents take part
@@ -40,6 +39,15 @@ def comparison_markdown(comparison: Results) -> str:
         "\n".join(notes),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
+
+
+def _against_markdown(comparison: Results, against: Against) -> str:
+    """Write all blocks of a comparison with a model."""
+    answer = answer_of(comparison)
+    parts = [" ".join(markdown(s) for s in against_sentences(answer, against)), markdown(basis(comparison, against))]
+    parts += markdown_blocks(blocks_of(answer, against, comparison.joint, words=True))
+    parts += ["\n".join(f"* Note: {markdown(w)}" for w in comparison.warnings)] if comparison.warnings else []
+    return "\n\n".join(parts) + "\n"
 
 
 def comparison_json(comparison: Results) -> dict[str, Any]:

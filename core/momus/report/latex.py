@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from momus.report.safe import one_line
 from momus.report.words.against import legend as against_legend
@@ -11,10 +10,8 @@ from momus.report.words.sentences import axes, legend
 from momus.report.words.table import SIZES, cell_text, overview, taking_part
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, AxisAnswer, answer_of
+from momus.runs.result import Results
 from momus.text.counting import percentage
-
-if TYPE_CHECKING:
-    from momus.runs.result import Results
 
 COLUMN = 2
 """Texts that a LaTeX table has room for in one column of a paper of two; with more, it spans both."""

@@ -56,14 +56,14 @@ def _scale(values: Sequence[float], axis: Axis, start: float, end: float, room: 
         low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     if log:
         factor = (high / low) ** room
-        return Scale(low / factor, high * factor, start, end, True)
+        return Scale(low / factor, high * factor, start, end, "log")
     space = (high - low) * room
     below = 0.0 if low == 0 else space  # an axis that begins at 0 begins there
-    return Scale(low - below, high + space, start, end, False)
+    return Scale(low - below, high + space, start, end)
 
 
 def _fits(value: float, scale: Scale) -> bool:
-    return value is not None and math.isfinite(value) and (value > 0 or not scale.log)
+    return value is not None and math.isfinite(value) and (value > 0 or scale.kind != "log")
 
 
 def _frame(canvas: Canvas, chart: Chart, below: Sequence[str], x: Scale, y: Scale) -> None:

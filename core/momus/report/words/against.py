@@ -21,6 +21,7 @@ from momus.report.words.leads import differing, following, leading_sentence, sli
 from momus.report.words.sentences import axes, says_what, size
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.runs.result import Results
 from momus.text.counting import counted, joined, percentage
 
 GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
@@ -67,6 +68,15 @@ def _direction(d: Direction, reference: str) -> str:
         f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
         f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
     )
+
+
+def basis(comparison: Results, against: Against) -> str:
+    """What the comparison rests on: documents, folds, prompts."""
+    corpora = {c["name"]: c for c in comparison.signature["corpora"] if c["role"] != "fit"}
+    sizes = ", ".join(f"{c['documents']:,} of {name}" for name, c in corpora.items())
+    paired = any(v.method.design in ("pairs", "prompts") for v in comparison.verdicts)
+    how = "compared prompt by prompt" if paired else "no prompts in common: compared as independent documents"
+    return f"Documents: {sizes}; {how}; critics cross-fitted over {against.folds} folds."
 
 
 def legend(answer: Answer, against: Against) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
 
 from momus.report.safe import one_line
 from momus.report.words.format import markdown, markdown_table, text_table
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,13 @@ class PrintedBlock:
 
 def terminal_blocks(blocks: Sequence[PrintedBlock], narrow: bool = False) -> list[RenderableType]:
     """The blocks on a terminal; ``narrow`` tables fit 80 columns."""
-    from rich.text import Text
-
     parts: list[RenderableType] = []
     for block in blocks:
         parts += [Text("\n" * bool(parts) + one_line(block.title), style=block.style)] if block.title else []
+        parts += [Text()] if not block.title and (block.rows or (block.lines and parts)) else []
         if block.rows:
             rows = [[one_line(c, 60) for c in row] for row in block.rows]
-            parts += [*([] if block.title else [Text()]), text_table(block.heads, rows, block.align, narrow=narrow)]
+            parts.append(text_table(block.heads, rows, block.align, narrow=narrow))
         parts += [Text(one_line(note), style="dim") for note in block.notes]
         for name, line in block.lines:
             text = Text(f"{one_line(name)}: {one_line(line)}" if name else one_line(line))
