@@ -18,7 +18,9 @@ from momus.cli.printing import print_view
 from momus.errors import MissingExtraError, PluginError, StoreError
 from momus.parameters import need
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
+from momus.processes import threads_each
 from momus.version import DISTRIBUTION
+from momus.visible import safe_console
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -271,9 +273,7 @@ def check(
     from momus.critic.hooks import with_needs
     from momus.critic.registry import critic_class, named
     from momus.estimator import construct
-    from momus.processes import threads_each
     from momus.reading import ReadingOptions, as_corpus
-    from momus.visible import safe_console
 
     console, names = safe_console(highlight=False), check_names(slow=slow)
     with threads_each(1):  # the texts of the checks are short: threads would mostly wait for each other

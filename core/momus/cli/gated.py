@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import momus as m
 from momus.arguments import arg
-from momus.cli.options import CriticNames, comma_separated, command_line
+from momus.cli.options import CriticNames, Reading, comma_separated, command_line
 from momus.cli.printing import RUNS, echo, slug
+from momus.errors import UsageError
 
 if TYPE_CHECKING:
     from momus.history.gate import GateResult
@@ -47,7 +49,6 @@ class Compared:
             There is neither a run nor a text of each version, or texts are named without the old version.
         """
         from momus.cli.sources import named_paths
-        from momus.errors import UsageError
 
         if self.against is None:
             if run is None or self.generated or self.real:
@@ -65,8 +66,6 @@ class Compared:
 
     def compare(self, folder: Path) -> None:
         """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
-        import momus as m
-        from momus.cli.options import Reading
         from momus.cli.sources import given_texts
 
         texts = given_texts(

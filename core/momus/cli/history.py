@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +12,7 @@ import typer
 from momus.cli.gated import Compared, print_short
 from momus.cli.options import Json, expanded
 from momus.cli.printing import echo, print_json, print_narrow
+from momus.ownership import check_output, check_place, refuse_irregular
 
 CorpusPairs = Annotated[
     list[str] | None,
@@ -134,7 +136,6 @@ def gate(
     from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
     from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
-    from momus.ownership import check_output, check_place, refuse_irregular
 
     chosen = read_rules(rules).updated(
         baseline=baseline,
@@ -173,8 +174,6 @@ def gate(
 
 def _report_to_github(result: Any, err: bool) -> None:
     """Annotations, on standard error if ``err`` (GitHub reads both), and the summary of the job if it has a file."""
-    import os
-
     from momus.history.view import append_summary, workflow_commands
 
     for line in workflow_commands(result):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -13,7 +14,9 @@ import typer
 
 from momus.arguments import arg
 from momus.cli.help import HelpAll
+from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED, Limits, parse_size
+from momus.redact import redacted
 
 if TYPE_CHECKING:
     from momus.reading import ReadingOptions
@@ -259,7 +262,6 @@ def config_tables(path: Path | None) -> dict[str, Any]:
     UsageError
         The file cannot be read, or has values outside of tables.
     """
-    from momus.errors import UsageError
     from momus.schema import read_toml
 
     if path is None:
@@ -285,8 +287,6 @@ def chosen_fields(values: Iterable[str] | None, names: Iterable[str] = ()) -> st
     >>> chosen_fields(["x=y"], ["real"])  # a field whose name has an equals sign
     'x=y'
     """
-    from momus.errors import UsageError
-
     fields: dict[str, str] = {}
     known = set(names)
     for value in values or ():
@@ -311,8 +311,4 @@ def comma_separated(text: str | None) -> list[str] | None:
 
 def command_line() -> str:
     """The command as it was typed, quoted for a shell, without passwords and keys; runs record it."""
-    import shlex
-
-    from momus.redact import redacted
-
     return redacted(shlex.join(["momus", *sys.argv[1:]]))

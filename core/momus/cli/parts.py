@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -108,8 +109,6 @@ def score_into_folder(
     Exit
         No document could be scored.
     """
-    import os
-
     from momus.engine.scoring import score_parts
 
     critics, texts = split_paths(paths)

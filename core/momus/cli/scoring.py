@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import momus
 from momus.cli.options import (
     Config,
     Device,
@@ -23,8 +25,10 @@ from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap, with_needs
 from momus.critic.powers import has_latents
 from momus.errors import UsageError
+from momus.files import TABLE, write_table
 from momus.ownership import check_output, check_place
 from momus.parameters import exclude
+from momus.progress import Silent, default_reporter, reporting
 from momus.text.counting import counted
 
 TABLES = (".parquet", ".csv", ".jsonl")
@@ -85,12 +89,9 @@ def fit(
     Next: `momus score sections-critic samples.jsonl`. You need not fit critics
     before a comparison: `momus compare` fits and saves its own.
     """
-    from contextlib import ExitStack
-
     from momus.critic.registry import make_critics, named
     from momus.critic.saved import reserved
     from momus.numeric.devices import resolve_device
-    from momus.progress import Silent, default_reporter, reporting
 
     check_place(out, [text, config])
     exclude(jobs=jobs, sample=sample)
@@ -190,8 +191,6 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
-    from momus.files import TABLE
-    from momus.progress import Silent, default_reporter
     from momus.reading import as_corpus
 
     _name_classes(comma_separated(classes) or ())
@@ -282,7 +281,6 @@ def _is_folder(out: Path) -> bool:
 
 def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
     """Read a fitted critic, and say if it was fitted with another splitting into words."""
-    import momus
     from momus.critic.effects import is_trusted
     from momus.critic.splitting import other_splitting
     from momus.numeric.devices import resolve_device
@@ -297,7 +295,6 @@ def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
 
 def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path) -> None:
     """Write one row per document, with the fields that are kept; those that a column is named like are "field NAME"."""
-    from momus.files import write_table
     from momus.reading.fields import origins
 
     rows, names = scores.table(), [origins(kept)[0] for kept in keep]

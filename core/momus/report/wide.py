@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -19,42 +21,44 @@ from momus.verdicts.band import OWN
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
+Cell = Callable[[Verdict], str | Text]
+
 
 def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     """Build a rich table, of the row that speaks for each axis unless ``every`` is set."""
     shown = verdicts if every else speaking(verdicts)
     deltas = {v.delta for v in shown if v.delta is not None}
     refitted = any(v.refit_spread is not None for v in shown)
-    heads = ["axis", "generated", *(["statistic"] if every else [])]
-    align = "l" * len(heads) + "r" * (7 + refitted) + "l"
     old, new = ("old", "new") if any(v.band_source == OWN for v in shown) else ("real", "generated")
-    heads += ["÷ band", "difference", "interval", old, new, "n", "p adj."]
-    heads += [*(["± over refits"] if refitted else []), *([f"within ±{max(deltas):g}"] if deltas else []), "verdict"]
-    rows: list[list[str | Text]] = []
-    for v in shown:
-        unscored = v.unscored_real + v.unscored_generated
-        rows.append(
-            [
-                v.axis,
-                v.generated if v.reference == "real" else f"{v.generated} − {v.reference}",
-                *([v.statistic] if every else []),
-                gap(v),
-                number(v.difference),
-                "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]",
-                number(v.real_value),
-                number(v.generated_value),
-                f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
-                + (f" (−{unscored:,})" if unscored else ""),
-                p_value(v.p_adjusted),
-                *([number(v.refit_spread)] if refitted else []),
-                *([shows(v)] if deltas else []),
-                Text(finding(v), style="bold" if v.differs else ""),
-            ]
-        )
-    table = text_table(heads, rows, align)
+    names: list[tuple[str, Cell]] = [
+        ("axis", lambda v: v.axis),
+        ("generated", lambda v: v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
+        *([("statistic", lambda v: v.statistic)] if every else []),
+    ]
+    numbers: list[tuple[str, Cell]] = [
+        ("÷ band", gap),
+        ("difference", lambda v: number(v.difference)),
+        ("interval", lambda v: "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]"),
+        (old, lambda v: number(v.real_value)),
+        (new, lambda v: number(v.generated_value)),
+        ("n", _sizes),
+        ("p adj.", lambda v: p_value(v.p_adjusted)),
+        *([("± over refits", lambda v: number(v.refit_spread))] if refitted else []),
+        *([(f"within ±{max(deltas):g}", shows)] if deltas else []),
+    ]
+    last: tuple[str, Cell] = ("verdict", lambda v: Text(finding(v), style="bold" if v.differs else ""))
+    columns = [*names, *numbers, last]
+    align = "l" * len(names) + "r" * (len(numbers) - bool(deltas)) + "l"
+    table = text_table([head for head, _ in columns], [[cell(v) for _, cell in columns] for v in shown], align)
     if every:
         table.columns[2].no_wrap = True  # the name of a statistic is one word
     return table
+
+
+def _sizes(v: Verdict) -> str:
+    unscored = v.unscored_real + v.unscored_generated
+    pairs = " pairs" if v.method.design == "pairs" else ""
+    return f"{v.n_real:,} | {v.n_generated:,}{pairs}{f' (−{unscored:,})' if unscored else ''}"
 
 
 def wide_view(comparison: Results, every: bool = False) -> RenderableType:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -39,21 +39,8 @@ NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
 
 
-@dataclass(frozen=True)
-class Paper:
-    """A figure for a paper.
-
-    Attributes
-    ----------
-    name
-        Name of its files, without ending.
-    title
-        What screen readers say, and viewers of PDF show.
-    canvas
-        Its sheet.
-    numbers
-        Its numbers as CSV.
-    """
+class Paper(NamedTuple):
+    """A figure for a paper: name of its files, what viewers and screen readers say, its sheet, its numbers as CSV."""
 
     name: str
     title: str

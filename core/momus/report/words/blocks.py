@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from momus.report.safe import one_line
 from momus.report.words.format import markdown, markdown_table, text_table
+
+T = TypeVar("T")
+Lines = Sequence[tuple[str, str]]
+Columns = Sequence[tuple[str, Callable[[T], str]]]
+"""Columns of a table: the head, and what stands there of an item."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +31,24 @@ class PrintedBlock:
     """
 
     title: str = ""
-    lines: Sequence[tuple[str, str]] = ()
+    lines: Lines = ()
     heads: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     notes: Sequence[str] = ()
     align: str = "lr"
     style: str = "bold"
+
+
+def table_block(
+    title: str, items: Iterable[T], columns: Columns[T], align: str = "lr", *notes: str, lines: Lines = ()
+) -> PrintedBlock:
+    """A block with a table of one row per item, from the head of each column and what it says of an item.
+
+    >>> table_block("Letters", "ab", [("letter", str), ("capital", str.upper)]).rows
+    [('a', 'A'), ('b', 'B')]
+    """
+    rows = [tuple(cell(item) for _, cell in columns) for item in items]
+    return PrintedBlock(title, lines, [head for head, _ in columns], rows, notes, align)
 
 
 def terminal_blocks(blocks: Sequence[PrintedBlock], narrow: bool = False) -> list[RenderableType]:
