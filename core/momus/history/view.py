@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from rich.console import Group, RenderableType
 
 from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
-from momus.history.gate import GateResult
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.outputs import appending, write_own, writing
@@ -21,6 +20,9 @@ from momus.report.safe import clean
 from momus.report.words.blocks import Columns, PrintedBlock, markdown_blocks, table_block, terminal_blocks
 from momus.report.words.format import number
 from momus.text.counting import counted, joined, percentage
+
+if TYPE_CHECKING:
+    from momus.history.gate import GateResult
 
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
 STATUS = {"passed": "passed", "failed": "FAILED", "not decided": "CANNOT DECIDE", "not checked": "not checked"}
