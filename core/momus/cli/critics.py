@@ -218,8 +218,6 @@ def list_critics(ctx: typer.Context) -> None:
 
     Next: set parameters in a TOML file, and pass it with --config.
     """
-    from momus.cli.critics import all_critics_view
-
     if ctx.invoked_subcommand is None:
         print_view(all_critics_view())
 
@@ -229,8 +227,6 @@ def show(
     name: Annotated[str, typer.Argument(help="Name of a critic, or a folder of saved critics.", metavar="NAME|FOLDER")],
 ) -> None:
     """Show one critic with its parameters, or what saved critics would do."""
-    from momus.cli.critics import critic_view, is_folder, saved_critics_view
-
     if is_folder(name):
         print_view(saved_critics_view(Path(name)), 80)
     else:

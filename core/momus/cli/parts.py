@@ -32,7 +32,7 @@ LINES_EVERY = 30.0
 class Share:
     """How scoring in parts is spread and resumed: options of a folder of rows."""
 
-    jobs: Annotated[
+    workers: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Into a folder: number of processes; default: one per core."),
     ] = None
@@ -112,22 +112,16 @@ def score_into_folder(
     from momus.engine.scoring import score_parts
 
     critics, texts = split_paths(paths)
+    options = vars(share) | {"workers": share.workers or os.cpu_count() or 1, "engine": share.engine or "local"}
     try:
         run = score_parts(
             critics,
             texts,
             out,
-            workers=share.jobs or os.cpu_count() or 1,
-            resume=share.resume,
-            overwrite=share.overwrite,
-            rank=share.rank,
-            world=share.world,
-            part_size=share.part_size,
+            **options,
             reading=reading,
             device=device,
             trust=trust,
-            engine=share.engine or "local",
-            address=share.address,
             progress=None if quiet else shown_progress(),
         )
     except KeyboardInterrupt:
