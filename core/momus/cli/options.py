@@ -193,23 +193,12 @@ class Reading:
         """What they say to the reader; ``names`` are those of the texts."""
         from momus.reading import ReadingOptions
 
-        names, limits = list(names), Limits.current()
+        values, names, limits = vars(self), list(names), Limits.current()
         if self.limits is not None:
             limits = replace(limits, document=parse_size(self.limits, arg("limits")))
-        return ReadingOptions(
-            chosen_fields(self.field, names),
-            self.fmt,
-            self.encoding,
-            self.skip_bad_lines,
-            tuple(dict.fromkeys(comma_separated(self.keep) or ())),
-            limits,
-            tuple(self.include or ()),
-            self.turns,
-            chosen_fields(self.prompt, names),
-            chosen_fields(self.where, names),
-            self.language,
-            tuple(dict.fromkeys(comma_separated(self.normalise) or ())),
-        )
+        named = {name: chosen_fields(values[name], names) for name in ("field", "prompt", "where")}
+        listed = {name: tuple(dict.fromkeys(comma_separated(values[name]) or ())) for name in ("keep", "normalise")}
+        return ReadingOptions(**values | named | listed | {"limits": limits, "include": tuple(self.include or ())})
 
 
 @dataclass(frozen=True)
