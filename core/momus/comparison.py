@@ -112,7 +112,7 @@ class Comparison(Results):
 
     def to_latex(self) -> str:
         """Write the overview table in LaTeX, with intervals, caption and label; it needs ``array`` and ``booktabs``."""
-        from momus.report.latex import comparison_latex
+        from momus.report.exports import comparison_latex
 
         return comparison_latex(self)
 

@@ -24,10 +24,10 @@ TABLE = "a table"
 """What `write_table` writes, for `momus.ownership`."""
 
 
-def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
+def write_table(table: pa.Table, path: Path) -> None:
     """Write Parquet, CSV or JSON Lines, according to the file extension; the file appears when it is complete.
 
-    In CSV, texts that a spreadsheet would run as formulas get an apostrophe in front, unless ``as_is``.
+    In CSV, texts that a spreadsheet would run as formulas get an apostrophe in front.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def write_table(table: pa.Table, path: Path, *, as_is: bool = False) -> None:
         if path.suffix == ".parquet":
             pq.write_table(table, temporary, compression="zstd")
         elif path.suffix == ".csv":
-            pa_csv.write_csv(table if as_is else _without_formulas(table), temporary)
+            pa_csv.write_csv(_without_formulas(table), temporary)
         else:
             table.to_pandas().to_json(temporary, orient="records", lines=True, force_ascii=False)
 

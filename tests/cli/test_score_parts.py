@@ -78,7 +78,6 @@ def test_shares_of_an_array_of_jobs(place, tmp_path):
         (["run/critics/length", "real.jsonl", "--world-size", "2"], "--world-size needs a folder"),
         (["real.jsonl", "-o", "R"], "holds no fitted critic"),
         (["run", "-o", "R"], "no text after the critics"),
-        (["run", "real.jsonl", "-o", "R", "--csv-as-is"], "is a folder"),
         (["run", "generated.jsonl", "real.jsonl", "-o", "x.csv"], "expected a critic and a text"),
         (["run", "real.jsonl", "-o", "R", "--rank", "2", "--world-size", "2"], "rank 2 of 2"),
         (["run", "real.jsonl", "-o", "R", "--resume", "--overwrite"], "exclude each other"),

@@ -26,7 +26,7 @@ from momus.report.figures.files import write_figures
 from momus.report.figures.palette import COLOURS, looks
 from momus.report.figures.paper import axis_chart, paint, sheet
 from momus.report.figures.rows import overview_rows, ranks_rows
-from momus.report.figures.scales import CLIP, GapScale, Scale
+from momus.report.figures.scales import CLIP, Scale, gap_scale
 from momus.report.figures.svg import heatmap_svg
 from momus.report.safe import csv_text
 from momus.report.words.format import HUMAN
@@ -178,17 +178,18 @@ def test_the_overview_of_the_page_has_the_same_dots(found, narrow):
 
 
 def test_gaps_of_any_size_fit_the_scale():
-    small, large = GapScale.of([0.2, 1.2]), GapScale.of([0.2, 30.0])
-    assert (small.root, large.root) == (False, True)
-    for scale in (small, large, GapScale.of([]), GapScale.of([1e9])):
+    small, large = gap_scale([0.2, 1.2]), gap_scale([0.2, 30.0])
+    assert (small.kind, large.kind) == ("gaps", "root")
+    for scale in (small, large, gap_scale([]), gap_scale([1e9])):
         places = [scale(g) for g in (0, 0.5, 1, 1.4, 1e12)]
         assert places == sorted(places)
         assert places[0] == 0
         assert places[-1] == 1
-        assert scale.ticks[0] == 0
-        assert 1 in scale.ticks
-        assert max(scale.ticks) <= scale.top
-    assert GapScale.of([1e9]).top == pytest.approx(1.1 * CLIP)
+        ticks = [value for value, _ in scale.ticks]
+        assert ticks[0] == 0
+        assert 1 in ticks
+        assert max(ticks) <= scale.high
+    assert gap_scale([1e9]).high == pytest.approx(1.1 * CLIP)
 
 
 def test_an_axis_shows_human_text_once_and_every_corpus_by_name(found):
@@ -263,7 +264,7 @@ def test_lines_of_a_chart_lie_on_its_scales():
     chart = Chart("c", "C", Axis("x", "log"), Axis("y"), [Series("s", [1, 10, 100], [0, 5, 10]), Series("t", [1], [1])])
     (x0, y0), (x1, y1), (x2, y2) = places_of(chart_svg(chart, {}).svg(), "generated")[:3]
     low = 100**0.01
-    x = Scale(1 / low, 100 * low, 66, 508, True)
+    x = Scale(1 / low, 100 * low, 66, 508, "log")
     assert [x0, x1, x2] == pytest.approx([x(1), x(10), x(100)], abs=0.1)
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.1), "decades are equally wide"
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.1)

@@ -12,8 +12,7 @@ from dataclasses import replace
 import pytest
 
 from momus.evidence import Wording
-from momus.report.exports import comparison_json, comparison_markdown
-from momus.report.latex import comparison_latex
+from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
 
 from .synthetic import comparison
 

@@ -14,8 +14,7 @@ from momus.evidence import Wording
 from momus.inference import Method
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
-from momus.report.exports import comparison_json, comparison_markdown
-from momus.report.latex import comparison_latex
+from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
 from momus.report.terminal import WIDTH, comparison_text
 from momus.report.words.table import overview, shortened
 from momus.runs.answer import answer_of

@@ -20,6 +20,7 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.printing import echo, print_view
+from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES
 
 
@@ -103,7 +104,6 @@ def calibrate(
     from momus.calibration.store import TABLE_CSV
     from momus.calibration.view import calibration_view
     from momus.controls import DEFECTS
-    from momus.errors import UsageError
 
     try:
         levels = [float(s) for s in (comma_separated(strengths) or STRENGTHS)]

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import momus as m
 from momus.cli.options import (
     Config,
     CriticNames,
@@ -23,8 +24,12 @@ from momus.cli.options import (
     expanded,
 )
 from momus.cli.printing import Printed, echo, new_run
+from momus.errors import MomusError
 from momus.limits import MOST_RESAMPLES
+from momus.outputs import delete_folder
 from momus.parameters import exclude
+from momus.processes import without_pandas
+from momus.progress import Silent, default_reporter
 
 
 @expanded
@@ -174,12 +179,8 @@ def compare(
     outliers` the documents that stand out; `momus calibrate` measures false
     alarms on your text.
     """
-    import momus as m
     from momus.cli.sources import given_labels, given_texts
     from momus.engine.request import check_out
-    from momus.errors import MomusError
-    from momus.processes import without_pandas
-    from momus.progress import Silent, default_reporter
 
     without_pandas()
     texts = given_texts(real, generated or [], against, fit, pairs=pairs, split_by=split_by, reading=reading)
@@ -229,7 +230,6 @@ def compare(
 
 def _remove_unfinished(folder: Path) -> None:
     """Remove the folder of a failed run that nobody named, unless a critic has finished."""
-    from momus.outputs import delete_folder
     from momus.runs.folder import RESULT
     from momus.runs.manifest import ROWS
 
@@ -257,7 +257,6 @@ def demo(
     Next: `momus open demo-run`, then try `momus compare` on your own texts.
     """
     from momus.demo import ABOUT, run_demo
-    from momus.progress import default_reporter
 
     echo("\n".join(wrap(ABOUT, 80)))
     comparison = run_demo(out, seed, command_line(), default_reporter(lines=True))

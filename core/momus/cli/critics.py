@@ -18,7 +18,9 @@ from momus.cli.printing import print_view
 from momus.errors import MissingExtraError, PluginError, StoreError
 from momus.parameters import need
 from momus.plugins import ADAPTERS, CRITICS, Plugin, adapter_of, registered
+from momus.processes import threads_each
 from momus.version import DISTRIBUTION
+from momus.visible import safe_console
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -216,8 +218,6 @@ def list_critics(ctx: typer.Context) -> None:
 
     Next: set parameters in a TOML file, and pass it with --config.
     """
-    from momus.cli.critics import all_critics_view
-
     if ctx.invoked_subcommand is None:
         print_view(all_critics_view())
 
@@ -227,8 +227,6 @@ def show(
     name: Annotated[str, typer.Argument(help="Name of a critic, or a folder of saved critics.", metavar="NAME|FOLDER")],
 ) -> None:
     """Show one critic with its parameters, or what saved critics would do."""
-    from momus.cli.critics import critic_view, is_folder, saved_critics_view
-
     if is_folder(name):
         print_view(saved_critics_view(Path(name)), 80)
     else:
@@ -271,9 +269,7 @@ def check(
     from momus.critic.hooks import with_needs
     from momus.critic.registry import critic_class, named
     from momus.estimator import construct
-    from momus.processes import threads_each
     from momus.reading import ReadingOptions, as_corpus
-    from momus.visible import safe_console
 
     console, names = safe_console(highlight=False), check_names(slow=slow)
     with threads_each(1):  # the texts of the checks are short: threads would mostly wait for each other

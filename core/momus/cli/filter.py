@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from math import ceil
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from momus.cli.options import Device, Jobs, Json, Quiet, Reading, Trust, Without, expanded
 from momus.cli.outliers_view import flagged_line
+from momus.cli.parts import split_paths
 from momus.cli.printing import echo, print_json, print_view
 from momus.report.safe import one_line
 from momus.report.words.format import rounded
@@ -81,9 +83,6 @@ def filter_(
 
     Next: read the examples it prints; `momus compare` says if the rest is better.
     """
-    import os
-
-    from momus.cli.parts import split_paths
     from momus.outliers.filtering import filter_text
     from momus.progress import Silent, default_reporter, reporting
 

@@ -98,7 +98,7 @@ PANELS = {
     ),
     "Output": (
         *("out", "no_out", "overwrite", "resume", "top", "every", "details", "as_json", "markdown", "latex", "quiet"),
-        *("keep", "csv_as_is", "jobs", "rank", "world", "part_size", "engine", "address"),
+        *("keep", "jobs", "workers", "rank", "world", "part_size", "engine", "address"),
     ),
     READING: ("fmt", "encoding", "skip_bad_lines", "limits", "include", "turns", "language", "normalise"),
 }

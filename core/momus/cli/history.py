@@ -1,16 +1,90 @@
-"""``momus diff`` and ``momus gate``: runs against runs."""
+"""``momus diff`` and ``momus gate``: runs against runs, and the comparison that a gate runs first."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import os
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from momus.cli.gated import Compared, print_short
-from momus.cli.options import Json, expanded
-from momus.cli.printing import echo, print_json, print_narrow
+import momus as m
+from momus.arguments import arg
+from momus.cli.options import CriticNames, Json, Reading, comma_separated, command_line, expanded
+from momus.cli.printing import RUNS, echo, print_json, print_narrow, slug
+from momus.errors import UsageError
+from momus.ownership import check_output, check_place, refuse_irregular
+
+if TYPE_CHECKING:
+    from momus.history.gate import GateResult
+
+UNCHOSEN = "auto"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Texts that the gate compares before it decides."""
+
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="NAME=PATH", help="Compare first: the text of the old version."),
+    ] = None
+    generated: Annotated[
+        list[str] | None,
+        typer.Option("--generated", "-g", metavar="NAME=PATH", help="With --against, the text of the new version."),
+    ] = None
+    real: Annotated[
+        str | None, typer.Option("--real", "-r", help="With --against, text of people; says which is nearer to it.")
+    ] = None
+    by: Annotated[
+        str, typer.Option("--by", metavar="FIELDS", help="With --against, fields whose slices are judged too.")
+    ] = UNCHOSEN
+    critics: CriticNames = None
+
+    def folder(self, run: str | None) -> Path:
+        """The folder of the run: as named, or one in ``momus-runs`` that is named by the texts.
+
+        Raises
+        ------
+        UsageError
+            There is neither a run nor a text of each version, or texts are named without the old version.
+        """
+        from momus.cli.sources import named_paths
+
+        if self.against is None:
+            if run is None or self.generated or self.real:
+                raise UsageError(
+                    "no run to decide about",
+                    hint=f"name a run folder, or {arg('against')} and {arg('generated')} texts",
+                )
+            return Path(run)
+        if not self.generated:
+            raise UsageError(
+                f"{arg('against')} without a new text", hint=f"name the new version: {arg('generated', 'new=PATH')}"
+            )
+        names = [*named_paths(self.generated), "against", *named_paths([self.against], "--against")]
+        return Path(run) if run is not None else RUNS / slug(names)
+
+    def compare(self, folder: Path) -> None:
+        """Compare the texts, and write the run and its page; what the folder keeps of the same texts is reused."""
+        from momus.cli.sources import given_texts
+
+        texts = given_texts(
+            self.real, self.generated or [], self.against, None, pairs=None, split_by=None, reading=Reading()
+        )
+        m.compare(
+            texts.real,
+            texts.generated,
+            against=texts.against,
+            critics=comma_separated(self.critics),
+            out=folder,
+            resume=folder.exists(),
+            reading=texts.reading,
+            by=tuple(comma_separated(self.by) or ()),
+            command=command_line(),
+        )
+
 
 CorpusPairs = Annotated[
     list[str] | None,
@@ -134,7 +208,6 @@ def gate(
     from momus.history.kept import KeptRun
     from momus.history.rules import NOT_BEYOND_ITSELF, Limit, read_rules
     from momus.history.view import JUNIT, gate_blocks, on_terminal, write_junit
-    from momus.ownership import check_output, check_place, refuse_irregular
 
     chosen = read_rules(rules).updated(
         baseline=baseline,
@@ -173,8 +246,6 @@ def gate(
 
 def _report_to_github(result: Any, err: bool) -> None:
     """Annotations, on standard error if ``err`` (GitHub reads both), and the summary of the job if it has a file."""
-    import os
-
     from momus.history.view import append_summary, workflow_commands
 
     for line in workflow_commands(result):
@@ -182,3 +253,18 @@ def _report_to_github(result: Any, err: bool) -> None:
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
         append_summary(result, Path(summary))
+
+
+def print_short(result: GateResult, folder: Path) -> None:
+    """Print three lines: the verdict, the first sentence of the comparison, and where its page is."""
+    from momus.history.view import verdict_line
+    from momus.report.words.against import first_sentences
+    from momus.runs.answer import answer_of
+    from momus.runs.folder import REPORT, read_results
+
+    results = read_results(folder)
+    against = results.against
+    sentences = [] if against is None else first_sentences(answer_of(results), against)
+    echo(verdict_line(result))
+    echo(sentences[0] if sentences else "")
+    echo(f"Report: {folder / REPORT}")

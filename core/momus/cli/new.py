@@ -11,6 +11,10 @@ from typing import Annotated
 import typer
 
 from momus.cli.printing import echo
+from momus.errors import UsageError
+from momus.outputs import new_folder, write_text
+from momus.ownership import check_place
+from momus.plugins import CRITICS, registered
 from momus.version import DISTRIBUTION, extra
 
 LONGEST = 40
@@ -106,9 +110,6 @@ def check_name(name: str) -> None:
     """
     from importlib.util import find_spec
 
-    from momus.errors import UsageError
-    from momus.plugins import CRITICS, registered
-
     if len(name) > LONGEST:
         raise UsageError(f"the name {name!r} is too long ({len(name)} letters)", hint=f"use at most {LONGEST} letters")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
@@ -138,10 +139,6 @@ def write_critic(name: str, folder: Path, kind: Kind = Kind.COUNTS) -> list[Path
         The name cannot be used, or the folder is a file or not empty.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    from momus.errors import UsageError
-    from momus.outputs import new_folder, write_text
-    from momus.ownership import check_place
 
     check_name(name)
     check_place(folder, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -13,7 +14,9 @@ import typer
 
 from momus.arguments import arg
 from momus.cli.help import HelpAll
+from momus.errors import UsageError
 from momus.limits import MOST_PERMUTATIONS, MOST_RESAMPLES, MOST_SEED, Limits, parse_size
+from momus.redact import redacted
 
 if TYPE_CHECKING:
     from momus.reading import ReadingOptions
@@ -36,12 +39,6 @@ Device = Annotated[str, typer.Option(help="auto (a GPU if there is one), cpu, cu
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Number of processes; default: one per core.")]
-
-
-CsvAsIs = Annotated[
-    bool,
-    typer.Option("--csv-as-is", help="Write texts that a spreadsheet runs as formulas without the apostrophe."),
-]
 Trust = Annotated[
     list[Path] | None,
     typer.Option(
@@ -196,23 +193,12 @@ class Reading:
         """What they say to the reader; ``names`` are those of the texts."""
         from momus.reading import ReadingOptions
 
-        names, limits = list(names), Limits.current()
+        values, names, limits = vars(self), list(names), Limits.current()
         if self.limits is not None:
             limits = replace(limits, document=parse_size(self.limits, arg("limits")))
-        return ReadingOptions(
-            chosen_fields(self.field, names),
-            self.fmt,
-            self.encoding,
-            self.skip_bad_lines,
-            tuple(dict.fromkeys(comma_separated(self.keep) or ())),
-            limits,
-            tuple(self.include or ()),
-            self.turns,
-            chosen_fields(self.prompt, names),
-            chosen_fields(self.where, names),
-            self.language,
-            tuple(dict.fromkeys(comma_separated(self.normalise) or ())),
-        )
+        named = {name: chosen_fields(values[name], names) for name in ("field", "prompt", "where")}
+        listed = {name: tuple(dict.fromkeys(comma_separated(values[name]) or ())) for name in ("keep", "normalise")}
+        return ReadingOptions(**values | named | listed | {"limits": limits, "include": tuple(self.include or ())})
 
 
 @dataclass(frozen=True)
@@ -265,7 +251,6 @@ def config_tables(path: Path | None) -> dict[str, Any]:
     UsageError
         The file cannot be read, or has values outside of tables.
     """
-    from momus.errors import UsageError
     from momus.schema import read_toml
 
     if path is None:
@@ -291,8 +276,6 @@ def chosen_fields(values: Iterable[str] | None, names: Iterable[str] = ()) -> st
     >>> chosen_fields(["x=y"], ["real"])  # a field whose name has an equals sign
     'x=y'
     """
-    from momus.errors import UsageError
-
     fields: dict[str, str] = {}
     known = set(names)
     for value in values or ():
@@ -317,8 +300,4 @@ def comma_separated(text: str | None) -> list[str] | None:
 
 def command_line() -> str:
     """The command as it was typed, quoted for a shell, without passwords and keys; runs record it."""
-    import shlex
-
-    from momus.redact import redacted
-
     return redacted(shlex.join(["momus", *sys.argv[1:]]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class Share:
     """How scoring in parts is spread and resumed: options of a folder of rows."""
 
-    jobs: Annotated[
+    workers: Annotated[
         int | None,
         typer.Option("--jobs", "-j", min=1, help="Into a folder: number of processes; default: one per core."),
     ] = None
@@ -102,30 +103,14 @@ def score_into_folder(
     Exit
         No document could be scored.
     """
-    import os
-
     from momus.engine.scoring import score_parts
     from momus.progress import Silent, default_reporter, reporting
 
     critics, texts = split_paths(paths)
+    options = vars(share) | {"workers": share.workers or os.cpu_count() or 1, "engine": share.engine or "local"}
     try:
         with reporting(Silent() if quiet else default_reporter(lines=True)):
-            run = score_parts(
-                critics,
-                texts,
-                out,
-                workers=share.jobs or os.cpu_count() or 1,
-                resume=share.resume,
-                overwrite=share.overwrite,
-                rank=share.rank,
-                world=share.world,
-                part_size=share.part_size,
-                reading=reading,
-                device=device,
-                trust=trust,
-                engine=share.engine or "local",
-                address=share.address,
-            )
+            run = score_parts(critics, texts, out, **options, reading=reading, device=device, trust=trust)
     except KeyboardInterrupt:
         echo(f"\nInterrupted. Finished parts are in {out}; resume with --resume.", err=True)
         raise

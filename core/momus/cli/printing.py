@@ -97,7 +97,7 @@ class Printed:
 
             echo(comparison_markdown(comparison), nl=False)
         elif self.latex:
-            from momus.report.latex import comparison_latex
+            from momus.report.exports import comparison_latex
 
             echo(comparison_latex(comparison), nl=False)
         else:

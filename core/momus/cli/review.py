@@ -24,7 +24,9 @@ from momus.cli.options import (
 from momus.cli.printing import echo, print_json
 from momus.critic.hooks import with_needs
 from momus.errors import UsageError
+from momus.files import TABLE, write_json
 from momus.ownership import check_output, check_place
+from momus.progress import Silent, default_reporter, reporting
 
 if TYPE_CHECKING:
     from momus.progress import Reporter
@@ -82,8 +84,6 @@ def review(
 
     Next: `momus filter` removes odd documents from a text of any size.
     """
-    from momus.files import TABLE, write_json
-    from momus.progress import Silent, default_reporter, reporting
     from momus.report.annotations import sarif as as_sarif
     from momus.report.annotations import workflow_commands
     from momus.report.words.review import review_lines

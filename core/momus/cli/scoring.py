@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import momus
 from momus.cli.options import (
     Config,
-    CsvAsIs,
     Device,
     Quiet,
     Reading,
@@ -24,8 +25,10 @@ from momus.cli.printing import echo
 from momus.critic.hooks import DeviceMixin, moved, overlap, with_needs
 from momus.critic.powers import has_latents
 from momus.errors import UsageError
+from momus.files import TABLE, write_table
 from momus.ownership import check_output, check_place
 from momus.parameters import exclude
+from momus.progress import Silent, default_reporter, reporting
 from momus.text.counting import counted
 
 TABLES = (".parquet", ".csv", ".jsonl")
@@ -86,12 +89,9 @@ def fit(
     Next: `momus score sections-critic samples.jsonl`. You need not fit critics
     before a comparison: `momus compare` fits and saves its own.
     """
-    from contextlib import ExitStack
-
     from momus.critic.registry import make_critics, named
     from momus.critic.saved import reserved
     from momus.numeric.devices import resolve_device
-    from momus.progress import Silent, default_reporter, reporting
 
     check_place(out, [text, config])
     exclude(jobs=jobs, sample=sample)
@@ -159,7 +159,6 @@ def score(
     ] = None,
     device: Device = "auto",
     reading: Annotated[Reading, Without("prompt")] = Reading(),
-    csv_as_is: CsvAsIs = False,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -192,14 +191,12 @@ def score(
 
     Next: score real text too; only differences between texts are meaningful.
     """
-    from momus.files import TABLE
-    from momus.progress import Silent, default_reporter
     from momus.reading import as_corpus
 
     _name_classes(comma_separated(classes) or ())
     options = reading.options()
     check_place(out, paths)
-    if out is not None and _is_folder(out, csv_as_is):
+    if out is not None and _is_folder(out):
         score_into_folder(paths, out, share, options, device, trust or (), quiet)
         return
     share.refuse()
@@ -227,7 +224,7 @@ def score(
         if name in folders.failed:
             continue
         if out is not None:
-            _write_rows(scores, corpus, options.keep, out, csv_as_is)
+            _write_rows(scores, corpus, options.keep, out)
         _tell_scores(critic, scores)
         scored += scores.n_scored
         shared = overlap(critic, corpus)
@@ -270,7 +267,7 @@ def _name_classes(locations: Sequence[str]) -> None:
         named(location)
 
 
-def _is_folder(out: Path, csv_as_is: bool) -> bool:
+def _is_folder(out: Path) -> bool:
     """Whether rows go to a folder rather than to a file, by its name."""
     if not out.is_dir() and out.suffix in TABLES:
         return False
@@ -279,14 +276,11 @@ def _is_folder(out: Path, csv_as_is: bool) -> bool:
             f"{out}: rows go to a file that ends in {', '.join(TABLES)}, or to a folder",
             hint="name a folder without such an ending",
         )
-    if csv_as_is:
-        raise UsageError("--csv-as-is is for a .csv file", hint=f"{out} is a folder: leave it out")
     return True
 
 
 def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
     """Read a fitted critic, and say if it was fitted with another splitting into words."""
-    import momus
     from momus.critic.effects import is_trusted
     from momus.critic.splitting import other_splitting
     from momus.numeric.devices import resolve_device
@@ -299,9 +293,8 @@ def _loaded(folder: Path, device: str, trust: Sequence[Path]) -> Critic[Any]:
     return critic
 
 
-def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, as_is: bool) -> None:
+def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path) -> None:
     """Write one row per document, with the fields that are kept; those that a column is named like are "field NAME"."""
-    from momus.files import write_table
     from momus.reading.fields import origins
 
     rows, names = scores.table(), [origins(kept)[0] for kept in keep]
@@ -310,7 +303,7 @@ def _write_rows(scores: Scores, corpus: Corpus, keep: Sequence[str], out: Path, 
         while column in (*rows.column_names, *(other for other in names if other != name)):
             column = f"field {column}"
         rows = rows.append_column(column, [corpus.field(name)])
-    write_table(rows, out, as_is=as_is)
+    write_table(rows, out)
 
 
 def _tell_scores(critic: Critic[Any], scores: Scores) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from momus.cli.options import CsvAsIs, Json, comma_separated, expanded
+from momus.cli.options import Json, comma_separated, expanded
 from momus.cli.printing import Printed, Run, echo, print_json, print_view, run_folder
+from momus.errors import StoreError
+from momus.ownership import check_output
 from momus.parameters import exclude, need
 
 
@@ -45,7 +48,6 @@ def show(
 
 
 def _write_report(folder: Path, out: Path | None) -> None:
-    from momus.ownership import check_output
     from momus.report.page import write_report
     from momus.runs.folder import REPORT, read_results
     from momus.runs.manifest import REPORT_KIND
@@ -71,7 +73,6 @@ def open_report(
     """
     import webbrowser
 
-    from momus.errors import StoreError
     from momus.runs.folder import REPORT
 
     folder = run_folder(run)
@@ -116,8 +117,6 @@ def outliers(
 
     Next: read these documents in your file; `momus open run` shows them marked.
     """
-    from dataclasses import asdict
-
     from momus.cli.outliers_view import faulty_view, flagged_view, outlier_view, outliers_json
     from momus.outliers import faulty, flagged, listed
 
@@ -145,7 +144,6 @@ def figures(
     width: Annotated[
         str, typer.Option(help="column (3.35 inches), page (6.9 inches), or a number of inches.")
     ] = "column",
-    csv_as_is: CsvAsIs = False,
 ) -> None:
     """Write the figures of a finished run at the width of a column of a paper.
 
@@ -164,5 +162,5 @@ def figures(
 
     inches = figure_width(width)
     chosen = tuple(comma_separated(formats) or ())
-    written = write_figures(read_results(run), out, chosen, inches, csv_as_is=csv_as_is)
+    written = write_figures(read_results(run), out, chosen, inches)
     echo(f"{len(written)} files in {out}: {', '.join(path.name for path in written if path.suffix == '.csv')} …")

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from momus.cli.options import Reading
+from momus.errors import UsageError
+from momus.parameters import exclude
 
 if TYPE_CHECKING:
     from momus.reading import ReadingOptions, TextSource
@@ -43,8 +45,6 @@ def given_texts(
     UsageError
         Options exclude each other, or no text is named.
     """
-    from momus.parameters import exclude
-
     exclude(pairs=pairs, generated=generated or None)
     exclude(pairs=pairs, against=against)
     exclude(pairs=pairs, split_by=split_by)
@@ -74,7 +74,6 @@ def _of_pairs(path: str, real: str | None, reading: Reading) -> Given:
 def _split(real: str | None, generated: Sequence[str], against: str | None, column: str, reading: Reading) -> Given:
     """One text per value of a column of each file; people among them are the real text where none is named."""
     from momus.engine.large import split_texts
-    from momus.errors import UsageError
 
     options = reading.options(["real", "fit"])
     texts: dict[str, TextSource] = {}
@@ -119,7 +118,6 @@ def given_labels(fields: Sequence[str], files: Sequence[str], gold: Sequence[str
     {'topic:set': None, 'tone': 'tone.jsonl'}
     """
     from momus.engine.labels import labels_of
-    from momus.errors import UsageError
     from momus.reading.labels import GOLD, name_and_path
 
     pairs: list[tuple[str, str | None]] = [(name, None) for name in fields]
@@ -145,8 +143,6 @@ def named_paths(pairs: list[str], option: str = "--generated") -> dict[str, str]
     >>> named_paths(["nucleus=a.jsonl", "beam=b.jsonl"])
     {'nucleus': 'a.jsonl', 'beam': 'b.jsonl'}
     """
-    from momus.errors import UsageError
-
     paths: dict[str, str] = {}
     for pair in pairs:
         name, separator, path = pair.partition("=")

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import norm, t
 
 from momus.inference.ranking import Distances
 from momus.inference.spread import LEAST, ratio_interval
@@ -65,8 +67,6 @@ class Gap:
     @classmethod
     def of(cls, verdict: Verdict, effect: bool = False) -> Gap | str:
         """From a verdict, in human bands or (``effect``) in units of the effect; or why there is none."""
-        from scipy.stats import norm, t
-
         v = verdict
         if v.effect is None:
             return v.method.reason or "it was not tested"
@@ -91,13 +91,9 @@ class Gap:
 
     def interval(self, level: float) -> tuple[float, float]:
         """Interval of the distance that misses it with probability ``level`` at most."""
-        from scipy.stats import t
-
         return self._within(float(t.isf(level / 2, self.freedom)))
 
     def _within(self, reach: float) -> tuple[float, float]:
-        from scipy.stats import norm, t
-
         low, high = self.effect - reach * self.below, self.effect + reach * self.above
         inner, outer = max(low, 0.0), max(high, 0.0)
         if self.signed:
@@ -149,9 +145,6 @@ def p_above(lower: Callable[[float], float], limit: float, freedom: float, colum
     >>> round(p_above(lambda reach: 1.0 - 0.1 * reach, 0.804, 1e6), 3), p_above(lambda reach: 1.0 - reach, 2.0, 9.0)
     (0.05, 1.0)
     """
-    from scipy.optimize import brentq
-    from scipy.stats import t
-
     if not lower(0.0) > limit:  # nor is NaN, of a value that does not exist
         return 1.0
     if lower(FARTHEST) > limit:
@@ -262,8 +255,6 @@ def reaches(axes: Sequence[DistanceMoves], confidence: float) -> list[float]:
     >>> round(one, 1), round(ten, 1)
     (1.9, 2.8)
     """
-    from scipy.stats import norm, t
-
     if not axes:
         return []
     columns = sum(len(m.values) for m in axes)

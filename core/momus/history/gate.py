@@ -5,7 +5,7 @@ interval lies above δ. A strict rule fails unless its limit is shown to be kept
 intervals of a gate hold at once with probability 1 − α: α is shared by Bonferroni's bound among the limits of
 distances, and among the statistics of an axis, of which the one that speaks for it was chosen. If there are limits of
 changes too, these have half of it; their intervals hold at once by common bootstrap draws (`momus.history.change`).
-With slices, these have a share too (`momus.history.of_slices`).
+With slices, these have a share too (`momus.history.checks.decide_slices`).
 With repeated looks, look k has its share of α (`momus.inference.sequential.spent`).
 """
 
@@ -21,10 +21,9 @@ from typing import Any, Literal, TypedDict
 from momus.arguments import arg
 from momus.errors import GateFailed, UsageError
 from momus.files import write_sealed
-from momus.history.checks import Check, Status, decide_changes, decide_distances
+from momus.history.checks import Check, Status, decide_changes, decide_distances, decide_slices
 from momus.history.diff import check_comparable, check_real, matching_corpora
 from momus.history.kept import InputChange, KeptRun, changed_inputs
-from momus.history.of_slices import decide_slices
 from momus.history.rules import NOT_BEYOND, NOT_BEYOND_ITSELF, WITHIN, WITHIN_ITSELF, Rules
 from momus.inference.sequential import Look, Looks, spent
 from momus.locking import Lock

@@ -235,18 +235,11 @@ def _rules(content: Mapping[str, Any], path: Path) -> Rules:
     if unknown:
         raise UsageError(f"{path}: no key {unknown[0]!r} for a gate", hint=HINT)
     named = {key.replace("-", "_"): value for key, value in content.items()}
-    table = build(_Table, named, str(path), HINT, UsageError)
+    values: dict[str, Any] = {**build(_Table, named, str(path), HINT, UsageError)}
     try:
-        return Rules(
-            max=limits_of(table.get("max", {}), "max"),
-            max_worse=limits_of(table.get("max_worse", {}), "max-worse"),
-            require=_names(table.get("require", [])),
-            baseline=table.get("baseline", ""),
-            strict=table.get("strict", False),
-            alpha=table.get("alpha"),
-            corpus=_names(table.get("corpus", [])),
-            sequential=table.get("sequential", ""),
-        )
+        values |= {k: limits_of(values[k], k.replace("_", "-")) for k in ("max", "max_worse") if k in values}
+        values |= {k: _names(values[k]) for k in ("require", "corpus") if k in values}
+        return Rules(**values)
     except UsageError as error:
         raise UsageError(f"{path}: {error.message}", hint=error.hint) from error
 

@@ -8,23 +8,22 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from rich.console import Group, RenderableType
+
 from momus.history.checks import Check, Status
 from momus.history.diff import RunDiff
 from momus.history.kept import InputChange
 from momus.history.moves import AxisChange, CorpusDiff
 from momus.outputs import appending, write_own, writing
+from momus.report.annotations import workflow_command
 from momus.report.safe import clean
-from momus.report.words.blocks import PrintedBlock, markdown_blocks, terminal_blocks
+from momus.report.words.blocks import Columns, PrintedBlock, markdown_blocks, table_block, terminal_blocks
 from momus.report.words.format import number
 from momus.text.counting import counted, joined, percentage
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from momus.history.gate import GateResult
 
-CHANGE_HEADS = ("axis", "before", "after", "change", "interval", "")
-CHECK_HEADS = ("rule", "axis", "value", "interval", "limit", "")
 ARROWS = {"farther": "▲ farther", "nearer": "▼ nearer", "not told apart": "·"}
 STATUS = {"passed": "passed", "failed": "FAILED", "not decided": "CANNOT DECIDE", "not checked": "not checked"}
 INPUTS = {"version": "version of Momus", "fitted text": "text that critics are fitted on"}
@@ -73,17 +72,20 @@ def input_line(change: InputChange) -> str:
     return f"{what}: {change.before or '–'} → {change.after or '–'}"
 
 
-def change_cells(change: AxisChange) -> tuple[str, ...]:
-    """Cells of `CHANGE_HEADS`: in human bands, or in units of the effect (with a star) where there is no band."""
-    unit = change.band or 1.0
-    return (
-        change.axis + ("" if change.band else "*"),
-        number(float(f"{change.before / unit:.3g}")),
-        number(float(f"{change.after / unit:.3g}")),
-        signed(change.change / unit),
-        interval(change.low / unit, change.high / unit),
-        ARROWS[change.finding],
-    )
+def _in_bands(change: AxisChange, value: float) -> float:
+    """A distance in human bands, or in units of the effect where there is no band."""
+    return value / (change.band or 1.0)
+
+
+CHANGES: Columns[AxisChange] = [
+    ("axis", lambda c: c.axis + ("" if c.band else "*")),
+    ("before", lambda c: number(float(f"{_in_bands(c, c.before):.3g}"))),
+    ("after", lambda c: number(float(f"{_in_bands(c, c.after):.3g}"))),
+    ("change", lambda c: signed(_in_bands(c, c.change))),
+    ("interval", lambda c: interval(_in_bands(c, c.low), _in_bands(c, c.high))),
+    ("", lambda c: ARROWS[c.finding]),
+]
+"""The table of changes; a star marks axes without a band."""
 
 
 def diff_sentences(diff: RunDiff, pair: CorpusDiff) -> list[str]:
@@ -142,8 +144,7 @@ def diff_blocks(diff: RunDiff) -> list[PrintedBlock]:
             title = f"{title}: {pair.before} → {pair.after}"
         blocks.append(PrintedBlock(title, [("", s) for s in diff_sentences(diff, pair)]))
         shown = [*([pair.overall] if pair.overall is not None else []), *pair.axes]
-        blocks.append(PrintedBlock(heads=CHANGE_HEADS, rows=[change_cells(c) for c in shown], align="lrrrrl"))
-        blocks.append(PrintedBlock(notes=diff_notes(diff, pair)))
+        blocks.append(table_block("", shown, CHANGES, "lrrrrl", *diff_notes(diff, pair)))
     # generated texts are expected to differ; those that are the same are named
     changed = {i.name for i in diff.inputs if i.kind == "generated text"}
     lines = [input_line(i) for i in diff.inputs if i.kind != "generated text"]
@@ -243,31 +244,26 @@ def gate_notes(result: GateResult) -> list[str]:
 def gate_blocks(result: GateResult, whole: bool = True) -> list[PrintedBlock]:
     """The verdict, a table of checks, notes, and inputs that differ; if ``whole``, checks that failed in words."""
     several = len({c.corpus for c in result.checks}) > 1  # then the axis says of which generated text
-    rows = [
-        (
-            c.rule,
-            f"{c.corpus}: {c.axis}" if several else c.axis,
-            amount(c, c.value),
-            span(c),
-            number(c.limit) + ("" if c.bands else " (effect)"),
-            STATUS[c.status],
-        )
-        for c in result.checks
+    columns: Columns[Check] = [
+        ("rule", lambda c: c.rule),
+        ("axis", lambda c: f"{c.corpus}: {c.axis}" if several else c.axis),
+        ("value", lambda c: amount(c, c.value)),
+        ("interval", span),
+        ("limit", lambda c: number(c.limit) + ("" if c.bands else " (effect)")),
+        ("", lambda c: STATUS[c.status]),
     ]
     failed = [("", f"{check_line(c, result.model)}.") for c in result.failed]
     mark, style = ("✅ ", "bold green") if result.passed else ("❌ ", "bold red")
     inputs = [("", input_line(i)) for i in result.inputs if i.kind != "generated text"]
     return [
         PrintedBlock(mark * whole + verdict_line(result), style=style),
-        PrintedBlock("", failed if whole else (), CHECK_HEADS, rows, gate_notes(result), "llrrrl"),
+        table_block("", result.checks, columns, "llrrrl", *gate_notes(result), lines=failed if whole else ()),
         *([PrintedBlock("Inputs that differ from the baseline", inputs)] if inputs else []),
     ]
 
 
 def on_terminal(blocks: Sequence[PrintedBlock]) -> RenderableType:
     """Blocks in 80 columns."""
-    from rich.console import Group
-
     return Group(*terminal_blocks(blocks, narrow=True))
 
 
@@ -303,18 +299,9 @@ def write_junit(result: GateResult, path: Path) -> None:
 
 def workflow_commands(result: GateResult) -> list[str]:
     """Workflow commands of GitHub Actions: an error per failed check, or a notice that the gate passed."""
-    if result.passed:
-        return [f"::notice title=momus gate::{_escaped(verdict_line(result))}"]
-    return [f"::error title=momus gate::{_escaped(check_line(c, result.model))}" for c in result.failed]
-
-
-def _escaped(text: str) -> str:
-    """Data of a workflow command, which ends at a line break.
-
-    >>> _escaped("50 %: a" + chr(10) + "b")
-    '50 %25: a%0Ab'
-    """
-    return clean(text, LONG).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    level = "notice" if result.passed else "error"
+    texts = [verdict_line(result)] if result.passed else [check_line(c, result.model) for c in result.failed]
+    return [workflow_command(level, clean(text, LONG), title="momus gate") for text in texts]
 
 
 def append_summary(result: GateResult, path: Path) -> None:

@@ -57,18 +57,20 @@ def workflow_commands(review: Review, files: Mapping[str, str]) -> list[str]:
     """Workflow commands of GitHub Actions, at most 50: one warning per odd place."""
     lines = []
     for document, axis, span in list(_places(review))[:MOST]:
-        file = visible(files.get(document.id, document.id))
-        line = f",line={span.line}" if span is not None else ""
-        text = _message(review, document, axis, span)
-        lines.append(f"::warning file={_escaped(file, True)}{line},title=momus review::{_escaped(text)}")
+        place = {"file": visible(files.get(document.id, document.id)), "line": str(span.line) if span else ""}
+        lines.append(workflow_command("warning", _message(review, document, axis, span), **place, title="momus review"))
     return lines
 
 
-def _escaped(text: str, is_property: bool = False) -> str:
-    """Data of a workflow command, which ends at a line break; its properties end at a comma or colon too.
+def workflow_command(level: str, text: str, **properties: str) -> str:
+    """A command of GitHub Actions, which ends at a line break; its properties end at a comma or colon too.
 
-    >>> _escaped("50 %: a" + chr(10) + "b")
-    '50 %25: a%0Ab'
+    >>> workflow_command("error", "50 %: a" + chr(10) + "b", file="a,b.md", line="")
+    '::error file=a%2Cb.md::50 %25: a%0Ab'
     """
-    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return text.replace(":", "%3A").replace(",", "%2C") if is_property else text
+
+    def escaped(words: str) -> str:
+        return words.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+    given = (f"{k}={escaped(v).replace(':', '%3A').replace(',', '%2C')}" for k, v in properties.items() if v)
+    return f"::{level} {','.join(given)}::{escaped(text)}"

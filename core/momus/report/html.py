@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from functools import cache, partial
 from importlib.resources import files
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from momus.evidence import Table
 from momus.report.figures.palette import CorpusLook, colour_rules
 from momus.report.figures.svg import draw, figure_csv
 from momus.report.safe import anchor, clean
 from momus.report.words.format import number, p_value
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 BREAKS = re.compile(r"\n+(?=</?(?:t[dhr]|tbody|div|p|h\d|figure|figcaption|details|ul|li|dl|article|section)\b)")
 """Line breaks before blocks and cells, which show nothing: a page has thousands."""
@@ -51,8 +51,6 @@ def render_page(
     values
         What the template shows; functions are called by it.
     """
-    from markupsafe import Markup
-
     code = asset(script, package)
     assets: dict[str, Any] = {
         "style": Markup(colour_rules() + asset("style.css")),
@@ -81,9 +79,6 @@ LONGEST = 1 << 20
 @cache
 def environment(package: str = REPORT) -> Environment:
     """Jinja environment with the filters and functions that all pages use; cleans and escapes every value."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
     jinja = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, REPORT))]),
         autoescape=True,

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mode
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
+from markupsafe import Markup
+
+from momus.against.versions import Against
+from momus.against.versions import Path as VersionPath
 from momus.joint.ranks import ALL_AXES
 from momus.outputs import write_own
-from momus.report.against_view import against_page
 from momus.report.cards import cards_of, findings_of
+from momus.report.figures.canvas import Canvas
 from momus.report.figures.dots import FEW, key_svg, rows_svg
 from momus.report.figures.palette import CorpusLook, looks
 from momus.report.figures.rows import overview_rows
-from momus.report.figures.scales import GapScale
+from momus.report.figures.scales import Scale, gap_scale
 from momus.report.html import environment, render_page
 from momus.report.passages import Shown
+from momus.report.safe import clean
+from momus.report.words.against import basis, blocks_of, step, trend, version_value
 from momus.report.words.against import first_sentences as against_sentences
 from momus.report.words.against import legend as against_legend
+from momus.report.words.blocks import PrintedBlock
 from momus.report.words.findings import band, effective, families, floors, gap, method, null
 from momus.report.words.joint import (
     chance,
@@ -38,16 +45,15 @@ from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
 from momus.runs.folder import REPORT
 from momus.runs.manifest import REPORT_KIND
+from momus.runs.result import Results
 from momus.text.counting import percentage
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
-if TYPE_CHECKING:
-    from momus.runs.result import Results
-
-
 WIDTH = 84
 """Pixels that the largest gap of a table is away from 0."""
+SIZE, MARGIN = (360.0, 120.0), 34.0
+"""Width and height of the figure of a path, and room for its words."""
 
 
 def write_report(comparison: Results, path: Path) -> Path:
@@ -63,10 +69,8 @@ def write_report(comparison: Results, path: Path) -> Path:
 
 def render(comparison: Results) -> str:
     """Render the report as HTML; all content of texts is cleaned and escaped."""
-    from markupsafe import Markup
-
     if comparison.against is not None:
-        return against_page(comparison, comparison.against)
+        return _against_page(comparison, comparison.against)
     answer, pairs = answer_of(comparison), pair_rows(comparison.pairs)
     shown, cards = overview_rows(answer), cards_of(comparison, answer, overuse_of(comparison.results, answer))
     corpora = looks(shown.corpora)
@@ -97,10 +101,55 @@ def render(comparison: Results) -> str:
     )
 
 
+def _against_page(comparison: Results, against: Against) -> str:
+    """Render the report of a comparison with a model."""
+    answer = answer_of(comparison)
+    shown = overview_rows(answer)
+    return render_page(
+        "against.html.j2",
+        corpora=looks(shown.corpora),
+        first=against_sentences(answer, against) if answer.corpora else [],
+        basis=basis(comparison, against),
+        blocks=[(b, _numeric(b)) for b in blocks_of(answer, against, comparison.joint)],
+        overview=(Markup(rows_svg(shown)), Markup(rows_svg(shown, narrow=True))),
+        figures=[(p, Markup(path_svg(p, against))) for p in against.paths if len(against.versions) > 2],
+        comparison=comparison,
+        against=against,
+    )
+
+
+def _numeric(block: PrintedBlock) -> list[bool]:
+    texts = f"{block.align}r".index("r")
+    return [i >= texts and not h.startswith("passage") for i, h in enumerate(block.heads)]
+
+
+def path_svg(path: VersionPath, against: Against) -> str:
+    """The line of one axis over the versions, with intervals; the largest step is thick."""
+    width, height = SIZE
+    canvas = Canvas(width, height)
+    low, high = min(path.lows), max(path.highs)
+    span = (high - low) or 1.0
+
+    def place(k: int, v: float) -> tuple[float, float]:
+        x = MARGIN + k * (width - 2 * MARGIN) / (len(path.values) - 1)
+        return x, height - 30 - (v - low) / span * (height - 66)
+
+    points = [place(k, v) for k, v in enumerate(path.values)]
+    for k in range(1, len(points)):
+        canvas.line(points[k - 1], points[k], "generated", 3.2 if k == path.step else 1.4)
+    for k, (point, value) in enumerate(zip(points, path.values, strict=True)):
+        canvas.line(place(k, path.lows[k]), place(k, path.highs[k]), "ink", 1.2)
+        canvas.mark(point, "o", "generated", True, 3.5)
+        shown = version_value(path, value)
+        canvas.text((point[0], place(k, path.highs[k])[1] - 6), shown, "middle", 10)
+        canvas.text((point[0], height - 10), clean(against.versions[k], 24), "middle", 10)
+    moved = f"{trend(path, against.alpha)}, largest step {step(path, against.versions)}"
+    title = f"{path.axis}: {path.label}, {moved}"
+    return canvas.svg(clean(title, 200))
+
+
 def _helpers(corpora: Mapping[str, CorpusLook]) -> dict[str, Any]:
     """Functions that the templates of the report call."""
-    from markupsafe import Markup
-
     return {
         "finding_words": finding_words,
         "label": label,
@@ -166,12 +215,12 @@ def examples_words(examples: Sequence[Shown]) -> str:
     return f"{passages} beside human text{' of the same prompt' * same}"
 
 
-def row_scale(verdicts: Sequence[Verdict]) -> GapScale:
+def row_scale(verdicts: Sequence[Verdict]) -> Scale:
     """One scale for the intervals of a table of rows."""
-    return GapScale.of([v.gap_interval[1] for v in verdicts if v.gap_interval is not None])
+    return gap_scale([v.gap_interval[1] for v in verdicts if v.gap_interval is not None])
 
 
-def _interval(v: Verdict, scale: GapScale) -> str:
+def _interval(v: Verdict, scale: Scale) -> str:
     """Style of a cell that shows the gap of a row with its interval, in pixels from 0; empty without one."""
     interval = v.gap_interval
     if interval is None or v.gap is None:

@@ -52,30 +52,25 @@ def anchor(*parts: object) -> str:
     return "-".join("".join(c if c.isascii() and c.isalnum() else "-" for c in str(p)[:60]) for p in parts)
 
 
-def csv_text(
-    columns: Sequence[object], rows: Iterable[Sequence[object]], *, as_is: bool = False, digits: int = 6
-) -> str:
+def csv_text(columns: Sequence[object], rows: Iterable[Sequence[object]], digits: int = 6) -> str:
     """Write rows as CSV; missing values are empty.
 
-    Texts that a spreadsheet would run as formulas get an apostrophe in front, unless ``as_is``. Numbers below
+    Texts that a spreadsheet would run as formulas get an apostrophe in front. Numbers below
     1,000 have ``digits`` significant digits.
 
     >>> print(csv_text(("a", "b"), [(1.5, "=1+1"), (None, "x,y")]), end="")
     a,b
     1.5,'=1+1
     ,"x,y"
-    >>> print(csv_text(("a",), [("=1+1",)], as_is=True), end="")
-    a
-    =1+1
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_cell(c, as_is, digits) for c in columns])
-    writer.writerows([_cell(value, as_is, digits) for value in row] for row in rows)
+    writer.writerow([_cell(c, digits) for c in columns])
+    writer.writerows([_cell(value, digits) for value in row] for row in rows)
     return buffer.getvalue()
 
 
-def _cell(value: object, as_is: bool, digits: int) -> object:
+def _cell(value: object, digits: int) -> object:
     if value is None:
         return ""
     if isinstance(value, float):
@@ -83,4 +78,4 @@ def _cell(value: object, as_is: bool, digits: int) -> object:
     if isinstance(value, int):
         return value
     text = clean(value)
-    return "'" + text if not as_is and re.match(FORMULA, text) else text
+    return "'" + text if re.match(FORMULA, text) else text

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from rich import box
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from momus.against.versions import Against
 from momus.arguments import arg
-from momus.report.against_view import against_view
 from momus.report.safe import one_line
-from momus.report.wide import wide_view
+from momus.report.wide import verdict_table, wide_view
+from momus.report.words.against import basis, blocks_of
+from momus.report.words.against import first_sentences as against_sentences
 from momus.report.words.blocks import terminal_blocks
 from momus.report.words.format import plain_text
 from momus.report.words.leads import first_sentences
@@ -17,13 +24,7 @@ from momus.report.words.slices import slice_blocks
 from momus.report.words.table import Overview, overview, short_names, shortened
 from momus.report.words.trust import trust_items
 from momus.runs.answer import Answer, answer_of, overuse_of
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
-
-    from momus.runs.result import Results
+from momus.runs.result import Results
 
 WIDTH = 80
 WIDE = 170
@@ -49,11 +50,8 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
         Add the table of all numbers, which is up to 170 columns wide: of every statistic, or of headline statistics
         only.
     """
-    from rich.console import Group
-    from rich.text import Text
-
     if comparison.against is not None:
-        return against_view(comparison, comparison.against, every, wide)
+        return _against_view(comparison, comparison.against, every, wide)
     answer = answer_of(comparison)
     if not answer.corpora:
         return Text("Nothing was compared.")
@@ -72,23 +70,34 @@ def comparison_view(comparison: Results, every: bool = False, wide: bool = False
     return Group(*parts)
 
 
+def _against_view(comparison: Results, against: Against, every: bool = False, wide: bool = False) -> RenderableType:
+    """Build the view of a comparison with a model; with ``every`` or ``wide``, with all tables, and every number."""
+    answer = answer_of(comparison)
+    if not answer.corpora:
+        return Text("Nothing was compared.")
+    sentences = against_sentences(answer, against)
+    parts: list[RenderableType] = [Text(one_line(s, 600), style="" if i else "bold") for i, s in enumerate(sentences)]
+    parts.append(Text(one_line(basis(comparison, against)), style="dim"))
+    blocks = terminal_blocks(blocks_of(answer, against, comparison.joint, every or wide))
+    parts += [Text(), *blocks] if blocks else []
+    if every or wide:
+        parts += [Text(""), verdict_table(comparison.verdicts, every)]
+    parts += [Text(f"Note: {one_line(w)}", style="yellow") for w in comparison.warnings]
+    return Group(*parts)
+
+
 def comparison_text(comparison: Results, width: int = WIDTH, every: bool = False, wide: bool = False) -> str:
     """Render `comparison_view` as plain text."""
     return plain_text(comparison_view(comparison, every, wide), max(width, WIDE) if every or wide else width)
 
 
 def _answer(answer: Answer) -> list[Text]:
-    from rich.text import Text
-
     lines = [one_line(s) for s in first_sentences(answer)]
     return [Text("\n".join(_wrapped(line)), style="" if i else "bold") for i, line in enumerate(lines)]
 
 
 def _trust(comparison: Results) -> Text:
     """The trust line; what is doubtful is red and begins with ``!``."""
-    from rich.console import Console
-    from rich.text import Text
-
     text = Text()
     for i, item in enumerate(trust_items(comparison)):
         text.append(" · " if i else "", style="dim")
@@ -102,8 +111,6 @@ def _trust(comparison: Results) -> Text:
 
 def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]:
     """Build rich tables of at most ``width`` columns, with four corpora each, and a key to names that are cut."""
-    from rich.text import Text
-
     blocks = max(1, -(-len(table.names) // CORPORA))
     size = -(-len(table.names) // blocks)  # blocks of equal size: 5 corpora are 3 and 2
     parts: list[RenderableType] = []
@@ -124,16 +131,10 @@ def overview_tables(table: Overview, width: int = WIDTH) -> list[RenderableType]
 
 
 def _cells(text: str) -> int:
-    from rich.cells import cell_len
-
     return cell_len(text)
 
 
 def _table(block: Overview, names: Sequence[str], axis: int) -> Table:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0), header_style="bold")
     table.add_column("axis", width=axis, no_wrap=True)
     rows = (*block.axes, *block.ranks)
@@ -152,8 +153,6 @@ def _table(block: Overview, names: Sequence[str], axis: int) -> Table:
 
 
 def _named(name: str, sentence: str) -> Text:
-    from rich.text import Text
-
     text = Text("\n".join(_wrapped(f"{one_line(name)}: {one_line(sentence)}.")))
     text.stylize("bold", 0, len(one_line(name)))
     return text
@@ -161,8 +160,6 @@ def _named(name: str, sentence: str) -> Text:
 
 def _warnings(warnings: Sequence[str]) -> list[Text]:
     """Warnings of at most three lines each."""
-    from rich.text import Text
-
     texts = []
     for warning in warnings[:WARNINGS]:
         lines = _wrapped(f"Note: {warning}")
@@ -177,8 +174,6 @@ def _warnings(warnings: Sequence[str]) -> list[Text]:
 
 def _cut(line: str, width: int = 0) -> str:
     """A line with its end cut, to leave room for ``…``; of at most ``width`` cells if that is given."""
-    from rich.cells import set_cell_size
-
     if width:
         return line if _cells(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
     return set_cell_size(line, min(_cells(line), WIDTH - 2)).rstrip() + " …"
@@ -186,8 +181,5 @@ def _cut(line: str, width: int = 0) -> str:
 
 def _wrapped(text: str, width: int = WIDTH) -> list[str]:
     """Wrap at words; words that are wider than a line are cut."""
-    from rich.console import Console
-    from rich.text import Text
-
     lines = Text(text).wrap(Console(width=width, color_system=None), width)
     return [line.plain.rstrip() for line in lines]

@@ -2,78 +2,74 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from momus.joint.ranks import ALL_AXES
 from momus.report.safe import one_line
-from momus.report.words.blocks import terminal_blocks
+from momus.report.words.blocks import PrintedBlock, terminal_blocks
 from momus.report.words.findings import families, floors, gap, parts_tables, shows
 from momus.report.words.format import number, p_value, text_table
 from momus.report.words.joint import group_blocks, joint_lines, pair_rows, pair_sentences, rank_cells
 from momus.report.words.sentences import finding
+from momus.runs.result import Results
 from momus.text.counting import counted
 from momus.verdicts.band import OWN
 from momus.verdicts.table import speaking
 from momus.verdicts.verdict import Verdict
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-
-    from momus.runs.result import Results
+Cell = Callable[[Verdict], str | Text]
 
 
 def verdict_table(verdicts: list[Verdict], every: bool = False) -> Table:
     """Build a rich table, of the row that speaks for each axis unless ``every`` is set."""
-    from rich.text import Text
-
     shown = verdicts if every else speaking(verdicts)
     deltas = {v.delta for v in shown if v.delta is not None}
     refitted = any(v.refit_spread is not None for v in shown)
-    heads = ["axis", "generated", *(["statistic"] if every else [])]
-    align = "l" * len(heads) + "r" * (7 + refitted) + "l"
     old, new = ("old", "new") if any(v.band_source == OWN for v in shown) else ("real", "generated")
-    heads += ["÷ band", "difference", "interval", old, new, "n", "p adj."]
-    heads += [*(["± over refits"] if refitted else []), *([f"within ±{max(deltas):g}"] if deltas else []), "verdict"]
-    rows: list[list[str | Text]] = []
-    for v in shown:
-        unscored = v.unscored_real + v.unscored_generated
-        rows.append(
-            [
-                v.axis,
-                v.generated if v.reference == "real" else f"{v.generated} − {v.reference}",
-                *([v.statistic] if every else []),
-                gap(v),
-                number(v.difference),
-                "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]",
-                number(v.real_value),
-                number(v.generated_value),
-                f"{v.n_real:,} | {v.n_generated:,}{' pairs' if v.method.design == 'pairs' else ''}"
-                + (f" (−{unscored:,})" if unscored else ""),
-                p_value(v.p_adjusted),
-                *([number(v.refit_spread)] if refitted else []),
-                *([shows(v)] if deltas else []),
-                Text(finding(v), style="bold" if v.differs else ""),
-            ]
-        )
-    table = text_table(heads, rows, align)
+    names: list[tuple[str, Cell]] = [
+        ("axis", lambda v: v.axis),
+        ("generated", lambda v: v.generated if v.reference == "real" else f"{v.generated} − {v.reference}"),
+        *([("statistic", lambda v: v.statistic)] if every else []),
+    ]
+    numbers: list[tuple[str, Cell]] = [
+        ("÷ band", gap),
+        ("difference", lambda v: number(v.difference)),
+        ("interval", lambda v: "–" if v.low is None else f"[{number(v.low)}, {number(v.high)}]"),
+        (old, lambda v: number(v.real_value)),
+        (new, lambda v: number(v.generated_value)),
+        ("n", _sizes),
+        ("p adj.", lambda v: p_value(v.p_adjusted)),
+        *([("± over refits", lambda v: number(v.refit_spread))] if refitted else []),
+        *([(f"within ±{max(deltas):g}", shows)] if deltas else []),
+    ]
+    last: tuple[str, Cell] = ("verdict", lambda v: Text(finding(v), style="bold" if v.differs else ""))
+    columns = [*names, *numbers, last]
+    align = "l" * len(names) + "r" * (len(numbers) - bool(deltas)) + "l"
+    table = text_table([head for head, _ in columns], [[cell(v) for _, cell in columns] for v in shown], align)
     if every:
         table.columns[2].no_wrap = True  # the name of a statistic is one word
     return table
 
 
+def _sizes(v: Verdict) -> str:
+    unscored = v.unscored_real + v.unscored_generated
+    pairs = " pairs" if v.method.design == "pairs" else ""
+    return f"{v.n_real:,} | {v.n_generated:,}{pairs}{f' (−{unscored:,})' if unscored else ''}"
+
+
 def wide_view(comparison: Results, every: bool = False) -> RenderableType:
     """Build the table of verdicts, followed by the joint analyses, warnings, unscored documents and signature."""
-    from rich.console import Group
-    from rich.text import Text
-
     parts: list[RenderableType] = [verdict_table(comparison.verdicts, every)]
     if comparison.pairs:
         parts += [Text("\nGenerated corpora compared with each other (p adjusted over this table)", style="bold")]
         pairs = pair_rows(comparison.pairs)
         parts += [verdict_table(pairs.rows, every), *(Text(one_line(s)) for s in pair_sentences(pairs))]
-    parts += evidence_parts(comparison)
-    parts += joint_parts(comparison)
+    blocks = terminal_blocks(analysis_blocks(comparison))
+    parts += [Text(), *blocks] if blocks else []
     parts += [Text("Note:", style="yellow").append(f" {one_line(w)}", style="default") for w in comparison.warnings]
     for result in comparison.results:
         parts += [
@@ -92,34 +88,20 @@ def wide_view(comparison: Results, every: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def evidence_parts(comparison: Results) -> list[RenderableType]:
-    """Tables of the parts of log P(x), one for each critic that decomposes it and each generated text."""
-    from rich.text import Text
-
-    shown: list[RenderableType] = []
+def analysis_blocks(comparison: Results) -> list[PrintedBlock]:
+    """The parts of log P(x) of each critic that decomposes it, and the analyses of all axes together."""
+    joint, blocks = comparison.joint, []
     for result in comparison.results:
         for name, table in parts_tables(result).items():
-            shown.append(Text("\n" + one_line(f"{table.title}: {result.name}, {name}"), style="bold"))
-            shown.append(text_table(table.columns, [[str(c) for c in row] for row in table.rows], "llr"))
-            shown.append(Text(one_line(table.note), style="dim"))
-    return shown
-
-
-def joint_parts(comparison: Results) -> list[RenderableType]:
-    """Sentences and tables of the analyses of all axes together."""
-    from rich.text import Text
-
-    joint = comparison.joint
-    axes = {r.name: r.axis for r in comparison.results}
-    parts: list[RenderableType] = []
+            title, rows = f"{table.title}: {result.name}, {name}", [[str(c) for c in row] for row in table.rows]
+            blocks.append(PrintedBlock(title, (), table.columns, rows, [table.note], "llr"))
+    lines = [("", line) for line in joint_lines(joint, {r.name: r.axis for r in comparison.results})]
     if joint.ranking is not None and joint.ranking.of(ALL_AXES):
-        parts.append(Text("\nDistance from real text over all axes, in human bands", style="bold"))
         heads = ("generated", "mean distance", "interval", "rank", "bootstrap share", "n")
-        parts.append(text_table(heads, [rank_cells(row) for row in joint.ranking.of(ALL_AXES)], "lr"))
-    lines = joint_lines(joint, axes)
-    parts += [Text(("\n" if i == 0 else "") + one_line(line)) for i, line in enumerate(lines)]
-    groups = terminal_blocks(group_blocks(joint))
-    return [*parts, Text(), *groups] if groups else parts
+        ranks = [rank_cells(row) for row in joint.ranking.of(ALL_AXES)]
+        blocks.append(PrintedBlock("Distance from real text over all axes, in human bands", (), heads, ranks))
+    blocks += [PrintedBlock(lines=lines)] if lines else []
+    return [*blocks, *group_blocks(joint)]
 
 
 def footnotes(verdicts: list[Verdict], multiplicity: str) -> list[str]:

@@ -20,8 +20,7 @@ from momus.critic.scores import Scores
 from momus.engine.crossfit import cross_scored, fold_numbers
 from momus.errors import UsageError
 from momus.progress import Silent, Timed
-from momus.report.exports import comparison_json, comparison_markdown
-from momus.report.latex import comparison_latex
+from momus.report.exports import comparison_json, comparison_latex, comparison_markdown
 from momus.report.page import render
 from momus.report.terminal import comparison_text
 from momus.report.words.against import trend

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from momus.evidence import Axis, Chart, Series
@@ -25,8 +24,8 @@ ROW = 17.0
 
 def chart_svg(chart: Chart, corpora: Mapping[str, CorpusLook], width: float = WIDTH) -> Canvas:
     """Draw a chart, with a colour, marker and dashes for each corpus and role."""
-    named = legend(chart, corpora, width)
-    top = 10 + max((e.y for e in named), default=0.0) + (5 if named else 0)
+    named = legend_places(chart, corpora, width)
+    top = 10 + max((y for _, y in named.values()), default=0.0) + (5 if named else 0)
     below = broken(clean(chart.x.label, 2 * LABEL), width - LEFT + RIGHT)
     under = BOTTOM + LINE * max(len(below) - 1, 0)
     canvas = Canvas(width, HEIGHT * max(1.0, width / WIDTH) + max(0.0, top - TOP) + under - BOTTOM)
@@ -37,8 +36,7 @@ def chart_svg(chart: Chart, corpora: Mapping[str, CorpusLook], width: float = WI
         points = [(a, b) for a, b in zip(series.x, series.y, strict=True) if _fits(a, x) and _fits(b, y)]
         if points:
             _draw(canvas, series, points, (x, y), look_of(series.role, series.label, corpora), i, len(chart.series))
-    for entry in named:
-        _draw_entry(canvas, entry)
+    _legend(canvas, chart, corpora, named)
     return canvas
 
 
@@ -56,14 +54,14 @@ def _scale(values: Sequence[float], axis: Axis, start: float, end: float, room: 
         low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     if log:
         factor = (high / low) ** room
-        return Scale(low / factor, high * factor, start, end, True)
+        return Scale(low / factor, high * factor, start, end, "log")
     space = (high - low) * room
     below = 0.0 if low == 0 else space  # an axis that begins at 0 begins there
-    return Scale(low - below, high + space, start, end, False)
+    return Scale(low - below, high + space, start, end)
 
 
 def _fits(value: float, scale: Scale) -> bool:
-    return value is not None and math.isfinite(value) and (value > 0 or not scale.log)
+    return value is not None and math.isfinite(value) and (value > 0 or scale.kind != "log")
 
 
 def _frame(canvas: Canvas, chart: Chart, below: Sequence[str], x: Scale, y: Scale) -> None:
@@ -139,35 +137,23 @@ def _bar_width(placed: list[Point], n: int) -> float:
     return max(0.8, min(40.0, 0.85 * nearest) / n)
 
 
-@dataclass(frozen=True)
-class LegendEntry:
-    """An entry of a legend: its text, the look, style and role of its series, and its place."""
+def _legend(canvas: Canvas, chart: Chart, corpora: Mapping[str, CorpusLook], named: Mapping[int, Point]) -> None:
+    """Line and marker, then the text, of each series that is named, by its number and place."""
+    texts = entries(chart, corpora)
+    for i, (x, y) in named.items():
+        series = chart.series[i]
+        look = look_of(series.role, series.label, corpora)
+        if series.style in ("line", "steps"):
+            canvas.line((x, y), (x + 24, y), look.colour, 2, look.dashes)
+        if look.marker or series.style == "points":
+            canvas.mark((x + 12, y), look.marker or MARKERS[series.role], look.colour, radius=3.4)
+        canvas.text((x + 30, y + 4), texts[i], clip=LABEL)
 
-    text: str
-    look: CorpusLook
-    style: str
-    role: str
-    x: float
-    y: float
 
-
-def legend(chart: Chart, corpora: Mapping[str, CorpusLook], width: float) -> list[LegendEntry]:
-    """Place what is named of a chart in rows above it; nothing if there is a single series."""
+def legend_places(chart: Chart, corpora: Mapping[str, CorpusLook], width: float) -> dict[int, Point]:
+    """Place the series that are named in rows above a chart, by their numbers; nothing if there is a single series."""
+    texts = {i: clean(text, LABEL) for i, text in enumerate(entries(chart, corpora)) if text}
     if len(chart.series) < 2:
-        return []
-    named = [(clean(text, LABEL), s) for text, s in zip(entries(chart, corpora), chart.series, strict=True) if text]
-    places = flow([words for words, _ in named], 44, LEFT, width)
-    return [
-        LegendEntry(words, look_of(s.role, s.label, corpora), s.style, s.role, x, 11 + ROW * line)
-        for (words, s), (x, line) in zip(named, places, strict=True)
-    ]
-
-
-def _draw_entry(canvas: Canvas, entry: LegendEntry) -> None:
-    """Line and marker, then the text."""
-    x, y = entry.x, entry.y
-    if entry.style in ("line", "steps"):
-        canvas.line((x, y), (x + 24, y), entry.look.colour, 2, entry.look.dashes)
-    if entry.look.marker or entry.style == "points":
-        canvas.mark((x + 12, y), entry.look.marker or MARKERS[entry.role], entry.look.colour, radius=3.4)
-    canvas.text((x + 30, y + 4), entry.text, clip=LABEL)
+        return {}
+    places = flow(texts.values(), 44, LEFT, width)
+    return {i: (x, 11 + ROW * line) for i, (x, line) in zip(texts, places, strict=True)}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from momus.report.figures.canvas import LETTER, LINE, Canvas, flow
 from momus.report.figures.palette import LABEL, CorpusLook, looks
 from momus.report.figures.rows import FigureRows
-from momus.report.figures.scales import GapScale, Scale
+from momus.report.figures.scales import Scale
 from momus.report.safe import anchor, clean
 
 WIDE, NARROW = 750.0, 350.0
@@ -58,7 +58,7 @@ def rows_canvas(rows: FigureRows, width: float, left: float | None = None, links
     named = {clean(n, LABEL): look for n, look in corpora.items()} if rows.scale is not None else {}
     entries = flow(named, 30, left, width)
     top = TOP + KEY * (1 + max((line for _, line in entries), default=-1))
-    axis = _ValueAxis.of(rows, left, width - 14 - (8 + LETTER * len(rows.head) if rows.head else 0))
+    axis = _value_axis(rows, left, width - 14 - (8 + LETTER * len(rows.head) if rows.head else 0))
     below = _label(rows, axis, width, narrow)
     canvas = Canvas(width, top + pitch * len(rows.names) + 44 + LINE * (len(below) - 1))
     for (words, look), (x, line) in zip(named.items(), entries, strict=True):
@@ -82,7 +82,7 @@ def rows_canvas(rows: FigureRows, width: float, left: float | None = None, links
 
 
 def _dots(
-    canvas: Canvas, rows: FigureRows, axis: _ValueAxis, heights: Mapping[tuple[str, str], float], titles: bool
+    canvas: Canvas, rows: FigureRows, axis: Scale, heights: Mapping[tuple[str, str], float], titles: bool
 ) -> None:
     """The dots with their intervals, at the heights of (row, corpus), and why some are absent."""
     corpora = looks(rows.corpora)
@@ -104,38 +104,20 @@ def _dots(
             canvas.text((axis(0) + 4, middle + 3), why, size=9.5, fill="reference")
 
 
-@dataclass(frozen=True)
-class _ValueAxis:
-    """Where values lie between two places on the sheet, and the ticks."""
-
-    start: float
-    end: float
-    scale: GapScale | Scale
-
-    @classmethod
-    def of(cls, rows: FigureRows, start: float, end: float) -> _ValueAxis:
-        """Human bands have their own scale; other values a linear one, from 0 or the lowest interval on."""
-        if rows.scale is not None:
-            return cls(start, end, rows.scale)
-        ends = [0.0, *(v for d in rows.dots for v in (d.value, d.low, d.high) if v is not None)]
-        return cls(start, end, Scale(min(ends), 1.04 * max(ends) or 1.0, 0, 1, False))
-
-    def __call__(self, value: float) -> float:
-        return self.start + self.scale(value) * (self.end - self.start)
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Values with a tick, and what is written there."""
-        return self.scale.ticks if isinstance(self.scale, Scale) else [(t, f"{t:g}") for t in self.scale.ticks]
+def _value_axis(rows: FigureRows, start: float, end: float) -> Scale:
+    """Human bands have their own scale; other values a linear one, from 0 or the lowest interval on."""
+    ends = [0.0, *(v for d in rows.dots for v in (d.value, d.low, d.high) if v is not None)]
+    scale = rows.scale or Scale(min(ends), 1.04 * max(ends) or 1.0)
+    return replace(scale, start=start, end=end)
 
 
-def _label(rows: FigureRows, axis: _ValueAxis, width: float, narrow: bool) -> list[str]:
+def _label(rows: FigureRows, axis: Scale, width: float, narrow: bool) -> list[str]:
     """What the values are, in two lines where one is too long."""
     start, unit = rows.label.partition(" (")[::2]
     unit = f"({unit}" if unit else ""
-    if isinstance(axis.scale, GapScale):
+    if rows.scale is not None:
         bands = f"bands of {rows.model}" if rows.model else "human bands"
-        unit = f"in {bands}{', square-root scale' * axis.scale.root}"
+        unit = f"in {bands}{', square-root scale' * (axis.kind == 'root')}"
         if narrow:
             return [unit.removeprefix("in ")]
     middle = (axis.start + axis.end) / 2
@@ -143,7 +125,7 @@ def _label(rows: FigureRows, axis: _ValueAxis, width: float, narrow: bool) -> li
     return [f"{start} {unit}"] if fits else [start, unit]
 
 
-def _frame(canvas: Canvas, rows: FigureRows, axis: _ValueAxis, ends: tuple[float, float], below: Sequence[str]) -> None:
+def _frame(canvas: Canvas, rows: FigureRows, axis: Scale, ends: tuple[float, float], below: Sequence[str]) -> None:
     """The band of human variation, lines at the ticks, and what the values are."""
     top, bottom = ends
     if rows.scale is not None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
 
 from momus.arguments import arg
 from momus.errors import UsageError
@@ -36,21 +39,8 @@ NARROWEST, WIDEST = 1.5, 40.0
 """Widths that a figure can have, in inches."""
 
 
-@dataclass(frozen=True)
-class Paper:
-    """A figure for a paper.
-
-    Attributes
-    ----------
-    name
-        Name of its files, without ending.
-    title
-        What screen readers say, and viewers of PDF show.
-    canvas
-        Its sheet.
-    numbers
-        Its numbers as CSV.
-    """
+class Paper(NamedTuple):
+    """A figure for a paper: name of its files, what viewers and screen readers say, its sheet, its numbers as CSV."""
 
     name: str
     title: str
@@ -87,8 +77,6 @@ def write_figures(
     folder: Path,
     formats: Sequence[str] = FORMATS,
     width: float = WIDTHS["column"],
-    *,
-    csv_as_is: bool = False,
 ) -> list[Path]:
     """Write all figures of a comparison, and return the paths of their files.
 
@@ -102,8 +90,6 @@ def write_figures(
         Some of ``pdf``, ``svg`` and ``png``.
     width
         In inches.
-    csv_as_is
-        Whether texts in CSV files that a spreadsheet would run as formulas are written as they are.
 
     Raises
     ------
@@ -118,19 +104,19 @@ def write_figures(
     written: list[Path] = []
     with writing(folder, "name another folder"):
         make_folder(folder)
-        for paper in papers(comparison, width, csv_as_is):
+        for paper in papers(comparison, width):
             written += _write(paper, folder, formats, width)
     return written
 
 
-def papers(comparison: Results, width: float, csv_as_is: bool = False) -> Iterator[Paper]:
+def papers(comparison: Results, width: float) -> Iterator[Paper]:
     """The figures of a comparison: overview, ranks, and those of each axis, as far as the run has them."""
     answer, ranking, units = answer_of(comparison), comparison.joint.ranking, 72 * width / POINTS
     figures = [("overview", overview_rows(answer))]
     if ranking is not None and ranking.of(ALL_AXES):
         figures.append(("ranks", ranks_rows(ranking)))
     for name, rows in figures:
-        yield Paper(name, rows.label.capitalize(), sheet(rows, {}, units), rows.csv(as_is=csv_as_is))
+        yield Paper(name, rows.label.capitalize(), sheet(rows, {}, units), rows.csv())
     corpora = looks(v.generated for v in comparison.verdicts)
     for card in cards_of(comparison, answer):
         charts = [c for c in (card.chart, *card.more) if c is not None]
@@ -143,14 +129,11 @@ def papers(comparison: Results, width: float, csv_as_is: bool = False) -> Iterat
         ]
         for item, names in shown:
             title = clean(": ".join([card.axis.axis, *names[1:], item.title]), 200)
-            numbers = figure_csv(item, as_is=csv_as_is)
+            numbers = figure_csv(item)
             yield Paper(anchor("axis", card.axis.critic, *names), title, sheet(item, corpora, units), numbers)
 
 
 def _write(paper: Paper, folder: Path, formats: Sequence[str], width: float) -> list[Path]:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     numbers = folder / f"{paper.name}.csv"
     paths = [folder / f"{paper.name}.{kind}" for kind in formats]
     for path in (*paths, numbers):

@@ -12,11 +12,19 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+import matplotlib as mpl
 import numpy as np
+from fontTools.pens.recordingPen import RecordingPen
+from fontTools.svgLib.path.parser import parse_path
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.transforms import Affine2D, Transform
 
 from momus.errors import UsageError
 from momus.evidence import Chart, Graph, Heatmap
@@ -31,11 +39,6 @@ from momus.report.figures.svg import graph_svg, heatmap_svg, in_colours
 from momus.report.safe import clean
 from momus.runs.answer import answer_of
 from momus.runs.result import CriticResult, Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.path import Path
-    from matplotlib.transforms import Transform
 
 Plot = Literal["overview", "axis", "ranks"]
 WIDTHS = {"column": 3.35, "page": 6.9}
@@ -120,9 +123,6 @@ def paint(canvas: Canvas, axes: Axes) -> Axes:
     >>> axes.texts[0].get_text(), [float(v) for v in axes.texts[0].get_position()], [float(v) for v in axes.get_xlim()]
     ('a word', [0.0, 20.0], [0.0, 90.0])
     """
-    import matplotlib as mpl
-    from matplotlib.transforms import Affine2D
-
     width, height = _size(axes)
     painter = _Painter(axes, min(width / canvas.width, height / canvas.height))
     with mpl.rc_context({"lines.scale_dashes": False}):
@@ -142,8 +142,6 @@ def _size(axes: Axes) -> tuple[float, float]:
 
 def _elements(node: Element, outer: Style, placed: Transform) -> Iterator[tuple[Element, Style, Transform]]:
     """The elements of a figure in the order of drawing, each with the attributes and the place that it inherits."""
-    from matplotlib.transforms import Affine2D
-
     style, place = {**outer, **node.attrib}, Affine2D()
     for name, numbers in reversed(re.findall(r"(\w+)\(([^)]*)\)", node.get("transform", ""))):  # the last acts first
         values = [float(v) for v in numbers.split()]
@@ -205,9 +203,6 @@ class _Painter:
         self.axes.imshow(picture, extent=extent, interpolation="nearest", zorder=self.order)
 
     def _path(self, d: str, style: Style, place: Transform) -> None:
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import PathPatch
-
         if not d:
             return
         path = place.transform_path(path_of(d))
@@ -233,10 +228,6 @@ def path_of(d: str) -> Path:
     >>> path_of("M1 2l3-1z").vertices.tolist()
     [[1.0, 2.0], [4.0, 1.0], [1.0, 2.0], [1.0, 2.0]]
     """
-    from fontTools.pens.recordingPen import RecordingPen
-    from fontTools.svgLib.path.parser import parse_path
-    from matplotlib.path import Path
-
     codes = {"moveTo": Path.MOVETO, "lineTo": Path.LINETO, "qCurveTo": Path.CURVE3, "curveTo": Path.CURVE4}
     pen = RecordingPen()
     parse_path(d, pen)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from momus.errors import UsageError
 from momus.joint.ranks import ALL_AXES, Ranking
 from momus.report.figures.palette import LABEL
-from momus.report.figures.scales import GapScale
+from momus.report.figures.scales import Scale, gap_scale
 from momus.report.safe import clean, csv_text
 from momus.report.words.joint import chance
 from momus.report.words.sentences import finding
@@ -77,7 +77,7 @@ class FigureRows:
     corpora: tuple[str, ...]
     dots: tuple[Dot, ...]
     label: str
-    scale: GapScale | None
+    scale: Scale | None
     absent: Mapping[tuple[str, str], str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     head: str = ""
@@ -86,9 +86,9 @@ class FigureRows:
     columns: tuple[str, ...] = ()
     numbers: Sequence[tuple[object, ...]] = ()
 
-    def csv(self, *, as_is: bool = False) -> str:
+    def csv(self) -> str:
         """The numbers as CSV; see `momus.report.safe.csv_text`."""
-        return csv_text(self.columns, self.numbers, as_is=as_is)
+        return csv_text(self.columns, self.numbers)
 
 
 def overview_rows(answer: Answer) -> FigureRows:
@@ -108,7 +108,7 @@ def overview_rows(answer: Answer) -> FigureRows:
         tuple(dict.fromkeys(cell.generated for _, cell in cells)),
         dots,
         f"distance from {model or 'human text'}",
-        GapScale.of([v for d in dots for v in (d.value, d.high or 0.0)]),
+        gap_scale([v for d in dots for v in (d.value, d.high or 0.0)]),
         absent={(cell.row.critic, cell.generated): why for _, cell in cells if (why := _absence(cell))},
         spread=True,
         model=model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 LINEAR = 4.0
 """Gaps up to this many human bands are drawn on a linear scale."""
@@ -76,76 +77,50 @@ def tick_text(value: float) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis of a chart: from data to places on the sheet.
+    """An axis of a figure: from data to places on the sheet, by default to shares of its length.
 
-    >>> Scale(1, 100, 0, 10, True)(10), Scale(0, 10, 100, 0, False)(2.5)
-    (5.0, 75.0)
+    Gaps in human bands have a scale of their own (`gap_scale`): linear while all are small, else of square roots
+    (``root``), so that 0 and 1 stay in sight.
+
+    >>> Scale(1, 100, 0, 10, "log")(10), Scale(0, 10, 100, 0)(2.5), Scale(0, 16, kind="root")(4.0)
+    (5.0, 75.0, 0.5)
     """
 
     low: float
     high: float
-    start: float
-    end: float
-    log: bool
+    start: float = 0.0
+    end: float = 1.0
+    kind: Literal["linear", "log", "gaps", "root"] = "linear"
 
     def __call__(self, value: float) -> float:
         """Place of a value; values beyond the ends lie at the ends."""
-        value = min(max(value, self.low), self.high)
-        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
-        share = ((math.log(value) if self.log else value) - low) / (high - low)
+        of = {"log": math.log, "root": math.sqrt}.get(self.kind, float)
+        low, high = of(self.low), of(self.high)
+        share = (of(min(max(value, self.low), self.high)) - low) / (high - low)
         return self.start + share * (self.end - self.start)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Values with ticks, and what is written at them."""
-        if self.log:
+        """Values with ticks, and what is written at them.
+
+        >>> [text for _, text in gap_scale([20.0]).ticks], [value for value, _ in gap_scale([1.0]).ticks]
+        (['0', '1', '2', '5', '10', '20'], [0.0, 0.5, 1.0, 1.5])
+        """
+        if self.kind == "log":
             return [(t, plain_number(t)) for t in log_ticks(self.low, self.high)]
-        return [(t, tick_text(t)) for t in linear_ticks(self.low, self.high, 6 if self.end > self.start else 5)]
+        if self.kind == "linear":
+            return [(t, tick_text(t)) for t in linear_ticks(self.low, self.high, 6 if self.end > self.start else 5)]
+        step = 0.5 if self.high <= 2 else 1.0
+        even = [step * i for i in range(int(self.high / step) + 1)]
+        return [(float(t), f"{t:g}") for t in (_TICKS if self.kind == "root" else even) if t <= self.high]
 
 
-@dataclass(frozen=True)
-class GapScale:
-    """Where gaps lie on an axis: linear while all are small, else square roots, so that 0 and 1 stay in sight.
+def gap_scale(gaps: list[float]) -> Scale:
+    """Choose the scale for some gaps.
 
-    Attributes
-    ----------
-    top
-        Largest value on the axis.
-    root
-        Whether distances on the axis are square roots of gaps.
+    >>> gap_scale([0.5, 3.0]).high, gap_scale([20.0]).kind
+    (3.15, 'root')
     """
-
-    top: float
-    root: bool
-
-    @classmethod
-    def of(cls, values: list[float]) -> GapScale:
-        """Choose the scale for some gaps.
-
-        >>> GapScale.of([0.5, 3.0]), GapScale.of([20.0])
-        (GapScale(top=3.15, root=False), GapScale(top=22.0, root=True))
-        """
-        largest = min(max(values, default=0.0), CLIP)
-        root = largest > LINEAR
-        return cls(max(1.5, round(largest * (1.1 if root else 1.05), 6)), root)
-
-    def __call__(self, gap: float) -> float:
-        """Position of a gap, from 0 to 1.
-
-        >>> GapScale(16.0, True)(4.0), GapScale(2.0, False)(0.5)
-        (0.5, 0.25)
-        """
-        share = min(max(gap, 0.0), self.top) / self.top
-        return math.sqrt(share) if self.root else share
-
-    @property
-    def ticks(self) -> list[float]:
-        """Values that have a tick.
-
-        >>> GapScale(22.0, True).ticks, GapScale(1.5, False).ticks
-        ([0.0, 1.0, 2.0, 5.0, 10.0, 20.0], [0.0, 0.5, 1.0, 1.5])
-        """
-        if self.root:
-            return [float(t) for t in _TICKS if t <= self.top]
-        step = 0.5 if self.top <= 2 else 1.0
-        return [step * i for i in range(int(self.top / step) + 1)]
+    largest = min(max(gaps, default=0.0), CLIP)
+    root = largest > LINEAR
+    return Scale(0.0, max(1.5, round(largest * (1.1 if root else 1.05), 6)), kind="root" if root else "gaps")

@@ -308,10 +308,10 @@ def data_of(item: Evidence, once: bool = False) -> Table | None:
     return None
 
 
-def figure_csv(item: Evidence, *, as_is: bool = False, page: bool = False) -> str:
+def figure_csv(item: Evidence, page: bool = False) -> str:
     """The numbers behind a figure as CSV; empty for evidence that is not a figure.
 
     A page has four digits of each, and the name of a series in its first row only, which its script puts into all rows.
     """
     table = data_of(item, page)
-    return "" if table is None else csv_text(table.columns, table.rows, as_is=as_is, digits=4 if page else 6)
+    return "" if table is None else csv_text(table.columns, table.rows, digits=4 if page else 6)

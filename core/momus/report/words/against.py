@@ -13,7 +13,7 @@ from momus.against.versions import Against, Direction, Item, Path
 from momus.arguments import arg
 from momus.joint.analyses import Joint
 from momus.report.safe import one_line
-from momus.report.words.blocks import PrintedBlock
+from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.broken import broken_lines, unchanged_lines
 from momus.report.words.format import number, p_value, percent, rounded
 from momus.report.words.joint import group_blocks
@@ -21,6 +21,7 @@ from momus.report.words.leads import differing, following, leading_sentence, sli
 from momus.report.words.sentences import axes, says_what, size
 from momus.report.words.table import SIZES, overview, taking_part
 from momus.runs.answer import Answer, AxisAnswer, Cell, CorpusAnswer
+from momus.runs.result import Results
 from momus.text.counting import counted, joined, percentage
 
 GAPS, THINGS, QUOTED, PATHS = 4, 4, 150, 8
@@ -67,6 +68,15 @@ def _direction(d: Direction, reference: str) -> str:
         f"{one} is more predictable under {other} than {other} under {one}, most in {d.axis} "
         f"({rounded(a, b)} against {rounded(b, a)} {d.unit})."
     )
+
+
+def basis(comparison: Results, against: Against) -> str:
+    """What the comparison rests on: documents, folds, prompts."""
+    corpora = {c["name"]: c for c in comparison.signature["corpora"] if c["role"] != "fit"}
+    sizes = ", ".join(f"{c['documents']:,} of {name}" for name, c in corpora.items())
+    paired = any(v.method.design in ("pairs", "prompts") for v in comparison.verdicts)
+    how = "compared prompt by prompt" if paired else "no prompts in common: compared as independent documents"
+    return f"Documents: {sizes}; {how}; critics cross-fitted over {against.folds} folds."
 
 
 def legend(answer: Answer, against: Against) -> list[str]:
@@ -144,75 +154,71 @@ def _things(items: Sequence[Item], came: bool, reference: str) -> str:
 def changes_block(against: Against) -> PrintedBlock:
     """All that vanished or came, as one table."""
     old = one_line(against.reference, 40)
-    heads = ("what", "kind", "text", old, "new", "change", "interval", "q", f"passage of {old}", "passage of new")
-    rows = [
-        (
-            one_line(i.text, 80),
-            i.kind,
-            i.generated,
-            percent(i.old, i.new),
-            percent(i.new, i.old),
-            *_change(i),
-            p_value(i.q),
-            one_line(i.old_example, QUOTED),
-            one_line(i.new_example, QUOTED),
-        )
-        for i in against.items
+    columns: Columns[Item] = [
+        ("what", lambda i: one_line(i.text, 80)),
+        ("kind", lambda i: i.kind),
+        ("text", lambda i: i.generated),
+        (old, lambda i: percent(i.old, i.new)),
+        ("new", lambda i: percent(i.new, i.old)),
+        *CHANGE,
+        (f"passage of {old}", lambda i: one_line(i.old_example, QUOTED)),
+        ("passage of new", lambda i: one_line(i.new_example, QUOTED)),
     ]
     tested = {i.kind: i.tested for i in against.items}
     note = "; ".join(f"{n:,} {kind} tested" for kind, n in tested.items())
-    rate = percentage(against.alpha, 0)
-    note += f". {SHARES}; listed at a false discovery rate of {rate}."
-    return PrintedBlock("Everything that vanished or came", (), heads, rows, [note], "lllr") if rows else PrintedBlock()
+    note += f". {SHARES}; listed at a false discovery rate of {percentage(against.alpha, 0)}."
+    return table_block("Everything that vanished or came", against.items, columns, "lllr", note)
 
 
-def _change(i: Item) -> tuple[str, str]:
-    return f"{100 * i.change:+.1f}", f"{100 * i.low:+.1f} to {100 * i.high:+.1f}"
+CHANGE: Columns[Item] = [
+    ("change", lambda i: f"{100 * i.change:+.1f}"),
+    ("interval", lambda i: f"{100 * i.low:+.1f} to {100 * i.high:+.1f}"),
+    ("q", lambda i: p_value(i.q)),
+]
+"""Columns of the change of a share."""
 
 
-def topics_block(against: Against) -> PrintedBlock:
-    """Prevalence of topics, the largest change first, with a passage of each text."""
-    if not against.topics:
+def topics_block(against: Against, every: bool = True) -> PrintedBlock:
+    """Prevalence of topics, the largest change first, with a passage of each text; of few, only those that changed."""
+    sure = [i for i in against.topics if i.q <= against.alpha]
+    shown = against.topics if every else sure[:GAPS]
+    if not shown:
         return PrintedBlock()
     several = len({i.generated for i in against.topics}) > 1
     new = "new" if several else one_line(against.topics[0].generated, 40)
-    shares = f"{one_line(against.reference, 40)} %", f"{new} %"
-    heads = ("topic", *(("text",) if several else ()), *shares, "change", "interval", "q")
-    rows = []
-    for i in against.topics:
-        values = f"{100 * i.old:.1f}", f"{100 * i.new:.1f}"
-        rows.append((one_line(i.text, 60), *((i.generated,) if several else ()), *values, *_change(i), p_value(i.q)))
-    sure = [i for i in against.topics if i.q <= against.alpha]
+    columns: Columns[Item] = [
+        ("topic", lambda i: one_line(i.text, 60)),
+        *([("text", lambda i: i.generated)] if several else []),
+        (f"{one_line(against.reference, 40)} %", lambda i: f"{100 * i.old:.1f}"),
+        (f"{new} %", lambda i: f"{100 * i.new:.1f}"),
+        *CHANGE,
+    ]
     lines = [
         (f"topic {one_line(i.text, 40)}", f"{against.reference}: “{one_line(i.old_example, QUOTED)}”; "
          f"{i.generated}: “{one_line(i.new_example, QUOTED)}”")
-        for i in sure[:THINGS]
+        for i in sure[: THINGS if every else 1]
     ]  # fmt: skip
     note = f"Mean share of words; q: false discovery rate over {counted(against.topics[0].tested, 'topic')}."
-    return PrintedBlock("Topics", lines, heads, rows, [note], "llr" if several else "lr")
+    return table_block("Topics", shown, columns, "llr" if several else "lr", note, lines=lines)
 
 
 def directions_block(against: Against) -> PrintedBlock:
     """How predictable each text is under the other, on every axis."""
-    heads = ("axis", "text", "new under old", "old under new", "difference", "interval", "p (adjusted)", "in")
-    rows = [
-        (
-            d.axis,
-            d.generated,
-            number(d.new_under_old),
-            number(d.old_under_new),
-            number(d.difference),
-            f"{number(d.low)} to {number(d.high)}",
-            p_value(d.p_adjusted),
-            d.unit,
-        )
-        for d in against.directions
+    columns: Columns[Direction] = [
+        ("axis", lambda d: d.axis),
+        ("text", lambda d: d.generated),
+        ("new under old", lambda d: number(d.new_under_old)),
+        ("old under new", lambda d: number(d.old_under_new)),
+        ("difference", lambda d: number(d.difference)),
+        ("interval", lambda d: f"{number(d.low)} to {number(d.high)}"),
+        ("p (adjusted)", lambda d: p_value(d.p_adjusted)),
+        ("in", lambda d: d.unit),
     ]
     note = (
         "Latent NLL of the answers to prompts that the critic has not seen; lower is more predictable. "
         f"Critics are fitted on {against.folds - 1} of {against.folds} folds of the prompts of the other text."
     )
-    return PrintedBlock("Both directions", (), heads, rows, [note], "llr") if rows else PrintedBlock()
+    return table_block("Both directions", against.directions, columns, "llr", note)
 
 
 def paths_block(against: Against, every: bool = True) -> PrintedBlock:
@@ -275,11 +281,7 @@ def blocks_of(
     """
     generated = [c.generated for c in answer.corpora]
     blocks = [axes_block(answer, against, words), paths_block(against, every), *change_blocks(against, generated)]
-    sure = topics_block(against)
-    if not every and sure.rows:
-        kept = [r for r, i in zip(sure.rows, against.topics, strict=True) if i.q <= against.alpha][:GAPS]
-        sure = replace(sure, lines=sure.lines[:1], rows=kept) if kept else PrintedBlock()
-    blocks += [sure, *group_blocks(joint, every)]
+    blocks += [topics_block(against, every), *group_blocks(joint, every)]
     if every:
         blocks += [changes_block(against), directions_block(against)]
-    return [b for b in blocks if b.title]
+    return [b for b in blocks if b.lines or b.rows]

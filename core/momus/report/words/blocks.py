@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeVar
+
+from rich.console import RenderableType
+from rich.text import Text
 
 from momus.report.safe import one_line
 from momus.report.words.format import markdown, markdown_table, text_table
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+T = TypeVar("T")
+Lines = Sequence[tuple[str, str]]
+Columns = Sequence[tuple[str, Callable[[T], str]]]
+"""Columns of a table: the head, and what stands there of an item."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class PrintedBlock:
     """
 
     title: str = ""
-    lines: Sequence[tuple[str, str]] = ()
+    lines: Lines = ()
     heads: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     notes: Sequence[str] = ()
@@ -34,16 +39,27 @@ class PrintedBlock:
     style: str = "bold"
 
 
+def table_block(
+    title: str, items: Iterable[T], columns: Columns[T], align: str = "lr", *notes: str, lines: Lines = ()
+) -> PrintedBlock:
+    """A block with a table of one row per item, from the head of each column and what it says of an item.
+
+    >>> table_block("Letters", "ab", [("letter", str), ("capital", str.upper)]).rows
+    [('a', 'A'), ('b', 'B')]
+    """
+    rows = [tuple(cell(item) for _, cell in columns) for item in items]
+    return PrintedBlock(title, lines, [head for head, _ in columns], rows, notes, align)
+
+
 def terminal_blocks(blocks: Sequence[PrintedBlock], narrow: bool = False) -> list[RenderableType]:
     """The blocks on a terminal; ``narrow`` tables fit 80 columns."""
-    from rich.text import Text
-
     parts: list[RenderableType] = []
     for block in blocks:
         parts += [Text("\n" * bool(parts) + one_line(block.title), style=block.style)] if block.title else []
+        parts += [Text()] if not block.title and (block.rows or (block.lines and parts)) else []
         if block.rows:
             rows = [[one_line(c, 60) for c in row] for row in block.rows]
-            parts += [*([] if block.title else [Text()]), text_table(block.heads, rows, block.align, narrow=narrow)]
+            parts.append(text_table(block.heads, rows, block.align, narrow=narrow))
         parts += [Text(one_line(note), style="dim") for note in block.notes]
         for name, line in block.lines:
             text = Text(f"{one_line(name)}: {one_line(line)}" if name else one_line(line))

@@ -222,11 +222,6 @@ def families(verdicts: Sequence[Verdict], multiplicity: str) -> str:
     )
 
 
-def part_name(parts: Parts, part: str) -> str:
-    """The name of a part, or of the whole."""
-    return PARTS.get(part, f"sum: {WHOLES[parts.kind]}")
-
-
 def estimate(e: Estimate) -> str:
     """A number with its interval.
 
@@ -236,15 +231,16 @@ def estimate(e: Estimate) -> str:
     return number(e.value) if e.low is None else f"{number(e.value)} [{number(e.low)}, {number(e.high)}]"
 
 
-def part_cells(parts: Parts, row: PartRow) -> tuple[str, str, str, str]:
-    """One row under `PART_HEADS`."""
-    return part_name(parts, row.part), estimate(row.in_real), estimate(row.in_generated), estimate(row.difference)
-
-
 def parts_table(parts: Parts, generated: str) -> Table:
     """The parts of one generated text beside those of the real one."""
     rows = parts.of_text(generated)
-    cells = [part_cells(parts, row) for row in rows.values()]
+    cells = [
+        (
+            PARTS.get(row.part, f"sum: {WHOLES[parts.kind]}"),
+            *(estimate(e) for e in (row.in_real, row.in_generated, row.difference)),
+        )
+        for row in rows.values()
+    ]
     return Table(
         "evidence-parts", f"Parts of log P(x), {parts.unit}", PART_HEADS, cells, note=parts_note(parts, generated)
     )

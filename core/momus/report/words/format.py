@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from rich.box import HEAVY_HEAD
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from momus.report.safe import one_line
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
+from momus.visible import safe_console
 
 HUMAN = "human text"
 """What readers are told that the real text is."""
@@ -111,10 +111,6 @@ def text_table(
     narrow
         Whether the table must fit 80 columns: without lines, and only the left columns before the first right one wrap.
     """
-    from rich.box import HEAVY_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(
         show_edge=False,
         pad_edge=False,
@@ -133,8 +129,6 @@ def text_table(
 
 def plain_text(view: RenderableType, width: int) -> str:
     """What a view shows on a terminal of this width, without colours."""
-    from momus.visible import safe_console
-
     console = safe_console(width=width, color_system=None, highlight=False)
     with console.capture() as capture:
         console.print(view)

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from momus.joint.adjusted import AdjustedRow
 from momus.joint.analyses import Joint
 from momus.joint.ranks import ALL_AXES, Ranking, RankRow
-from momus.report.words.blocks import PrintedBlock
+from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.format import number, p_value, rounded
 from momus.report.words.slices import slice_blocks, wins_block
 from momus.verdicts.verdict import Verdict
 
-ADJUSTED = ("axis", "generated", "unadjusted", "adjusted", "interval", "n", "p")
-"""Heads of the table of adjusted rows."""
 MANY = 3
 """Axes beyond which a reason that all of them have is not told of each by name."""
 PAIRS = 300
@@ -115,39 +113,29 @@ def chance(row: RankRow) -> str:
     return f"{row.p_nearest:.2f}"
 
 
-def adjusted_cells(row: AdjustedRow) -> tuple[str, ...]:
-    """Cells of the table of adjusted rows."""
-    if row.reason:
-        return (row.axis, row.generated, number(row.unadjusted), "–", "–", "–", row.reason)
-    return (
-        row.axis,
-        row.generated,
-        number(row.unadjusted),
-        number(row.difference),
-        f"[{number(row.low)}, {number(row.high)}]",
-        f"{row.n_real:,} | {row.n_generated:,}",
-        _p(row.p),
-    )
-
-
 def _p(p: float) -> str:
     """A p-value, or a dash where all documents are alike and nothing was tested."""
     return "–" if math.isnan(p) else p_value(p)
 
 
-def covariate_names(rows: Sequence[AdjustedRow]) -> str:
-    """Name the covariates of adjusted rows."""
-    return ", ".join(dict.fromkeys(c for r in rows for c in r.covariates))
+ADJUSTED: Columns[AdjustedRow] = [
+    ("axis", lambda r: r.axis),
+    ("generated", lambda r: r.generated),
+    ("unadjusted", lambda r: number(r.unadjusted)),
+    ("adjusted", lambda r: "–" if r.reason else number(r.difference)),
+    ("interval", lambda r: "–" if r.reason else f"[{number(r.low)}, {number(r.high)}]"),
+    ("n", lambda r: "–" if r.reason else f"{r.n_real:,} | {r.n_generated:,}"),
+    ("p", lambda r: r.reason or _p(r.p)),
+]
+"""The table of adjusted rows."""
 
 
 def group_blocks(joint: Joint, every: bool = True) -> list[PrintedBlock]:
     """Axes again in slices, such as task by task, prompt by prompt, and among documents that are alike."""
     blocks = slice_blocks(joint.slices, every)
     if joint.adjusted:
-        rows = [adjusted_cells(r) for r in joint.adjusted]
-        blocks.append(
-            PrintedBlock(f"Among documents alike in {covariate_names(joint.adjusted)}", (), ADJUSTED, rows, (), "llr")
-        )
+        names = ", ".join(dict.fromkeys(c for r in joint.adjusted for c in r.covariates))
+        blocks.append(table_block(f"Among documents alike in {names}", joint.adjusted, ADJUSTED, "llr"))
     return [*blocks, *([wins_block(joint.wins)] if joint.wins and every else [])]
 
 

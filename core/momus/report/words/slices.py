@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from momus.joint.partners import Win
 from momus.joint.slices import Slice, Slices
 from momus.report.safe import one_line
-from momus.report.words.blocks import PrintedBlock
+from momus.report.words.blocks import Columns, PrintedBlock, table_block
 from momus.report.words.findings import statistic_name
 from momus.report.words.format import compared, p_value, percent, rounded, signed_percent
 from momus.text.counting import counted, joined
@@ -156,19 +156,15 @@ def win_words(w: Win) -> str:
 
 def wins_block(wins: Sequence[Win]) -> PrintedBlock:
     """All wins as one table."""
-    rows = [
-        (
-            w.axis,
-            statistic_name(w.statistic, w.wording),
-            w.generated,
-            f"{w.more:,}",
-            f"{w.fewer:,}",
-            f"{w.ties:,}",
-            f"{percent(w.share)} [{percent(w.low)}, {percent(w.high)}]",
-            p_value(w.p_adjusted),
-        )
-        for w in wins
+    columns: Columns[Win] = [
+        ("axis", lambda w: w.axis),
+        ("statistic", lambda w: statistic_name(w.statistic, w.wording)),
+        ("text", lambda w: w.generated),
+        ("higher", lambda w: f"{w.more:,}"),
+        ("lower", lambda w: f"{w.fewer:,}"),
+        ("ties", lambda w: f"{w.ties:,}"),
+        ("share higher", lambda w: f"{percent(w.share)} [{percent(w.low)}, {percent(w.high)}]"),
+        ("p (adjusted)", lambda w: p_value(w.p_adjusted)),
     ]
-    heads = ("axis", "statistic", "text", "higher", "lower", "ties", "share higher", "p (adjusted)")
     note = "Prompts on which the text is higher than the reference; sign test, adjusted over all statistics of a text."
-    return PrintedBlock("Prompt by prompt", (), heads, rows, [note], "lllr") if rows else PrintedBlock()
+    return table_block("Prompt by prompt", wins, columns, "lllr", note)

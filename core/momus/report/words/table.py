@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from rich.cells import cell_len
+
 from momus.report.safe import one_line
 from momus.report.words.format import HUMAN
 from momus.report.words.joint import chance, rank
@@ -144,8 +146,6 @@ def shortened(text: str, width: int) -> str:
     >>> shortened("temperature-0.7", 9), shortened("short", 9)
     ('temp…-0.7', 'short')
     """
-    from rich.cells import cell_len
-
     if cell_len(text) <= width:
         return text
     head, tail = "", ""

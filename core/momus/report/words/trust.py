@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from momus.report.words.broken import broken_words
 from momus.runs.findings import broken_of
+from momus.runs.result import Results
 from momus.text.counting import counted, percentage, text_of
-
-if TYPE_CHECKING:
-    from momus.runs.result import Results
 
 WHOLE = 0.995
 """A share that is shown as 100 %."""
