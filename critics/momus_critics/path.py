@@ -8,18 +8,18 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator, parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
-from momus_critics.evidence import highest, rounded
+from momus_critics.evidence import curves, highest
 from momus_critics.fits.known import KNOWN_WORDS
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
@@ -83,8 +83,8 @@ class Path(ProseCritic[Paths], DeviceMixin):
         Parameters of the adapter, for instance ``{model = "…"}``.
     n_dimensions
         d.
-    tokens, seed
-        See `ProseCritic`; seed of the decomposition.
+    seed
+        Seed of the decomposition.
     """
 
     name = "path"
@@ -96,10 +96,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
     sequence = True
     min_documents = 10
     reporting = Reporting(
-        directions={
-            "latent_nll": ("more usual in its path", "less usual in its path"),
-            "latent_ppl": ("more usual in its path", "less usual in its path"),
-        },
+        directions=directions("more|less usual in its path", "more|less usual in its path"),
         limits="It sees what sentences are about, by their words: whether one follows from another, it cannot see.",
         general=True,
         aggregated=False,
@@ -209,28 +206,24 @@ class Path(ProseCritic[Paths], DeviceMixin):
                 "jumps",
                 "jumps",
                 "steps beside those of shuffled sentences",
-                ("steadier from sentence to sentence", "jumpier"),
+                "steadier from sentence to sentence|jumpier",
                 needs=SEVERAL,
             ),
             Statistic.relative(
-                "spread",
-                "spread",
-                "spread around the centre",
-                ("standing still more", "wandering farther"),
-                needs=SEVERAL,
+                "spread", "spread", "spread around the centre", "standing still more|wandering farther", needs=SEVERAL
             ),
             Statistic.ratio(
                 "drift",
                 "drift",
                 "distance between the halves",
-                ("closer between its halves", "drifting farther"),
+                "closer between its halves|drifting farther",
                 needs=SEVERAL,
             ),
             Statistic.share(
                 "taken_up",
                 "taken_up",
                 "words of the second half that the first has",
-                ("taking up fewer words", "taking up more words"),
+                "taking up fewer|taking up more words",
                 needs="a rare word in its second half",
             ),
             *((KNOWN_WORDS,) if self.embedder == "lsa" else ()),
@@ -244,18 +237,18 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Correlation of sentences by their distance in the text."""
-        series = []
-        for role, t in both(real, generated):
-            known = np.flatnonzero(t.arrays["variances"] > 0)
-            correlations = rounded(t.arrays["products"][known] / t.arrays["variances"][known])
-            series.append(Series(role, (known + 1.0).tolist(), correlations, role))
+
+        def points(text: Pooled) -> tuple[Floats, Floats]:
+            known = np.flatnonzero(text.arrays["variances"] > 0)
+            return known + 1.0, text.arrays["products"][known] / text.arrays["variances"][known]
+
         return [
             Chart(
                 "path-correlation",
                 "How alike sentences are, by their distance",
                 Axis("distance in sentences"),
                 Axis("correlation around the document's centre"),
-                series,
+                curves(real, generated, points),
                 note="Sentences in random order have a correlation of 0 at every distance.",
             )
         ]

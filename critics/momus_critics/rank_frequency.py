@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
@@ -36,8 +36,6 @@ class RankFrequency(CountingCritic[TokenStates]):
 
     Parameters
     ----------
-    tokens, lower
-        See `TokenCritic`.
     ranks
         Number of ranks that the distances cover; 0 takes all.
 
@@ -53,10 +51,7 @@ class RankFrequency(CountingCritic[TokenStates]):
     reporting = Reporting(
         headline="ks",
         general=True,
-        directions={
-            "latent_nll": ("more probable word by word", "less probable word by word"),
-            "latent_ppl": ("written in commoner words", "written in rarer words"),
-        },
+        directions=directions("more|less probable word by word", "written in commoner|written in rarer words"),
         limits=(
             "It cannot see which words are common and which are rare, nor their order: only how often each rank occurs."
         ),

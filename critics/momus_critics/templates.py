@@ -18,6 +18,7 @@ from momus.critic import (
     Rows,
     StateSequences,
     Statistic,
+    directions,
     resource,
 )
 from momus.critic.fitted import Fitted
@@ -107,8 +108,6 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
     tagger, model
         An adapter that gives parts of speech, such as ``spacy``, and its model. Tagging takes about a minute for
         400,000 words, so a run of all critics leaves this one out unless a tagger is named.
-    tokens
-        See `ProseCritic`.
     """
 
     name = "templates"
@@ -118,11 +117,11 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
     )
     reporting = Reporting(
         required=("tagger",),
-        directions={
-            "latent_nll": ("more usual in sentence patterns", "less usual in sentence patterns"),
-            "latent_ppl": ("more predictable in sentence patterns", "less predictable in sentence patterns"),
-            "posterior_entropy": ("less varied in word classes", "more varied in word classes"),
-        },
+        directions=directions(
+            "more|less usual in sentence patterns",
+            "more|less predictable in sentence patterns",
+            "less|more varied in word classes",
+        ),
         limits="It cannot see words, only their classes, nor the errors of its tagger, which count as the text's.",
         stepless="no token",
     )
@@ -234,10 +233,10 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
                 "common_share",
                 "common",
                 f"share of the {COMMON} commonest openings",
-                ("poorer in common openings", "richer in common openings"),
+                "poorer|richer in common openings",
                 needs=f"a sentence of {OPENING} words",
             ),
-            Statistic.share("verb_share", "verbs", "share of verbs", ("poorer in verbs", "richer in verbs")),
+            Statistic.share("verb_share", "verbs", "share of verbs", "poorer|richer in verbs"),
         )
 
     def summarize(self, latents: Tagged) -> Exampled:

@@ -16,7 +16,7 @@ from momus.text.mentions import Resolved
 from momus.verdicts.judge import judge
 from momus_critics.coreference import Coreference
 from momus_critics.coreference.process import ChainProcess
-from momus_critics.coreference.reader import read_chains
+from momus_critics.coreference import read_chains
 from momus_critics.coreference.symbols import KINDS as KINDS_OF_SYMBOLS
 from momus_critics.coreference.symbols import Chains, relabel, symbols_of
 

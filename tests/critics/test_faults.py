@@ -11,7 +11,7 @@ from momus import Corpus
 from momus.text.blocks import read_blocks
 from momus_critics.faults import Faults
 from momus_critics.faults.endings import broken_off
-from momus_critics.faults.languages import foreign_scripts
+from momus_critics.faults.signs import foreign_scripts
 from momus_critics.faults.loops import find_loops
 from momus_critics.faults.sheet import KINDS
 from momus_critics.faults.signs import control_tokens, noise, refusal

@@ -4,7 +4,7 @@
 rows, ``momus.critic.tools`` the tools that adapters bring, ``momus.critic.fitted`` the checks of a saved state.
 """
 
-from momus.critic.base import CountingCritic, Critic, RunningTextCritic, TokenCritic
+from momus.critic.base import CountingCritic, Critic, RunningTextCritic, TextCritic, TokenCritic, WordCritic
 from momus.critic.hooks import DeviceMixin
 from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
@@ -12,7 +12,7 @@ from momus.critic.portions import Counts
 from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
-from momus.critic.statistic import Note, Reporting, Statistic
+from momus.critic.statistic import Note, Reporting, Statistic, directions
 from momus.critic.tools import resource
 
 __all__ = [
@@ -37,7 +37,10 @@ __all__ = [
     "Statistic",
     "StatisticCritic",
     "StatisticsMixin",
+    "TextCritic",
     "TokenCritic",
     "Values",
+    "WordCritic",
+    "directions",
     "resource",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momus.critic.rows import Counted, Rows
-from momus.numeric.ragged import Ragged, group_sums, offsets_of, ranges_of
+from momus.numeric.ragged import Ragged, changes, group_sums, offsets_of, ranges_of
 from momus.numeric.types import Ints
 
 
@@ -171,8 +171,7 @@ def shown_latents(latents: object, names: Sequence[str] = ()) -> list[str] | Non
 
 def _of_states(states: NDArray[np.integer], offsets: Ints, names: Sequence[str]) -> list[str]:
     # a run begins at the first state of a document, and where a state differs from the one before: bool (N,)
-    begins = np.ones(len(states), dtype=bool)
-    begins[1:] = states[1:] != states[:-1]
+    begins = changes(states)
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
     starts = np.flatnonzero(begins)
     lengths = np.diff(starts, append=len(states))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.arguments import arg
-from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic
+from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.powers import ItemsMixin
@@ -49,8 +49,6 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         Largest number of terms of P_c, and of a comparison.
     min_count
         Smallest number of documents that a term must have.
-    tokens
-        See `ProseCritic`.
 
     >>> from momus import Corpus
     >>> critic = Keyness(min_count=2).fit(Corpus.from_texts(["as it were", "as it is", "were it so"]))
@@ -68,7 +66,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         oddity_unit="standard deviations beyond the expected Latent NLL",
         headline="higher_criticism",
         general=True,
-        directions={"latent_nll": ("poorer in rarer terms", "richer in rarer terms")},
+        directions=directions("poorer|richer in rarer terms"),
         limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
     )
     min_documents = 3
@@ -191,10 +189,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
                 item="documents say",
             ),
             Statistic.relative(
-                "phrases",
-                "phrases",
-                "recurring phrases per 1,000 words",
-                ("poorer in recurring phrases", "richer in recurring phrases"),
+                "phrases", "phrases", "recurring phrases per 1,000 words", "poorer|richer in recurring phrases"
             ),
         )
 

@@ -6,17 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from momus.critic import (
-    Critic,
-    EvidenceMixin,
-    LogPrior,
-    Pooled,
-    Rows,
-    StateSequences,
-    Statistic,
-    StatisticsMixin,
-    Values,
-)
+from momus.critic import LogPrior, Pooled, Rows, StateSequences, Statistic, TextCritic, Values
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
@@ -25,9 +15,18 @@ from momus.evidence import Evidence, MarkedDocument, Step
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.labels.process import LearnsLabels, reporting_of
+from momus_critics.labels.process import (
+    OTHER,
+    TOLD,
+    LearnsLabels,
+    check_labels,
+    keys,
+    learned,
+    matrix,
+    reporting_of,
+    titles,
+)
 from momus_critics.labels.values import Weights
-from momus_critics.labels.vocabulary import OTHER, TOLD, check_labels, keys, learned, matrix, titles
 
 UNLIKELY = 0.05
 """A label with a smaller probability is marked."""
@@ -35,7 +34,7 @@ YES = "yes"
 
 
 @parametrized
-class Categories(LearnsLabels[Weights], Critic[StateSequences], StatisticsMixin, EvidenceMixin):
+class Categories(LearnsLabels[Weights], TextCritic[StateSequences]):
     """z is the label of a document; P_c(z) is categorical, with half a count added to each label.
 
     Soft labels count as expected labels.
@@ -141,7 +140,7 @@ class YesNo(Categories):
 
 
 @parametrized
-class Sets(LearnsLabels[Weights], Critic[Values], StatisticsMixin, EvidenceMixin):
+class Sets(LearnsLabels[Weights], TextCritic[Values]):
     """z says which labels a document has; P_c(z) draws each one independently.
 
     Half a count is added to having a label and to lacking it. A probability counts as so much of a label.
@@ -229,7 +228,7 @@ def _shares(labels: Sequence[str], told: int) -> tuple[Statistic, ...]:
             f"{key}_share",
             f"label_{k}",
             f"documents labelled “{name}”",
-            (f"less often labelled “{name}”", f"more often labelled “{name}”"),
+            f"less|more often labelled “{name}”",
             clause=f"{{}} of documents are labelled “{name}”",
         )
         for k, (key, name) in enumerate(zip(keys(labels)[:told], titles(labels)[:told], strict=True))

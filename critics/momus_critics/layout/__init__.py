@@ -9,18 +9,18 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import spread
 from momus.evidence import Evidence, MarkedDocument, Table
-from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
+from momus.numeric.ragged import float_sums, items_of
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks as text_blocks
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
-from momus_critics.chains.base import FOLDS, ChainCritic
+from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, factorised
 from momus_critics.layout.blocks import CODE, FEATURES, KINDS, OF_ITEMS, read_blocks
 
@@ -77,11 +77,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
     )
     evidence_of = "the blocks, relative to how probable each is on its own"
     reporting = Reporting(
-        directions={
-            "latent_nll": ("more usual in layout", "less usual in layout"),
-            "latent_ppl": ("more usual in layout", "less usual in layout"),
-            "posterior_entropy": ("less varied in layout", "more varied in layout"),
-        },
+        directions=directions("more|less usual in layout", "more|less usual in layout", "less|more varied in layout"),
         limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
         layout=("breaks",),
         leading=True,
@@ -95,22 +91,15 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         fold = (np.asarray(real.hashes, dtype=np.uint64) % np.uint64(FOLDS)).astype(np.int64)
         transitions = np.zeros((FOLDS, len(KINDS) + 1, len(KINDS) + 1), dtype=np.int64)
         for f in range(FOLDS):
-            rows = np.flatnonzero((fold == f) & (lengths > 0))
-            states = blocks.states[ranges_of(blocks.offsets[rows], lengths[rows])]
-            transitions[f] = chain.count(states, offsets_of(lengths[rows]), len(KINDS))
-        relative = (places_of(blocks.offsets) + 0.5) / np.repeat(lengths, lengths)
-        positions = np.bincount(blocks.states, np.floor(PARTS * relative), len(KINDS))
+            items, bounds = items_of(np.flatnonzero((fold == f) & (lengths > 0)), blocks.offsets)
+            transitions[f] = chain.count(blocks.states[items], bounds, len(KINDS))
+        positions = np.bincount(blocks.states, np.floor(PARTS * relative_places(blocks.offsets)), len(KINDS))
         return Counts.of(transitions=transitions, positions=positions.astype(np.int64))
 
     def fit_from(self, counts: Counts) -> Self:
         """Choose the smoothing constant by cross-validation over folds of documents, and smooth the transitions."""
-        folds = counts.array("transitions").astype(np.float64)
         self.titles_ = list(KINDS)
-        self.counts_ = folds.sum(axis=0)
-        self.constant_, _ = chain.choose_constant([self.counts_ - f for f in folds], list(folds))
-        self.transitions_ = chain.smooth(self.counts_, self.constant_)
-        visits = self.counts_[:, : len(KINDS)].sum(axis=0)
-        self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
+        visits = self.learn_counts(counts.array("transitions").astype(np.float64))
         self.positions_ = counts.array("positions") / PARTS / np.maximum(visits, 1)
         return self
 
@@ -165,7 +154,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
                 "paragraph_words",
                 "paragraphs",
                 "mean length of paragraphs",
-                ("shorter in its paragraphs", "longer in its paragraphs"),
+                "shorter|longer in its paragraphs",
                 unit="words",
                 needs="a paragraph",
             ),
@@ -174,23 +163,19 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
                 "paragraph_lengths",
                 spread,
                 "standard deviation of log length of paragraphs",
-                ("more even in length of paragraphs", "more uneven in length of paragraphs"),
+                "more even|more uneven in length of paragraphs",
                 needs="a paragraph",
             ),
-            Statistic.ratio(
-                "items", "items", "list items", ("poorer in list items", "richer in list items"), unit="per 1,000 words"
-            ),
+            Statistic.ratio("items", "items", "list items", "poorer|richer in list items", unit="per 1,000 words"),
             Statistic.ratio(
                 *("numbered_items", "numbered_items", "numbered items"),
-                ("poorer in numbered items", "richer in numbered items"),
+                "poorer|richer in numbered items",
                 unit="per 1,000 words",
             ),
-            Statistic.share(
-                "listed_share", "listed", "words inside lists", ("less in lists", "more in lists"), clause=IN_LISTS
-            ),
+            Statistic.share("listed_share", "listed", "words inside lists", "less|more in lists", clause=IN_LISTS),
             Statistic.share(
                 *("no_prose_share", "no_prose", "words in code and tables"),
-                ("poorer in code and tables", "richer in code and tables"),
+                "poorer|richer in code and tables",
                 clause=NO_PROSE_SHARE,
             ),
             Statistic.share(

@@ -25,8 +25,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.pieces import MOST, corpus_pieces, prose_pieces, returning, state_names
-from momus_critics.passages.places import PlaceFeatures
+from momus_critics.passages.pieces import MOST, PlaceFeatures, corpus_pieces, prose_pieces, returning, state_names
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.passages.tfidf import LsaEmbedder, WordPairs, make_embedder
 from momus_critics.passages.typed import TypedSections, type_names
@@ -65,11 +64,7 @@ TYPED = (
         unit="√nats",
     ),
     Statistic.ratio(
-        "type_disorder",
-        "type_disorder",
-        "disorder of section types",
-        ("more orderly", "less orderly"),
-        unit="nats per document",
+        "type_disorder", "type_disorder", "disorder of section types", "more|less orderly", unit="nats per document"
     ),
 )
 """Statistics of the types of sections, where these were learned from titles."""
@@ -272,17 +267,10 @@ class Passages(ChainCritic, DeviceMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Misplacement, those of the chain, and the share of returning pieces."""
         misplacement = Statistic.ratio(
-            "misplacement",
-            "misplacement",
-            "misplacement",
-            ("more orderly", "less orderly"),
-            unit="nats per √piece",
+            "misplacement", "misplacement", "misplacement", "more|less orderly", unit="nats per √piece"
         )
         returns = Statistic.share(
-            "return_share",
-            "returns",
-            "share of passages that return",
-            ("less repetitive in content", "more repetitive in content"),
+            "return_share", "returns", "share of passages that return", "less|more repetitive in content"
         )
         return (*(() if self._typed is None else TYPED), misplacement, *super().statistics(), returns)
 

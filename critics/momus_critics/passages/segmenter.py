@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator, parametrized
-from momus.numeric.ragged import offsets_of, owners_of, places_of, ranges_of
+from momus.numeric.ragged import changes, items_of, owners_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 
@@ -111,16 +111,11 @@ class Segmenter(Estimator):
                 return k
         return candidates[best]
 
-    def _learn(self, x: Floats, offsets: Ints, k: int, advance: object = None) -> HSMM:
+    def _learn(self, x: Floats, offsets: Ints, k: int, advance: Callable[[int], None] = lambda _: None) -> HSMM:
         """Fit an HSMM with K states by EM."""
         model = self._start(x, offsets, k)
         batches = [b for b, _ in self._batches(x, offsets)]
-
-        def report(step: int, value: float) -> None:
-            if callable(advance):
-                advance(step + 1)
-
-        model.fit(batches, steps=self.steps, tolerance=1e-3, report=report)
+        model.fit(batches, steps=self.steps, tolerance=1e-3, report=lambda step, _: advance(step + 1))
         return model
 
     def _start(self, x: Floats, offsets: Ints, k: int) -> HSMM:
@@ -207,7 +202,7 @@ class Segmenter(Estimator):
             for i, s in zip(rows, model.decode([batch]), strict=True):
                 # the state of each piece; a stretch starts wherever it changes
                 states = np.repeat(s.states, s.durations)
-                starts = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
+                starts = np.flatnonzero(changes(states))
                 chains[i] = (states[starts].astype(np.int64), np.append(starts, len(states)).astype(np.int64))
         return chains
 
@@ -220,6 +215,5 @@ def _tensor(x: Sequence[float] | Floats) -> Tensor:
 
 def _take(x: Floats, offsets: Ints, rows: Ints) -> tuple[Floats, Ints]:
     """Features and offsets of some documents, in the order of the corpus."""
-    rows = np.sort(rows)
-    lengths = np.diff(offsets)[rows]
-    return x[ranges_of(offsets[rows], lengths)], offsets_of(lengths)
+    pieces, bounds = items_of(np.sort(rows), offsets)
+    return x[pieces], bounds

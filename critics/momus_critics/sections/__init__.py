@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.critic import Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import AdvancedMixin, DeviceMixin, ReadingMixin
+from momus.critic.hooks import AdvancedMixin, DeviceMixin
 from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, make_adapter
 from momus.errors import FittingError
@@ -53,7 +53,7 @@ class SectionLatents(ChainLatents):
 
 
 @parametrized
-class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
+class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included; Deng et al. (2022,
@@ -260,7 +260,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
                 "fault_share",
                 "faults",
                 "share of documents with a fault of order",
-                ("less often out of order", "more often out of order"),
+                "less|more often out of order",
                 clause="{} of documents have sections out of order",
             ),
         )
