@@ -10,6 +10,7 @@ import numpy as np
 
 from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, TextCritic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import Arrays
 from momus.errors import UsageError
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence
@@ -26,14 +27,11 @@ BINS = 20
 
 
 @dataclass(frozen=True)
-class ScoredTwice:
+class ScoredTwice(Arrays):
     """log p of each document under the language and under the model."""
 
     language: SequenceScores
     model: SequenceScores
-
-    def __len__(self) -> int:
-        return len(self.language)
 
 
 @parametrized

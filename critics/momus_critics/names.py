@@ -20,8 +20,7 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, mark_passage, percent
 from momus_critics.fits.known import unseen_types
-from momus_critics.keyness.testing import largest_gap, share_gaps
-from momus_critics.prose.examples import LEAST, counts_of
+from momus_critics.prose.examples import LEAST, counts_of, largest_gap, share_gaps
 from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
 
 NO_NAMES = frozenset(

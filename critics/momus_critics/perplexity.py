@@ -11,6 +11,7 @@ import numpy as np
 from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic, WordCritic, directions, resource
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
+from momus.critic.latents import Arrays
 from momus.critic.statistic import kolmogorov_smirnov
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, MarkedDocument
@@ -28,14 +29,11 @@ WIDTH, BINS = 0.5, 40
 
 
 @dataclass(frozen=True)
-class ScoredTexts:
+class ScoredTexts(Arrays):
     """log p of the tokens of each document, and the number of units that its perplexity averages over."""
 
     scores: SequenceScores
     units: Ints
-
-    def __len__(self) -> int:
-        return len(self.scores)
 
 
 @parametrized

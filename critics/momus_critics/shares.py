@@ -11,6 +11,7 @@ import numpy as np
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import Arrays
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
@@ -59,14 +60,11 @@ DIGITS = 6
 
 
 @dataclass(frozen=True)
-class TokenCounts:
+class TokenCounts(Arrays):
     """Numbers of tokens of the kind and of all tokens per document, int64 (n,)."""
 
     hits: Ints
     tokens: Ints
-
-    def __len__(self) -> int:
-        return len(self.hits)
 
     @property
     def shares(self) -> Floats:

@@ -33,8 +33,7 @@ from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, highest, mark_passage
-from momus_critics.keyness.testing import LEAST, Usage, largest_share_gap
-from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
+from momus_critics.prose.examples import FEWEST, Exampled, Usage, counts_of, first_of_each, largest_share_gap, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -269,7 +268,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             ("openings", "Openings of sentences", "sentences", 1),
         ):
             totals = real.arrays["sizes"][size], generated.arrays["sizes"][size]
-            codes, p, q = counts_of(real, generated, kind, float, totals, LEAST)
+            codes, p, q = counts_of(real, generated, kind, float, totals, FEWEST)
             names, keys = [spelled(int(c)) for c in codes], [f"{kind} {int(c)}" for c in codes]
             # only openings are tested, see `statistics`
             named = "openings of sentences by part of speech" if kind == "openings" else ""

@@ -11,6 +11,7 @@ from scipy.special import gammaln, pdtr, xlogy
 
 from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import Arrays
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Role, Series, both
 from momus.numeric.ragged import number_keys
@@ -33,14 +34,11 @@ PACK = 1 << 32
 
 
 @dataclass(frozen=True)
-class Growth:
+class Growth(Arrays):
     """Numbers of n-grams t and of distinct n-grams v per document, int64 (n,)."""
 
     tokens: Ints
     types: Ints
-
-    def __len__(self) -> int:
-        return len(self.tokens)
 
 
 @parametrized

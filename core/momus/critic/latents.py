@@ -100,35 +100,33 @@ def aggregated(latents: StateSequences) -> Rows:
     return Counted.of_tokens(latents.states, latents.offsets, np.arange(top + 1))
 
 
+class Arrays:
+    """Arrays with one row per document: as many documents as the first field has rows."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+
 @dataclass(frozen=True)
-class Values:
+class Values(Arrays):
     """One number or vector per document: float array (n,) or (n, d)."""
 
     values: NDArray[np.floating]
 
-    def __len__(self) -> int:
-        return len(self.values)
-
 
 @dataclass(frozen=True)
-class Gaussians:
+class Gaussians(Arrays):
     """One normal posterior per document: mean (n, d) and variance (n, d)."""
 
     mean: NDArray[np.floating]
     variance: NDArray[np.floating]
 
-    def __len__(self) -> int:
-        return len(self.mean)
-
 
 @dataclass(frozen=True)
-class Draws:
+class Draws(Arrays):
     """S Monte-Carlo draws per document from its posterior: float array (n, S, d)."""
 
     draws: NDArray[np.floating]
-
-    def __len__(self) -> int:
-        return len(self.draws)
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,7 @@ from momus_critics.discourse.classes import (
     sentence_classes,
 )
 from momus_critics.evidence import highest
-from momus_critics.keyness.testing import LEAST, Usage, largest_gap
-from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
+from momus_critics.prose.examples import FEWEST, Exampled, Usage, counts_of, first_of_each, largest_gap, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
@@ -174,7 +173,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used openings of sentences, and classes."""
         totals = _sentences(real), _sentences(generated)
-        names, p, q = counts_of(real, generated, "openings", str, totals, LEAST)
+        names, p, q = counts_of(real, generated, "openings", str, totals, FEWEST)
         usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
         told = [i for i in range(len(STATES)) if i != PARAGRAPH]
         shares = (t.arrays["classes"][told] / total for t, total in zip((real, generated), totals, strict=True))

@@ -25,8 +25,7 @@ from momus.text.counting import counted
 from momus_critics.keyness import evidence
 from momus_critics.keyness.latents import TermLatents, TermProcess, term_latents
 from momus_critics.keyness.terms import frequent_terms, key_of
-from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
-from momus_critics.prose.examples import Exampled
+from momus_critics.prose.examples import Exampled, higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.reading import Prose, ProseCritic
 
 PHRASE = 3
