@@ -135,11 +135,8 @@ class RankFrequency(CountingCritic[TokenStates]):
         ranks = log_spaced(len(self.vocabulary_), POINTS)
         law = np.exp(-self.exponent_ * np.log(ranks) - zipf.log_normalizer(self.exponent_))
         series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), rounded(law), "fitted"))
-        x, y, note = (
-            Axis("rank", "log"),
-            Axis("relative frequency", "log"),
-            "Each text is ranked by its own frequencies.",
-        )
+        x, y = Axis("rank", "log"), Axis("relative frequency", "log")
+        note = "Each text is ranked by its own frequencies."
         return [Chart("rank-frequency", "Relative frequency by rank", x, y, series, note=note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

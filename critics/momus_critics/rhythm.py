@@ -209,9 +209,7 @@ class Rhythm(ProseCritic[SentenceLengths]):
     sequence = True
     min_documents = 3
 
-    def new_process(self) -> LengthProcess:
-        """The unfitted process."""
-        return LengthProcess()
+    new_process = LengthProcess
 
     def unscored(self, batch: Corpus) -> list[str | None]:
         """Documents that are too short to have a rhythm."""

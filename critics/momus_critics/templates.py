@@ -136,10 +136,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         """The unfitted process."""
         return DenseNGrams(symbols=len(TAGS), order=self.order)
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """The parts of speech."""
-        return TAGS
+    state_names = TAGS
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of tags, and the openings of sentences."""

@@ -108,9 +108,7 @@ class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, De
     min_count: Annotated[int, Range(1, 10**9)] = 2
     seed: int = 0
 
-    def new_known(self) -> KnownWords:
-        """The unfitted prior of known words."""
-        return KnownWords()
+    new_known = KnownWords
 
     @property
     def _rules(self) -> VocabularyRules:

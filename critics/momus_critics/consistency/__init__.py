@@ -97,10 +97,7 @@ class Consistency(WordCritic[Memberships]):
     vocabulary_size: Annotated[int, Range(1, 10**8)] = 200_000
     seed: int = 0
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """``belongs`` and ``stranger``."""
-        return STATES
+    state_names = STATES
 
     def new_vectors(self) -> SectionVectors:
         """The unfitted vectors of sections."""

@@ -84,10 +84,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         """The unfitted process."""
         return DenseNGrams(symbols=len(STATES), order=self.order)
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """The classes."""
-        return STATES
+    state_names = STATES
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""

@@ -53,14 +53,9 @@ class Faults(ProseCritic[Sheet]):
         aggregated=False,
     )
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """The kinds of faults."""
-        return [kind.name for kind in KINDS]
+    state_names = tuple(kind.name for kind in KINDS)
 
-    def new_words(self) -> WordModel:
-        """The unfitted model of words."""
-        return WordModel()
+    new_words = WordModel
 
     def fit(self, real: Corpus) -> Self:
         """Learn the words, language and scripts of real text, and its rates of faults."""

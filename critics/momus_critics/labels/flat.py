@@ -11,7 +11,7 @@ from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
-from momus.evidence import Evidence, MarkedDocument, Step
+from momus.evidence import Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
@@ -98,9 +98,7 @@ class Categories(LearnsLabels[Weights], TextCritic[StateSequences]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Shares of labels."""
-        rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
-        items = Shifts.of_shares("label", titles(self.labels_), rates, "% of documents")
-        return [items.table("labels", "Labels of documents")]
+        return [_table(self.labels_, real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the label, marked where it is rare."""
@@ -196,9 +194,7 @@ class Sets(LearnsLabels[Weights], TextCritic[Values]):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Shares of documents with each label."""
-        rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
-        items = Shifts.of_shares("label", titles(self.labels_), rates, "% of documents")
-        return [items.table("labels", "Labels of documents")]
+        return [_table(self.labels_, real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the labels of a document, the rare ones marked, and the usual ones that it lacks."""
@@ -213,6 +209,12 @@ class Sets(LearnsLabels[Weights], TextCritic[Values]):
                 steps.append(_step(f"not {name}", 1.0, 1 - share))
         nll = -float(self.log_prior(latents).values[0])
         return MarkedDocument(document.name, document.ids[0], nll, "nats", steps)
+
+
+def _table(labels: Sequence[str], real: Pooled, generated: Pooled) -> Table:
+    """The share of documents that have each label."""
+    rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
+    return Shifts.of_shares("label", titles(labels), rates, "% of documents").table("labels", "Labels of documents")
 
 
 def _having(weights: Floats, told: int) -> dict[str, Floats]:

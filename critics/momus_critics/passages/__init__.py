@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
@@ -235,12 +235,11 @@ class Passages(ChainCritic, DeviceMixin):
         chains = self.segmenter_.decode(features, piece_offsets)
         _, offsets = self._chain(chains)
         chain = joint.chained(self._types(features, piece_offsets, chains), offsets, self.shares_, self.transitions_)
-        shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
         returns = group_sums(returning(pieces, piece_offsets), piece_offsets)
-        counts = np.column_stack([returns, np.diff(piece_offsets)])
+        counts = np.column_stack([returns, np.diff(piece_offsets)]).astype(np.float64)
         misplacement = self.places_.misplacement(features, piece_offsets)
         faults = None if self._typed is None else np.column_stack(self._typed.fault_evidence(batch))
-        return PassageLatents(**shared, returns=counts.astype(np.float64), misplacement=misplacement, faults=faults)
+        return PassageLatents(**vars(chain), returns=counts, misplacement=misplacement, faults=faults)
 
     def _types(self, features: Floats, offsets: Ints, chains: list[Any]) -> Floats:
         """P(z_m | x_m) of each stretch on its own, ∝ P(z_m) P(x_m | z_m), (M, K)."""

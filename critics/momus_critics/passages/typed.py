@@ -109,9 +109,7 @@ class TypedSections(Estimator):
     penalty: float = 3.0
     seed: int = 0
 
-    def new_terms(self) -> WordPairs:
-        """The unfitted vectors of words."""
-        return WordPairs()
+    new_terms = WordPairs
 
     def fit(self, corpus: Corpus) -> Self:
         """Learn types, chain, lengths and regressions from a corpus that `type_names` calls titled."""

@@ -78,14 +78,9 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     min_length: Annotated[int, Range(2, 100)] = 4
 
-    def new_process(self) -> CopyProcess:
-        """The unfitted process."""
-        return CopyProcess()
+    new_process = CopyProcess
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """New, and copies by where their source is."""
-        return STATES
+    state_names = STATES
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count how often copies begin and go on."""

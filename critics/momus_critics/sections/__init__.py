@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Self
 
@@ -204,13 +204,13 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
         offsets = _offsets(batch)
         if self.posterior == "titles":
             states = self._labels(_normalized(batch)[0])
-            return _latents(joint.factorised(states, offsets, None, self.shares_, self.transitions_))
+            return SectionLatents(**vars(joint.factorised(states, offsets, None, self.shares_, self.transitions_)))
         self.posterior_.device = self.device
         posterior: SectionPosterior = self.posterior_
         by_bodies = self._chain(posterior.predict(batch), offsets)
         if self.reads_ == BODIES:
-            return _latents(by_bodies)
-        return _latents(self._chain(self._with_titles(batch), offsets), by_bodies)
+            return SectionLatents(**vars(by_bodies))
+        return SectionLatents(**vars(self._chain(self._with_titles(batch), offsets)), by_bodies=by_bodies)
 
     def _with_titles(self, batch: Corpus) -> Floats:
         """P(z_m | title, body), (N, K): certain if the title names a type, else by the words of both."""
@@ -323,11 +323,6 @@ def titled_share(corpus: Corpus) -> float:
     marked = np.repeat(corpus.sectioned, corpus.section_counts)  # (sections,)
     titled = np.array([bool(normalize_title(t)) for t in corpus.section_titles], dtype=bool)
     return float(titled[marked].mean()) if marked.any() else 0.0
-
-
-def _latents(chain: ChainLatents, by_bodies: ChainLatents | None = None) -> SectionLatents:
-    """The same chain with what bodies alone say."""
-    return SectionLatents(**{f.name: getattr(chain, f.name) for f in fields(chain)}, by_bodies=by_bodies)
 
 
 def _offsets(corpus: Corpus) -> Ints:

@@ -111,9 +111,7 @@ class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionM
     shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
     seed: int = 0
 
-    def new_known(self) -> KnownWords:
-        """The unfitted prior of known words."""
-        return KnownWords()
+    new_known = KnownWords
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
