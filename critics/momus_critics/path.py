@@ -21,6 +21,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import clipped
 from momus_critics.evidence import curves, highest
 from momus_critics.fits.known import KNOWN_WORDS
+from momus_critics.passages.pieces import centred
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -121,15 +122,16 @@ class Path(ProseCritic[Paths], DeviceMixin):
         embedder: Any = self.new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(texts)
-        centred, freedom = _centred(self._embed(texts), offsets)
-        covariance = centred.T @ centred / max(freedom, 1.0)
+        points = centred(self._embed(texts), offsets)
+        freedom = np.maximum(np.diff(offsets) - 1, 0).sum()  # centring takes one degree from each document
+        covariance = points.T @ points / max(float(freedom), 1.0)
         values, vectors = np.linalg.eigh(covariance)  # ascending
         top = np.argsort(-values, kind="stable")[: self.n_dimensions]
         top = top[values[top] > 1e-9 * max(float(values.max()), 1e-300)]
         # a sign by the largest entry: the same on every machine
         signs = np.sign(vectors[np.abs(vectors[:, top]).argmax(axis=0), top])
         self.axes_ = vectors[:, top] * signs / np.sqrt(values[top])  # (embedding, d), to variance 1
-        products, variances = _neighbours(centred @ self.axes_, offsets)
+        products, variances = _neighbours(points @ self.axes_, offsets)
         ratio = products.sum(axis=0) / np.maximum(variances.sum(axis=0), 1e-12)  # (d,)
         self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
         return self
@@ -155,10 +157,10 @@ class Path(ProseCritic[Paths], DeviceMixin):
         """Place each sentence around the centre of its document."""
         prose = self.prose(batch)
         texts, offsets = _sentences(prose)
-        centred, _ = _centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
+        points = centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
         known = _known(prose, frozenset(self.embedder_.vocabulary_)) if self.embedder == "lsa" else None
-        return Paths(centred @ self.axes_, offsets, tuple(texts), taken_up, known)
+        return Paths(points @ self.axes_, offsets, tuple(texts), taken_up, known)
 
     def log_prior(self, latents: Paths) -> LogPrior:
         """Sum of log P_c over sentences; a step for each."""
@@ -294,14 +296,6 @@ def _known(prose: Prose, vocabulary: frozenset[str]) -> Floats:
     owners, n = owners_of(prose.offsets), len(prose)
     known = np.fromiter((w in vocabulary for w in prose.words), bool, len(prose.words))[prose.ids]
     return np.column_stack([np.bincount(owners, x, n) for x in (known & prose.alphabetic, prose.alphabetic)])
-
-
-def _centred(vectors: Floats, offsets: Ints) -> tuple[Floats, float]:
-    """Vectors less the mean of their document, (N, V), and the degrees of freedom that are left."""
-    owners, lengths = owners_of(offsets), np.diff(offsets)
-    means = float_sums(vectors, offsets) / np.maximum(lengths, 1)[:, None]
-    # centring takes one degree of freedom from each document
-    return vectors - means[owners], float(np.maximum(lengths - 1, 0).sum())
 
 
 def _neighbours(points: Floats, offsets: Ints, lag: int = 1) -> tuple[Floats, Floats]:
