@@ -32,6 +32,13 @@ WHAT = {what.removeprefix("a ").replace(" ", "_"): TOLD.get(what, what) for what
 """What a document has or lacks, by the key of its rows."""
 ITEMS = tuple(CODE[kind] for kind in ("bullet", "numbered item", "nested item"))
 IN_LISTS = "{} of words stand inside lists"
+OF_LISTS = (
+    ("numbered", "list items with a number", "less|more numbered in its lists", "a list item"),
+    ("nested", "list items inside others", "flatter|deeper in its lists", "a list item"),
+    ("lead", "list items that begin in bold type", "poorer|richer in bold lead-ins", "a list item"),
+    ("apart", "list items behind a blank line", ("closer in its lists", "more spaced in its lists"), "two list items"),
+)
+"""Shares among list items: their rows, label and direction, and what a document must have."""
 NO_PROSE = tuple(CODE[kind] for kind in ("code", "table"))
 NO_PROSE_SHARE = "{} of words stand in code and tables, which no axis of words reads"
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
@@ -142,7 +149,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             "no_prose": np.column_stack([boxed, every]),
             "numbered": np.column_stack([numbered, count]),
             "nested": np.column_stack([nested, count]),
-            "leads": np.column_stack([lead, count]),
+            "lead": np.column_stack([lead, count]),
             "apart": np.column_stack([apart, behind]),
         }
 
@@ -178,25 +185,9 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
                 "poorer|richer in code and tables",
                 clause=NO_PROSE_SHARE,
             ),
-            Statistic.share(
-                *("numbered_share", "numbered", "list items with a number"),
-                *(("less numbered in its lists", "more numbered in its lists"),),
-                needs="a list item",
-            ),
-            Statistic.share(
-                *("nested_share", "nested", "list items inside others"),
-                *(("flatter in its lists", "deeper in its lists"),),
-                needs="a list item",
-            ),
-            Statistic.share(
-                *("lead_share", "leads", "list items that begin in bold type"),
-                *(("poorer in bold lead-ins", "richer in bold lead-ins"),),
-                needs="a list item",
-            ),
-            Statistic.share(
-                *("apart_share", "apart", "list items behind a blank line"),
-                *(("closer in its lists", "more spaced in its lists"),),
-                needs="two list items",
+            *(
+                Statistic.share(f"{name}_share", name, label, direction, needs=needs)
+                for name, label, direction, needs in OF_LISTS
             ),
         )
 
