@@ -242,7 +242,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
         def points(text: Pooled) -> tuple[Floats, Floats]:
             known = np.flatnonzero(text.arrays["variances"] > 0)
-            return known + 1.0, text.arrays["products"][known] / text.arrays["variances"][known]
+            return known.astype(np.float64) + 1.0, text.arrays["products"][known] / text.arrays["variances"][known]
 
         return [
             Chart(

@@ -147,7 +147,7 @@ class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
 
         def points(text: Pooled) -> tuple[Floats, Floats]:
             counts = text.arrays["surprisal"]
-            return np.arange(BINS) * WIDTH, counts / max(counts.sum(), 1)
+            return np.arange(BINS, dtype=np.float64) * WIDTH, counts / max(counts.sum(), 1)
 
         series = curves(real, generated, points, "steps")
         x, y = Axis("surprisal of a token, nats"), Axis("share of tokens")

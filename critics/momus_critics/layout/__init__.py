@@ -106,7 +106,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
     def fit_from(self, counts: Counts) -> Self:
         """Choose the smoothing constant by cross-validation over folds of documents, and smooth the transitions."""
         self.titles_ = list(KINDS)
-        visits = self.learn_counts(counts.array("transitions").astype(np.float64))
+        visits = self.learn_counts(list(counts.array("transitions").astype(np.float64)))
         self.positions_ = counts.array("positions") / PARTS / np.maximum(visits, 1)
         return self
 

@@ -198,7 +198,8 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Share of words by how far back they were said, the loops, and the longest copies."""
-        back = 2.0 ** np.arange(1, CLASSES + 1) - 1  # the largest distance of each class, exclusive of the next
+        # the largest distance of each class, exclusive of the next
+        back = 2.0 ** np.arange(1, CLASSES + 1, dtype=np.float64) - 1
 
         def points(text: Exampled) -> tuple[Floats, Floats]:
             share = np.cumsum(text.arrays["distance"]) / max(float(text.arrays["words"][0]), 1.0)
