@@ -174,6 +174,8 @@ WAVES = 6
 REACHES = (2.0, 8.0)
 """Lengths in pieces over which nearness to the start and to the end falls by e."""
 FOLDS = 5
+PENALTY = 8.0
+"""Weight of the squared coefficients of the regressions."""
 
 
 def place_targets(offsets: Ints) -> Floats:
@@ -224,14 +226,11 @@ class PlaceFeatures(Estimator):
     ----------
     bins
         Number of equal parts of a document that the discriminants tell apart.
-    penalty
-        Weight of the squared coefficients.
     seed
         Seeds the folds.
     """
 
     bins: int = 12
-    penalty: float = 8.0
     seed: int = 0
 
     def fit_transform(self, x: Vectors, offsets: Ints) -> Floats:
@@ -301,7 +300,7 @@ class PlaceFeatures(Estimator):
         from sklearn.linear_model import Ridge
 
         solver = "sparse_cg" if sparse.issparse(x) else "auto"
-        model = Ridge(self.penalty, solver=solver, tol=1e-3, max_iter=100).fit(x, targets)
+        model = Ridge(PENALTY, solver=solver, tol=1e-3, max_iter=100).fit(x, targets)
         return np.ascontiguousarray(model.coef_.T), np.asarray(model.intercept_)
 
     def check_state(self) -> None:

@@ -33,6 +33,10 @@ LEAST_DOCUMENTS = 5
 LEAST_SHARE = 0.5
 """Share of the sections with such a title from which a text counts as titled."""
 FOLDS = 3
+WORDS = 20
+"""Distance of places in words; a place begins with the next sentence, or at twice as many words."""
+PENALTY = 3.0
+"""Inverse strength C of the L2 penalty of the regression on words."""
 NEAR = (-2, -1, 1, 2)
 """Places nearby whose scores of a beginning are read too."""
 BODY_WEIGHT = 0.1
@@ -97,16 +101,10 @@ class TypedSections(Estimator):
 
     Parameters
     ----------
-    words
-        Distance of places in words; a place begins with the next sentence, or at twice as many words.
-    penalty
-        Inverse strength C of the L2 penalty of the regression on words.
     seed
         Seeds folds.
     """
 
-    words: int = 20
-    penalty: float = 3.0
     seed: int = 0
 
     new_terms = WordPairs
@@ -119,7 +117,7 @@ class TypedSections(Estimator):
         labels = np.array([number.get(normalize_title(t), k - 1) for t in corpus.section_titles], dtype=np.int64)
         bounds = offsets_of(corpus.section_counts)
         self.counts_, self.constant_, self.transitions_ = smoothed(counts_by_fold(labels, bounds, k, self.seed))
-        places, offsets, sections = places_of_text(corpus, self.words)
+        places, offsets, sections = places_of_text(corpus, WORDS)
         types, begins = labels[sections], changes(sections)  # of each place, (N,)
         # a section may be shorter than a place; the process counts those that are seen
         entered = np.bincount(types, begins, minlength=k) + 0.5  # sections that begin, by type
@@ -141,10 +139,10 @@ class TypedSections(Estimator):
         for f in range(FOLDS):
             train, train_offsets = items_of(np.flatnonzero(fold != f), offsets)
             held, held_offsets = items_of(np.flatnonzero(fold == f), offsets)
-            weights, bias = regress(x[train], train_offsets, y[train], classes, self.penalty)
+            weights, bias = regress(x[train], train_offsets, y[train], classes, PENALTY)
             scores[held] = contrasted(np.asarray(x[held] @ weights), held_offsets) + bias
             start = weights, bias
-        self.weights_, self.bias_ = regress(x, offsets, y, classes, self.penalty, start)
+        self.weights_, self.bias_ = regress(x, offsets, y, classes, PENALTY, start)
         near = _with_neighbours(scores, offsets)
         spread = near.std(axis=0)
         scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 1e-6), 0.0)  # what never varies says nothing
@@ -167,7 +165,7 @@ class TypedSections(Estimator):
 
     def fault_evidence(self, batch: Corpus) -> tuple[Floats, Floats]:
         """Evidence of faults and disorder of each document in nats, (n,) both, see `SectionProcess`; 0 if empty."""
-        places, offsets, _ = places_of_text(batch, self.words)
+        places, offsets, _ = places_of_text(batch, WORDS)
         evidence, disorder = np.zeros(len(batch)), np.zeros(len(batch))
         lengths = np.diff(offsets)
         some = np.flatnonzero(lengths)
