@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, TextCritic, directions
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.latents import Arrays
 from momus.errors import UsageError

@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, TextCritic, directions
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.shifts import Shifts

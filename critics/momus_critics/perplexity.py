@@ -8,7 +8,8 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic, WordCritic, directions, resource
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions, resource
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.critic.latents import Arrays

@@ -4,7 +4,7 @@
 rows, ``momus.critic.tools`` the tools that adapters bring, ``momus.critic.fitted`` the checks of a saved state.
 """
 
-from momus.critic.base import CountingCritic, Critic, RunningTextCritic, TextCritic, TokenCritic, WordCritic
+from momus.critic.base import CountingCritic, Critic, RunningTextCritic, TokenCritic
 from momus.critic.hooks import DeviceMixin
 from momus.critic.kinds import PairedCritic, StatisticCritic
 from momus.critic.latents import Draws, Gaussians, SimplexDraws, StateSequences, Values
@@ -37,10 +37,8 @@ __all__ = [
     "Statistic",
     "StatisticCritic",
     "StatisticsMixin",
-    "TextCritic",
     "TokenCritic",
     "Values",
-    "WordCritic",
     "directions",
     "resource",
 ]

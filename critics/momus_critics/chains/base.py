@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, TextCritic, directions
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.evidence import Evidence

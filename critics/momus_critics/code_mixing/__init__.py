@@ -11,7 +11,8 @@ import torch
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
-from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, SimplexDraws, Statistic, WordCritic, directions
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, SimplexDraws, Statistic, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
 from momus.critic.powers import Decomposition, DecompositionMixin

@@ -9,7 +9,8 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, WordCritic, directions
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized

@@ -19,10 +19,10 @@ from momus.critic import (
     Reporting,
     Rows,
     Statistic,
-    TextCritic,
     directions,
     resource,
 )
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.tools import make_adapter
 from momus.errors import FittingError, ReadingError, UsageError

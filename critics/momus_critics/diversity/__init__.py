@@ -8,7 +8,8 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, LogPrior, Note, Pooled, Reporting, Rows, Statistic, TextCritic, directions
+from momus.critic import Counted, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.splitting import usable_documents

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Rows, StateSequences, Statistic, TextCritic, Values
+from momus.critic import LogPrior, Pooled, Rows, StateSequences, Statistic, Values
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from momus.critic import Counted, LogPrior, Pooled, Rows, Statistic, TextCritic, Values
+from momus.critic import Counted, LogPrior, Pooled, Rows, Statistic, Values
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.statistic import spread
 from momus.errors import FittingError

@@ -7,7 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, TextCritic, directions
+from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation

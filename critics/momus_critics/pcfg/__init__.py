@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, WordCritic, directions
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import parametrized

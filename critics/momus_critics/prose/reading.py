@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import TextCritic
+from momus.critic.base import TextCritic
 from momus.estimator import parametrized
 from momus.numeric.ragged import Ragged, changes, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
-from momus.critic import Counted, Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, WordCritic, directions
+from momus.critic import Counted, Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
 from momus.critic.powers import Decomposition, DecompositionMixin, ItemsMixin
