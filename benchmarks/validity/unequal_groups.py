@@ -41,8 +41,8 @@ from momus.inference.pvalues import Prepared, contrasts, p_value
 from momus.inference.samples import Samples, Tables
 from momus.inference.weights import random_labels, random_signs
 from momus.numeric.types import Ints
-from momus_critics.keyness.testing import higher_criticism
 from momus_critics.mauve import gap
+from momus_critics.prose.examples import higher_criticism
 
 DRAWS, ALPHA = 199, 0.05
 BINS, WORDS, TERMS, REGIONS = 64, 100, 200, 30

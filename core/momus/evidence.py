@@ -19,6 +19,23 @@ Format = Literal["number", "share", "score"]
 Direction = tuple[str, str] | tuple[()]
 INDICES = ("nats", "log", "sd")
 """First words of the units of what no reader can count."""
+PAIR = 'give what a lower and a higher value mean, such as ("shorter", "longer")'
+
+
+def either(words: str | Direction) -> Direction:
+    """What a text is if a number is lower, and if it is higher; a pair stays as it is.
+
+    Of ``"low|high and the rest"``, the rest holds for both: it follows as many words as stand on the left.
+
+    >>> either("shorter|longer in its sentences"), either("less often|more often with a loop")
+    (('shorter in its sentences', 'longer in its sentences'), ('less often with a loop', 'more often with a loop'))
+    """
+    if not isinstance(words, str):
+        return words
+    low, bar, high = words.partition("|")
+    if not bar:
+        raise UsageError(f"direction is {words!r}", hint=PAIR)
+    return " ".join([low, *high.split(" ")[len(low.split(" ")) :]]), high
 
 
 @dataclass(frozen=True)
@@ -295,7 +312,7 @@ class Wording:
         if len(self.direction) not in (0, 2) or isinstance(self.direction, str):
             raise UsageError(
                 f"direction is {self.direction!r}",
-                hint='give what a lower and a higher value mean, such as ("shorter", "longer")',
+                hint=PAIR,
             )
         if self.clause and self.clause.count("{}") != 1:
             raise UsageError(f"clause is {self.clause!r}", hint="give one {} for the value")

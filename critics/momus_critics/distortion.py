@@ -8,36 +8,35 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import ReadingMixin
+from momus.critic.latents import Arrays
 from momus.errors import UsageError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, Series, both
+from momus.evidence import Axis, Chart, Evidence
 from momus.numeric.ragged import on_grid
+from momus.numeric.types import Floats
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.types import open_scorer
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
-from momus_critics.evidence import rounded
+from momus_critics.evidence import curves, means_by_class
 
 BINS = 20
 """Bins of log p under the language."""
 
 
 @dataclass(frozen=True)
-class ScoredTwice:
+class ScoredTwice(Arrays):
     """log p of each document under the language and under the model."""
 
     language: SequenceScores
     model: SequenceScores
 
-    def __len__(self) -> int:
-        return len(self.language)
-
 
 @parametrized
-class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ReadingMixin):
+class Distortion(TextCritic[ScoredTwice]):
     """z is the text itself, P_c the language that texts are drawn from; a model is compared with it.
 
     The real texts are samples from the language, the generated texts samples from the model. The mean of
@@ -58,10 +57,7 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ReadingMix
     reporting = Reporting(
         required=("language_scorer", "model_scorer"),
         headline="error",
-        directions={
-            "latent_nll": ("more probable in the language", "less probable in the language"),
-            "latent_ppl": ("more predictable in the language", "less predictable in the language"),
-        },
+        directions=directions("more|less probable in the language", "more|less predictable in the language"),
         limits=(
             "It cannot see errors that leave the probability of a text as it is, and needs text from a known language."
         ),
@@ -134,20 +130,20 @@ class Distortion(Critic[ScoredTwice], StatisticsMixin, EvidenceMixin, ReadingMix
                 "error",
                 "error",
                 "mean of log p_M − log p_L",
-                ("rarer under the model", "likelier under the model"),
+                "rarer|likelier under the model",
                 unit="nats per document",
             ),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Mean error by probability under the language."""
-        k = len(self.edges_) + 1
-        series = []
         middles = np.concatenate([[self.edges_[0]], (self.edges_[1:] + self.edges_[:-1]) / 2, [self.edges_[-1]]])
-        for role, summary in both(real, generated):
-            sums, counts = summary.arrays["bins"][:k], summary.arrays["bins"][k:]
-            enough = counts >= 10
-            series.append(Series(role, rounded(middles[enough]), rounded(sums[enough] / counts[enough]), role, "line"))
+
+        def points(summary: Pooled) -> tuple[Floats, Floats]:
+            used, means = means_by_class(summary.arrays["bins"], 10)
+            return middles[used], means
+
+        series = curves(real, generated, points)
         x, y = Axis("log p under the language, nats"), Axis("mean of log p_M − log p_L, nats")
         note = "Equal-count bins of the samples that the critic was fitted on; at least ten documents per bin."
         return [Chart("error-by-probability", "Error by probability", x, y, series, note=note)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from momus.text.corpus import Corpus
 from momus.text.plain import QUOTES, Reads, in_place
 from momus.text.tokens import Tokenizer
 
+S = TypeVar("S")
 DIGITS = 5
 """Significant digits of the points of a series."""
 POINTS = 101
@@ -67,6 +69,31 @@ def distributions(
         curves.append(Series(role, rounded(factor * values[pick]), rounded(cumulated[pick]), role, "steps"))
     note = f"{of.capitalize()} up to x; the largest vertical gap is the Kolmogorov–Smirnov distance."
     return Chart(name, title, x, Axis(of), curves, note=note)
+
+
+def curves(
+    real: S, generated: S, points: Callable[[S], tuple[Floats, Floats]], style: Literal["line", "steps"] = "line"
+) -> list[Series]:
+    """A curve of each text, through the points, x and y, that a function finds in its summary."""
+    sides = [(role, points(summary)) for role, summary in both(real, generated)]
+    return [Series(role, rounded(x), rounded(y), role, style) for role, (x, y) in sides]
+
+
+def means_by_class(rows: Floats, least: int) -> tuple[Bools, Floats]:
+    """Which classes have at least so many members, (K,), and the means of these.
+
+    Parameters
+    ----------
+    rows
+        Of each class the total, then of each class the number of members, (2 K,).
+
+    >>> used, means = means_by_class(np.array([6.0, 1.0, 3.0, 1.0]), 2)
+    >>> used.tolist(), means.tolist()
+    ([True, False], [2.0])
+    """
+    totals, members = np.split(rows, 2)
+    used = members >= least
+    return used, totals[used] / members[used]
 
 
 SHOWN = 120

@@ -9,17 +9,15 @@ import numpy as np
 
 from momus.critic import (
     Counted,
+    CountingCritic,
     Counts,
-    EvidenceMixin,
     LogPrior,
-    MergeableMixin,
     Pooled,
     Reporting,
     Rows,
     Statistic,
-    StatisticsMixin,
-    TokenCritic,
     Values,
+    directions,
 )
 from momus.critic.fitted import Fitted
 from momus.critic.statistic import perplexity, spread
@@ -31,7 +29,7 @@ from momus_critics.evidence import distributions
 
 
 @parametrized
-class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin):
+class Length(CountingCritic[Values]):
     """z is the number of tokens of a document; P_c(z) is the distribution of lengths in real text.
 
     The empirical distribution is extended to all lengths ≥ 1: equal-count bins, uniform within, each with half a count
@@ -41,8 +39,6 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
 
     Parameters
     ----------
-    tokens, lower
-        See `TokenCritic`.
     bins
         Number of equal-count bins; 0 takes the square root of the number of documents.
 
@@ -60,7 +56,7 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
     reporting = Reporting(
         headline="ks",
         leading=True,
-        directions={"latent_nll": ("more usual in length", "less usual in length")},
+        directions=directions("more|less usual in length"),
         limits="It cannot see what a document says, nor whether its end is one: only how long it is.",
     )
 
@@ -131,14 +127,14 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
         return (
             Statistic.ks("length", "Kolmogorov–Smirnov distance of lengths"),
             Statistic.ratio(
-                "mean_length", "tokens", "mean length", ("shorter", "longer"), effect="hedges_g", unit=self._unit
+                "mean_length", "tokens", "mean length", "shorter|longer", effect="hedges_g", unit=self._unit
             ),
             Statistic.value(
                 "typical_length",
                 "typical",
                 perplexity,
                 "typical length (geometric mean)",
-                ("shorter", "longer"),
+                "shorter|longer",
                 scale="log",
                 unit=self._unit,
             ),
@@ -147,7 +143,7 @@ class Length(MergeableMixin, TokenCritic[Values], StatisticsMixin, EvidenceMixin
                 "logarithms",
                 spread,
                 "standard deviation of log lengths",
-                ("more alike in length", "more varied in length"),
+                "more alike|more varied in length",
                 scale="log",
             ),
         )

@@ -7,20 +7,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Critic,
-    EvidenceMixin,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    StateSequences,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import DeviceMixin, ReadingMixin
+from momus.critic.hooks import DeviceMixin
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import entropy, shares
 from momus.estimator import parametrized
@@ -91,7 +81,7 @@ def effective_number(pooled: Floats) -> Floats:
 
 
 @parametrized
-class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin, ReadingMixin):
+class Mauve(TextCritic[StateSequences], DeviceMixin):
     """z is the cluster of a document's features; P_c(z) is the share of real text in that cluster.
 
     A yardstick. The clusters are learned from the real text that the critic is fitted on, not from both texts together:
@@ -123,10 +113,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
     reporting = Reporting(
         together="once",
         headline="mauve_gap",
-        directions={
-            "latent_nll": ("in larger regions of real text", "in smaller regions of real text"),
-            "latent_ppl": ("in larger regions of real text", "in smaller regions of real text"),
-        },
+        directions=directions("in larger|in smaller regions of real text", "in larger|in smaller regions of real text"),
         limits=(
             "It cannot see what its features do not encode: those of the default, word order and text after 400 words."
         ),
@@ -220,7 +207,7 @@ class Mauve(Critic[StateSequences], StatisticsMixin, EvidenceMixin, DeviceMixin,
                 "regions",
                 effective_number,
                 "effective number of kinds of text",
-                ("narrower in kinds of text", "wider in kinds of text"),
+                "narrower|wider in kinds of text",
                 scale="log",
             ),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Named, Shifts
@@ -20,8 +20,7 @@ from momus.numeric.types import Bools, Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, mark_passage, percent
 from momus_critics.fits.known import unseen_types
-from momus_critics.keyness.testing import largest_gap, share_gaps
-from momus_critics.prose.examples import LEAST, counts_of
+from momus_critics.prose.examples import LEAST, counts_of, largest_gap, share_gaps
 from momus_critics.prose.reading import TERMINALS, Prose, ProseCritic
 
 NO_NAMES = frozenset(
@@ -131,11 +130,6 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     seldom name what others name; a generator that calls everybody Elena gives itself away over documents, which the
     largest difference in the share of one name measures.
 
-    Parameters
-    ----------
-    tokens
-        See `ProseCritic`.
-
     >>> from momus import Corpus
     >>> critic = Names().fit(Corpus.from_texts(["So Ann met Bob.", "Then Ann left.", "And Cid came to Rome."]))
     >>> z = critic.project(Corpus.from_texts(["It was Ann. Ann and Dora."]))
@@ -149,10 +143,7 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
     sequence = True
     reporting = Reporting(
         together="folds",
-        directions={
-            "latent_nll": ("more usual in its names", "less usual in its names"),
-            "latent_ppl": ("more usual in its names", "less usual in its names"),
-        },
+        directions=directions("more|less usual in its names", "more|less usual in its names"),
         limits="It finds names by their capitals, as English spells them: to it, German nouns are names.",
         aggregated=False,
     )
@@ -229,19 +220,10 @@ class Names(MergeableMixin, ProseCritic[NameSets], ItemsMixin):
                 item="documents name",
             ),
             Statistic.relative(
-                "name_rate",
-                "rate",
-                "different names",
-                ("poorer in names", "richer in names"),
-                unit="per 1,000 words",
-                needs="a name",
+                "name_rate", "rate", "different names", "poorer|richer in names", unit="per 1,000 words", needs="a name"
             ),
             Statistic.share(
-                "known_share",
-                "known",
-                "names that the fitted text has",
-                ("newer in its names", "plainer in its names"),
-                needs="a name",
+                "known_share", "known", "names that the fitted text has", "newer|plainer in its names", needs="a name"
             ),
             Statistic.having("named_share", "named", "a name"),
         )

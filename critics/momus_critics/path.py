@@ -8,19 +8,20 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import Estimator, parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import Ragged, float_sums, offsets_of, owners_of, places_of
 from momus.numeric.rounding import without_rounding
 from momus.numeric.types import Bools, Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import clipped
-from momus_critics.evidence import highest, rounded
+from momus_critics.evidence import curves, highest
 from momus_critics.fits.known import KNOWN_WORDS
+from momus_critics.passages.pieces import centred
 from momus_critics.passages.tfidf import make_embedder
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -83,8 +84,8 @@ class Path(ProseCritic[Paths], DeviceMixin):
         Parameters of the adapter, for instance ``{model = "…"}``.
     n_dimensions
         d.
-    tokens, seed
-        See `ProseCritic`; seed of the decomposition.
+    seed
+        Seed of the decomposition.
     """
 
     name = "path"
@@ -96,10 +97,7 @@ class Path(ProseCritic[Paths], DeviceMixin):
     sequence = True
     min_documents = 10
     reporting = Reporting(
-        directions={
-            "latent_nll": ("more usual in its path", "less usual in its path"),
-            "latent_ppl": ("more usual in its path", "less usual in its path"),
-        },
+        directions=directions("more|less usual in its path", "more|less usual in its path"),
         limits="It sees what sentences are about, by their words: whether one follows from another, it cannot see.",
         general=True,
         aggregated=False,
@@ -124,15 +122,16 @@ class Path(ProseCritic[Paths], DeviceMixin):
         embedder: Any = self.new_embedder()
         embedder.device = self.device
         self.embedder_ = embedder.fit(texts)
-        centred, freedom = _centred(self._embed(texts), offsets)
-        covariance = centred.T @ centred / max(freedom, 1.0)
+        points = centred(self._embed(texts), offsets)
+        freedom = np.maximum(np.diff(offsets) - 1, 0).sum()  # centring takes one degree from each document
+        covariance = points.T @ points / max(float(freedom), 1.0)
         values, vectors = np.linalg.eigh(covariance)  # ascending
         top = np.argsort(-values, kind="stable")[: self.n_dimensions]
         top = top[values[top] > 1e-9 * max(float(values.max()), 1e-300)]
         # a sign by the largest entry: the same on every machine
         signs = np.sign(vectors[np.abs(vectors[:, top]).argmax(axis=0), top])
         self.axes_ = vectors[:, top] * signs / np.sqrt(values[top])  # (embedding, d), to variance 1
-        products, variances = _neighbours(centred @ self.axes_, offsets)
+        products, variances = _neighbours(points @ self.axes_, offsets)
         ratio = products.sum(axis=0) / np.maximum(variances.sum(axis=0), 1e-12)  # (d,)
         self.correlations_ = np.clip(ratio, -LARGEST, LARGEST)
         return self
@@ -158,10 +157,10 @@ class Path(ProseCritic[Paths], DeviceMixin):
         """Place each sentence around the centre of its document."""
         prose = self.prose(batch)
         texts, offsets = _sentences(prose)
-        centred, _ = _centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
+        points = centred(self._embed(texts) if texts else np.zeros((0, len(self.axes_))), offsets)
         taken_up = _taken_up(prose, prose.alphabetic & ~prose.is_any(frozenset(self.common_)))
         known = _known(prose, frozenset(self.embedder_.vocabulary_)) if self.embedder == "lsa" else None
-        return Paths(centred @ self.axes_, offsets, tuple(texts), taken_up, known)
+        return Paths(points @ self.axes_, offsets, tuple(texts), taken_up, known)
 
     def log_prior(self, latents: Paths) -> LogPrior:
         """Sum of log P_c over sentences; a step for each."""
@@ -209,28 +208,24 @@ class Path(ProseCritic[Paths], DeviceMixin):
                 "jumps",
                 "jumps",
                 "steps beside those of shuffled sentences",
-                ("steadier from sentence to sentence", "jumpier"),
+                "steadier from sentence to sentence|jumpier",
                 needs=SEVERAL,
             ),
             Statistic.relative(
-                "spread",
-                "spread",
-                "spread around the centre",
-                ("standing still more", "wandering farther"),
-                needs=SEVERAL,
+                "spread", "spread", "spread around the centre", "standing still more|wandering farther", needs=SEVERAL
             ),
             Statistic.ratio(
                 "drift",
                 "drift",
                 "distance between the halves",
-                ("closer between its halves", "drifting farther"),
+                "closer between its halves|drifting farther",
                 needs=SEVERAL,
             ),
             Statistic.share(
                 "taken_up",
                 "taken_up",
                 "words of the second half that the first has",
-                ("taking up fewer words", "taking up more words"),
+                "taking up fewer|taking up more words",
                 needs="a rare word in its second half",
             ),
             *((KNOWN_WORDS,) if self.embedder == "lsa" else ()),
@@ -244,18 +239,18 @@ class Path(ProseCritic[Paths], DeviceMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Correlation of sentences by their distance in the text."""
-        series = []
-        for role, t in both(real, generated):
-            known = np.flatnonzero(t.arrays["variances"] > 0)
-            correlations = rounded(t.arrays["products"][known] / t.arrays["variances"][known])
-            series.append(Series(role, (known + 1.0).tolist(), correlations, role))
+
+        def points(text: Pooled) -> tuple[Floats, Floats]:
+            known = np.flatnonzero(text.arrays["variances"] > 0)
+            return known.astype(np.float64) + 1.0, text.arrays["products"][known] / text.arrays["variances"][known]
+
         return [
             Chart(
                 "path-correlation",
                 "How alike sentences are, by their distance",
                 Axis("distance in sentences"),
                 Axis("correlation around the document's centre"),
-                series,
+                curves(real, generated, points),
                 note="Sentences in random order have a correlation of 0 at every distance.",
             )
         ]
@@ -301,14 +296,6 @@ def _known(prose: Prose, vocabulary: frozenset[str]) -> Floats:
     owners, n = owners_of(prose.offsets), len(prose)
     known = np.fromiter((w in vocabulary for w in prose.words), bool, len(prose.words))[prose.ids]
     return np.column_stack([np.bincount(owners, x, n) for x in (known & prose.alphabetic, prose.alphabetic)])
-
-
-def _centred(vectors: Floats, offsets: Ints) -> tuple[Floats, float]:
-    """Vectors less the mean of their document, (N, V), and the degrees of freedom that are left."""
-    owners, lengths = owners_of(offsets), np.diff(offsets)
-    means = float_sums(vectors, offsets) / np.maximum(lengths, 1)[:, None]
-    # centring takes one degree of freedom from each document
-    return vectors - means[owners], float(np.maximum(lengths - 1, 0).sum())
 
 
 def _neighbours(points: Floats, offsets: Ints, lag: int = 1) -> tuple[Floats, Floats]:

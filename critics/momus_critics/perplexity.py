@@ -8,49 +8,37 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from momus.critic import (
-    EvidenceMixin,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-    resource,
-)
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions, resource
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
+from momus.critic.latents import Arrays
 from momus.critic.statistic import kolmogorov_smirnov
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument
 from momus.numeric.ragged import owners_of
-from momus.numeric.types import Ints
+from momus.numeric.types import Floats, Ints
 from momus.parameters import OneOf, Range
 from momus.sequences import SequenceScores, TextScorer
 from momus.sequences.ngram_text import NGramText
 from momus.sequences.types import open_scorer
 from momus.text.corpus import Corpus
-from momus_critics.evidence import Mark, highest, mark_passage, rounded, words_of
+from momus_critics.evidence import Mark, curves, highest, mark_passage, words_of
 
 WIDTH, BINS = 0.5, 40
 """Width in nats and number of the bins of surprisal; the last bin holds everything beyond."""
 
 
 @dataclass(frozen=True)
-class ScoredTexts:
+class ScoredTexts(Arrays):
     """log p of the tokens of each document, and the number of units that its perplexity averages over."""
 
     scores: SequenceScores
     units: Ints
 
-    def __len__(self) -> int:
-        return len(self.scores)
-
 
 @parametrized
-class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, DeviceMixin):
+class Perplexity(WordCritic[ScoredTexts], DeviceMixin):
     """z is the text itself, P_c a language model: Latent PPL is the perplexity of the text under it.
 
     With ``scorer = "ngram"``, P_c is an interpolated Kneser–Ney model fitted on the real text. Any other scorer is an
@@ -70,7 +58,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Devic
         ``words`` divides by the number of words plus one for the end of the document, which makes models with
         different tokens comparable; ``tokens`` divides by the number of tokens that the scorer scored.
     tokens, lower
-        The tokenizer, for the n-gram model and for counting words; see `TokenCritic`.
+        The tokenizer, for the n-gram model and for counting words.
 
     >>> critic = Perplexity(order=1).fit(Corpus.from_texts(["a a b", "a b"]))
     >>> round(critic.score(Corpus.from_texts(["a b"])).latent_ppl, 2)
@@ -82,7 +70,7 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Devic
     question = "Is text as predictable as real text, word by word? z is the text, P_c a language model."
     reporting = Reporting(
         headline="latent_ppl",
-        directions={"latent_nll": ("more probable as wholes", "less probable as wholes")},
+        directions=directions("more|less probable as wholes"),
         limits=(
             "It cannot see whether a text makes sense: a loop of probable words is the most predictable text of all."
         ),
@@ -157,11 +145,12 @@ class Perplexity(TokenCritic[ScoredTexts], StatisticsMixin, EvidenceMixin, Devic
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Distributions of surprisal."""
-        edges = (np.arange(BINS) * WIDTH).tolist()
-        series = [
-            Series(role, edges, rounded(s.arrays["surprisal"] / max(s.arrays["surprisal"].sum(), 1)), role, "steps")
-            for role, s in both(real, generated)
-        ]
+
+        def points(text: Pooled) -> tuple[Floats, Floats]:
+            counts = text.arrays["surprisal"]
+            return np.arange(BINS, dtype=np.float64) * WIDTH, counts / max(counts.sum(), 1)
+
+        series = curves(real, generated, points, "steps")
         x, y = Axis("surprisal of a token, nats"), Axis("share of tokens")
         note = f"Bins of {WIDTH} nats; the last holds everything beyond {(BINS - 1) * WIDTH} nats."
         return [Chart("surprisal", "Surprisal of tokens", x, y, series, note=note)]

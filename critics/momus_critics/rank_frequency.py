@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.estimator import parametrized
@@ -36,8 +36,6 @@ class RankFrequency(CountingCritic[TokenStates]):
 
     Parameters
     ----------
-    tokens, lower
-        See `TokenCritic`.
     ranks
         Number of ranks that the distances cover; 0 takes all.
 
@@ -53,10 +51,7 @@ class RankFrequency(CountingCritic[TokenStates]):
     reporting = Reporting(
         headline="ks",
         general=True,
-        directions={
-            "latent_nll": ("more probable word by word", "less probable word by word"),
-            "latent_ppl": ("written in commoner words", "written in rarer words"),
-        },
+        directions=directions("more|less probable word by word", "written in commoner|written in rarer words"),
         limits=(
             "It cannot see which words are common and which are rare, nor their order: only how often each rank occurs."
         ),
@@ -140,11 +135,8 @@ class RankFrequency(CountingCritic[TokenStates]):
         ranks = log_spaced(len(self.vocabulary_), POINTS)
         law = np.exp(-self.exponent_ * np.log(ranks) - zipf.log_normalizer(self.exponent_))
         series.append(Series(f"law of real text, s = {self.exponent_:.3f}", ranks.tolist(), rounded(law), "fitted"))
-        x, y, note = (
-            Axis("rank", "log"),
-            Axis("relative frequency", "log"),
-            "Each text is ranked by its own frequencies.",
-        )
+        x, y = Axis("rank", "log"), Axis("relative frequency", "log")
+        note = "Each text is ranked by its own frequencies."
         return [Chart("rank-frequency", "Relative frequency by rank", x, y, series, note=note)]
 
     def explain(self, document: Corpus) -> MarkedDocument | None:

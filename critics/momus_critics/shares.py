@@ -9,8 +9,9 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import Arrays
 from momus.estimator import parametrized
 from momus.evidence import Axis, Evidence, MarkedDocument
 from momus.numeric.ragged import group_sums
@@ -59,14 +60,11 @@ DIGITS = 6
 
 
 @dataclass(frozen=True)
-class TokenCounts:
+class TokenCounts(Arrays):
     """Numbers of tokens of the kind and of all tokens per document, int64 (n,)."""
 
     hits: Ints
     tokens: Ints
-
-    def __len__(self) -> int:
-        return len(self.hits)
 
     @property
     def shares(self) -> Floats:
@@ -83,7 +81,7 @@ class TokenShare(CountingCritic[TokenCounts]):
 
     reporting = Reporting(
         headline="ks",
-        directions={"latent_nll": ("more usual in this share", "less usual in this share")},
+        directions=directions("more|less usual in this share"),
     )
     kind = "of the kind"
     one = "token of the kind"
@@ -138,12 +136,7 @@ class TokenShare(CountingCritic[TokenCounts]):
         """KS distance between the distributions of shares; difference of mean shares."""
         return (
             Statistic.ks("shares", f"Kolmogorov–Smirnov distance of shares of {self.kind}"),
-            Statistic.share(
-                "mean_share",
-                "share",
-                f"mean share of {self.kind}",
-                (f"poorer in {self.kind}", f"richer in {self.kind}"),
-            ),
+            Statistic.share("mean_share", "share", f"mean share of {self.kind}", f"poorer|richer in {self.kind}"),
         )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
@@ -186,8 +179,6 @@ class StopwordShare(TokenShare):
 
     Parameters
     ----------
-    tokens, lower
-        See `TokenCritic`.
     language
         Language of the list of stopwords (ISO 639-1 code). None: each document's own where its metadata has the field
         ``language``, and English where it has not.

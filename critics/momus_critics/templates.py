@@ -18,6 +18,7 @@ from momus.critic import (
     Rows,
     StateSequences,
     Statistic,
+    directions,
     resource,
 )
 from momus.critic.fitted import Fitted
@@ -32,8 +33,7 @@ from momus.parameters import Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus_critics.evidence import Mark, highest, mark_passage
-from momus_critics.keyness.testing import LEAST, Usage, largest_share_gap
-from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
+from momus_critics.prose.examples import FEWEST, Exampled, Usage, counts_of, first_of_each, largest_share_gap, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import Prose, ProseCritic
 
@@ -107,8 +107,6 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
     tagger, model
         An adapter that gives parts of speech, such as ``spacy``, and its model. Tagging takes about a minute for
         400,000 words, so a run of all critics leaves this one out unless a tagger is named.
-    tokens
-        See `ProseCritic`.
     """
 
     name = "templates"
@@ -118,11 +116,11 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
     )
     reporting = Reporting(
         required=("tagger",),
-        directions={
-            "latent_nll": ("more usual in sentence patterns", "less usual in sentence patterns"),
-            "latent_ppl": ("more predictable in sentence patterns", "less predictable in sentence patterns"),
-            "posterior_entropy": ("less varied in word classes", "more varied in word classes"),
-        },
+        directions=directions(
+            "more|less usual in sentence patterns",
+            "more|less predictable in sentence patterns",
+            "less|more varied in word classes",
+        ),
         limits="It cannot see words, only their classes, nor the errors of its tagger, which count as the text's.",
         stepless="no token",
     )
@@ -138,10 +136,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
         """The unfitted process."""
         return DenseNGrams(symbols=len(TAGS), order=self.order)
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """The parts of speech."""
-        return TAGS
+    state_names = TAGS
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of tags, and the openings of sentences."""
@@ -234,10 +229,10 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
                 "common_share",
                 "common",
                 f"share of the {COMMON} commonest openings",
-                ("poorer in common openings", "richer in common openings"),
+                "poorer|richer in common openings",
                 needs=f"a sentence of {OPENING} words",
             ),
-            Statistic.share("verb_share", "verbs", "share of verbs", ("poorer in verbs", "richer in verbs")),
+            Statistic.share("verb_share", "verbs", "share of verbs", "poorer|richer in verbs"),
         )
 
     def summarize(self, latents: Tagged) -> Exampled:
@@ -270,7 +265,7 @@ class Templates(MergeableMixin, ProseCritic[Tagged]):
             ("openings", "Openings of sentences", "sentences", 1),
         ):
             totals = real.arrays["sizes"][size], generated.arrays["sizes"][size]
-            codes, p, q = counts_of(real, generated, kind, float, totals, LEAST)
+            codes, p, q = counts_of(real, generated, kind, float, totals, FEWEST)
             names, keys = [spelled(int(c)) for c in codes], [f"{kind} {int(c)}" for c in codes]
             # only openings are tested, see `statistics`
             named = "openings of sentences by part of speech" if kind == "openings" else ""

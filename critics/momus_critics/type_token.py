@@ -9,8 +9,9 @@ from typing import Annotated, Self
 import numpy as np
 from scipy.special import gammaln, pdtr, xlogy
 
-from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
+from momus.critic.latents import Arrays
 from momus.estimator import parametrized
 from momus.evidence import Axis, Chart, Evidence, Role, Series, both
 from momus.numeric.ragged import number_keys
@@ -33,14 +34,11 @@ PACK = 1 << 32
 
 
 @dataclass(frozen=True)
-class Growth:
+class Growth(Arrays):
     """Numbers of n-grams t and of distinct n-grams v per document, int64 (n,)."""
 
     tokens: Ints
     types: Ints
-
-    def __len__(self) -> int:
-        return len(self.tokens)
 
 
 @parametrized
@@ -56,8 +54,6 @@ class TypeToken(CountingCritic[Growth]):
 
     Parameters
     ----------
-    tokens, lower
-        See `TokenCritic`.
     order
         Length of the n-grams whose types are counted.
 
@@ -73,7 +69,7 @@ class TypeToken(CountingCritic[Growth]):
     reporting = Reporting(
         headline="ks",
         general=True,
-        directions={"latent_nll": ("more usual in diversity", "less usual in diversity")},
+        directions=directions("more|less usual in diversity"),
         limits="It cannot see which words are used, nor how often each is: only how many are different.",
     )
 
@@ -155,7 +151,7 @@ class TypeToken(CountingCritic[Growth]):
                 "relative_types",
                 "types",
                 "type–token ratio, relative to expectation",
-                (f"less varied in {words}", f"more varied in {words}"),
+                f"less|more varied in {words}",
                 format="share",
             ),
             Statistic.value(
@@ -163,7 +159,7 @@ class TypeToken(CountingCritic[Growth]):
                 "growth",
                 poisson.betas,
                 "exponent β of types against tokens",
-                (f"slower to add new {words}", f"faster to add new {words}"),
+                f"slower|faster to add new {words}",
                 decides=False,
                 needs=UNEQUAL,
             ),

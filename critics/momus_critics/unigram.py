@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, CountingCritic, Counts, LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.base import TokenStates
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
@@ -50,11 +50,11 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
     reporting = Reporting(
         headline="tvd",
         general=True,
-        directions={
-            "latent_nll": ("more probable word by word", "less probable word by word"),
-            "latent_ppl": ("written in commoner words", "written in rarer words"),
-            "posterior_entropy": ("less varied in vocabulary", "more varied in vocabulary"),
-        },
+        directions=directions(
+            "more|less probable word by word",
+            "written in commoner|written in rarer words",
+            "less|more varied in vocabulary",
+        ),
         limits="It cannot see the order of words: a shuffled text has the same vocabulary.",
     )
     sequence = True
@@ -125,10 +125,7 @@ class Unigram(CountingCritic[TokenStates], AdvancedMixin):
                 "sup", AGGREGATED, supremum, "largest difference in the share of a word", item="words are"
             ),
             Statistic.share(
-                "common_share",
-                "common",
-                f"share of the {COMMON} commonest words",
-                ("poorer in common words", "richer in common words"),
+                "common_share", "common", f"share of the {COMMON} commonest words", "poorer|richer in common words"
             ),
         )
 

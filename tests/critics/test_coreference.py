@@ -14,9 +14,8 @@ from momus import Corpus
 from momus.errors import FittingError, ReadingError, UsageError
 from momus.text.mentions import Resolved
 from momus.verdicts.judge import judge
-from momus_critics.coreference import Coreference
+from momus_critics.coreference import Coreference, read_chains
 from momus_critics.coreference.process import ChainProcess
-from momus_critics.coreference.reader import read_chains
 from momus_critics.coreference.symbols import KINDS as KINDS_OF_SYMBOLS
 from momus_critics.coreference.symbols import Chains, relabel, symbols_of
 

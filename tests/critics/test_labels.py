@@ -13,7 +13,7 @@ from momus.conformance import check_critic, check_names
 from momus.critic.registry import critic_class, load_critic
 from momus.errors import FittingError, MomusError, UsageError
 from momus_critics.labels import label_class
-from momus_critics.labels.vocabulary import OTHER
+from momus_critics.labels.process import OTHER
 
 from .measured import measured
 

@@ -16,8 +16,7 @@ from momus import Corpus, load_critic
 from momus.critic.powers import headline_of
 from momus.errors import FittingError, StoreError, UsageError
 from momus_critics.passages import Passages
-from momus_critics.passages.pieces import corpus_pieces, spans, split_pieces
-from momus_critics.passages.places import PlaceFeatures, place_targets
+from momus_critics.passages.pieces import PlaceFeatures, corpus_pieces, place_targets, spans, split_pieces
 from momus_critics.passages.tfidf import LsaEmbedder
 
 PARTS = 4

@@ -9,8 +9,7 @@ from scipy import stats
 
 from momus import Corpus
 from momus.verdicts.judge import judge
-from momus_critics.fits.lengths import LengthProcess, SentenceLengths, moments, penalised_loss
-from momus_critics.rhythm import Rhythm
+from momus_critics.rhythm import LengthProcess, Rhythm, SentenceLengths, moments, penalised_loss
 
 from .measured import assert_checked, measured
 

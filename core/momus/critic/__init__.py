@@ -12,7 +12,7 @@ from momus.critic.portions import Counts
 from momus.critic.powers import EvidenceMixin, MergeableMixin, StatisticsMixin
 from momus.critic.rows import Counted, Pooled, Rows
 from momus.critic.scores import LogPrior
-from momus.critic.statistic import Note, Reporting, Statistic
+from momus.critic.statistic import Note, Reporting, Statistic, directions
 from momus.critic.tools import resource
 
 __all__ = [
@@ -39,5 +39,6 @@ __all__ = [
     "StatisticsMixin",
     "TokenCritic",
     "Values",
+    "directions",
     "resource",
 ]

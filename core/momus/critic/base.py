@@ -280,9 +280,18 @@ class TokenCritic(Critic[Z], ReadingMixin, ABC):
         return ANY if self.tokens == "whitespace" and self.scripts is WORDS else self.scripts
 
 
+class TextCritic(Critic[Z], ReadingMixin, StatisticsMixin, EvidenceMixin, ABC):
+    """A critic of texts, with statistics, evidence and marked documents."""
+
+
 @parametrized
-class CountingCritic(MergeableMixin, TokenCritic[Z], StatisticsMixin, EvidenceMixin, ABC):
-    """A critic of tokens that is fitted on counts, with statistics, evidence and marked documents."""
+class WordCritic(TokenCritic[Z], StatisticsMixin, EvidenceMixin, ABC):
+    """A critic of tokens, with statistics, evidence and marked documents."""
+
+
+@parametrized
+class CountingCritic(MergeableMixin, WordCritic[Z], ABC):
+    """A `WordCritic` that is fitted on counts."""
 
 
 @parametrized

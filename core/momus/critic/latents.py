@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momus.critic.rows import Counted, Rows
-from momus.numeric.ragged import Ragged, group_sums, offsets_of, ranges_of
+from momus.numeric.ragged import Ragged, changes, group_sums, offsets_of, ranges_of
 from momus.numeric.types import Ints
 
 
@@ -100,35 +100,33 @@ def aggregated(latents: StateSequences) -> Rows:
     return Counted.of_tokens(latents.states, latents.offsets, np.arange(top + 1))
 
 
+class Arrays:
+    """Arrays with one row per document: as many documents as the first field has rows."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+
 @dataclass(frozen=True)
-class Values:
+class Values(Arrays):
     """One number or vector per document: float array (n,) or (n, d)."""
 
     values: NDArray[np.floating]
 
-    def __len__(self) -> int:
-        return len(self.values)
-
 
 @dataclass(frozen=True)
-class Gaussians:
+class Gaussians(Arrays):
     """One normal posterior per document: mean (n, d) and variance (n, d)."""
 
     mean: NDArray[np.floating]
     variance: NDArray[np.floating]
 
-    def __len__(self) -> int:
-        return len(self.mean)
-
 
 @dataclass(frozen=True)
-class Draws:
+class Draws(Arrays):
     """S Monte-Carlo draws per document from its posterior: float array (n, S, d)."""
 
     draws: NDArray[np.floating]
-
-    def __len__(self) -> int:
-        return len(self.draws)
 
 
 @dataclass(frozen=True)
@@ -171,8 +169,7 @@ def shown_latents(latents: object, names: Sequence[str] = ()) -> list[str] | Non
 
 def _of_states(states: NDArray[np.integer], offsets: Ints, names: Sequence[str]) -> list[str]:
     # a run begins at the first state of a document, and where a state differs from the one before: bool (N,)
-    begins = np.ones(len(states), dtype=bool)
-    begins[1:] = states[1:] != states[:-1]
+    begins = changes(states)
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
     starts = np.flatnonzero(begins)
     lengths = np.diff(starts, append=len(states))

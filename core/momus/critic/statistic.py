@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from momus.errors import UsageError
-from momus.evidence import Direction, Format, Wording
+from momus.evidence import Direction, Format, Wording, either
 from momus.numeric.types import Floats
 
 
@@ -67,7 +67,7 @@ class Reporting:
     """
 
     headline: str = ""
-    directions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    directions: Mapping[str, Direction] = field(default_factory=dict)
     limits: str = ""
     layout: tuple[str, ...] = ()
     general: bool = False
@@ -79,6 +79,16 @@ class Reporting:
     required: tuple[str, ...] = ()
     fitting: tuple[str, ...] = ()
     together: Literal["", "once", "folds"] = ""
+
+
+def directions(latent_nll: str, latent_ppl: str = "", posterior_entropy: str = "") -> dict[str, Direction]:
+    """What generated text is if the numbers that all critics share are lower, and if they are higher.
+
+    >>> directions("more|less usual in length")
+    {'latent_nll': ('more usual in length', 'less usual in length')}
+    """
+    words = {"latent_nll": latent_nll, "latent_ppl": latent_ppl, "posterior_entropy": posterior_entropy}
+    return {name: either(of) for name, of in words.items() if of}
 
 
 @dataclass(frozen=True)
@@ -180,11 +190,17 @@ class Statistic:
 
     @classmethod
     def value(
-        cls, name: str, rows: str, function: Function, label: str, direction: Direction = (), **others: Any
+        cls, name: str, rows: str, function: Function, label: str, direction: Direction | str = (), **others: Any
     ) -> Statistic:
-        """A number of each text; its effect on the log scale is a log ratio, unless another one is given."""
+        """A number of each text; its effect on the log scale is a log ratio, unless another one is given.
+
+        Parameters
+        ----------
+        direction
+            A pair, or both in one, such as ``"shorter|longer in its sentences"``, see `momus.evidence.either`.
+        """
         others.setdefault("effect", "log_ratio" if others.get("scale") == "log" else "difference")
-        return cls(name, rows, "value", function, label=label, direction=direction, **others)
+        return cls(name, rows, "value", function, label=label, direction=either(direction), **others)
 
     @classmethod
     def distance(cls, name: str, rows: str, function: Function, label: str, **others: Any) -> Statistic:
@@ -192,7 +208,7 @@ class Statistic:
         return cls(name, rows, "distance", function, label=label, **others)
 
     @classmethod
-    def ratio(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
+    def ratio(cls, name: str, rows: str, label: str, direction: Direction | str = (), **others: Any) -> Statistic:
         """A ratio of two totals, see `mean`: rows are [numerator, denominator], or [value, 1] for a mean.
 
         Its effect is Hedges' g, unless another one is given.
@@ -205,18 +221,18 @@ class Statistic:
         return cls.value(name, rows, mean, label, direction, **{"effect": "hedges_g", **others})
 
     @classmethod
-    def share(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
+    def share(cls, name: str, rows: str, label: str, direction: Direction | str = (), **others: Any) -> Statistic:
         """A ratio of two totals that is a share, told in percent."""
         return cls.ratio(name, rows, label, direction, format="share", **others)
 
     @classmethod
     def having(cls, name: str, rows: str, what: str) -> Statistic:
         """The share of documents with something; rows are [whether a document has it, 1]."""
-        direction = f"less often with {what}", f"more often with {what}"
-        return cls.share(name, rows, f"documents with {what}", direction, clause=f"{{}} of documents have {what}")
+        direction, clause = f"less often|more often with {what}", f"{{}} of documents have {what}"
+        return cls.share(name, rows, f"documents with {what}", direction, clause=clause)
 
     @classmethod
-    def relative(cls, name: str, rows: str, label: str, direction: Direction = (), **others: Any) -> Statistic:
+    def relative(cls, name: str, rows: str, label: str, direction: Direction | str = (), **others: Any) -> Statistic:
         """A ratio of two totals that is compared on the log scale, by what factor it differs."""
         return cls.value(name, rows, mean, label, direction, scale="log", **others)
 

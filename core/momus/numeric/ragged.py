@@ -55,6 +55,27 @@ def ranges_of(starts: NDArray[np.integer], lengths: NDArray[np.integer]) -> Ints
     return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
 
 
+def items_of(owners: Ints, offsets: NDArray[np.integer]) -> tuple[Ints, Ints]:
+    """The items of some owners, and where each of these owners begins among them.
+
+    >>> items_of(np.array([2, 0]), np.array([0, 2, 2, 3]))
+    (array([2, 0, 1]), array([0, 1, 3]))
+    """
+    lengths = np.diff(offsets)[owners]
+    return ranges_of(offsets[owners], lengths), offsets_of(lengths)
+
+
+def changes(values: NDArray[np.generic]) -> Bools:
+    """Whether each value differs from the one before it; the first does.
+
+    >>> changes(np.array([5, 5, 7])).tolist()
+    [True, False, True]
+    """
+    new = np.ones(len(values), dtype=bool)
+    new[1:] = values[1:] != values[:-1]
+    return new
+
+
 def kept_offsets(keep: Bools, offsets: NDArray[np.integer]) -> Ints:
     """Offsets after the items for which ``keep`` is false are dropped: int64 (n + 1,).
 
@@ -110,8 +131,7 @@ def number_keys(keys: Ints) -> tuple[Ints, Ints, Ints]:
     else:
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
-    new = np.ones(n, dtype=bool)
-    new[1:] = ordered[1:] != ordered[:-1]  # the first of a run of equal keys
+    new = changes(ordered)  # the first of a run of equal keys
     again = np.zeros(n, dtype=bool)
     again[1:] = new[:-1] & ~new[1:]  # the second of such a run
     numbers = np.empty(n, dtype=np.int64)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Pooled, Reporting, Rows, Statistic, StatisticsMixin
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.powers import Decomposition, DecompositionMixin
 from momus.evidence import Evidence
-from momus.numeric.ragged import offsets_of, places_of, ranges_of
+from momus.numeric.ragged import items_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
@@ -21,7 +22,7 @@ from momus_critics.chains.transitions import UNLIKELY
 FOLDS = 5
 
 
-class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, DecompositionMixin):
+class ChainCritic(TextCritic[ChainLatents], DecompositionMixin):
     """P_c(z) is a first-order Markov chain over K named states, with a start and an end that emit nothing.
 
     A subclass sets ``titles_`` and calls `learn_chain` in `fit`, and implements `project`.
@@ -30,11 +31,9 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
     sequence = True
     evidence_of = "the sections, relative to how probable each is on its own"
     reporting = Reporting(
-        directions={
-            "latent_nll": ("in a more probable order", "in a less probable order"),
-            "latent_ppl": ("in a more usual order", "in a less usual order"),
-            "posterior_entropy": ("less varied in section types", "more varied in section types"),
-        },
+        directions=directions(
+            "in a more|in a less probable order", "in a more|in a less usual order", "less|more varied in section types"
+        ),
     )
 
     @property
@@ -55,15 +54,15 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
 
     def learn_chain(self, labels: Ints, offsets: Ints, seed: int) -> None:
         """Count transitions, and choose the smoothing constant by cross-validation over documents."""
-        k = self.states
-        self.counts_, self.constant_, self.transitions_ = smoothed_counts(labels, offsets, k, seed)
-        visits = self.counts_[:, :k].sum(axis=0) + 0.5
-        self.shares_ = visits / visits.sum()
-        # relative position in (0, 1) of each section, (N,), averaged per state, (K,)
-        lengths = np.diff(offsets)
-        relative = (places_of(offsets) + 0.5) / np.repeat(lengths, lengths)
-        totals = np.bincount(labels, relative, k)
-        self.positions_ = totals / np.maximum(np.bincount(labels, minlength=k), 1)
+        visits = self.learn_counts(counts_by_fold(labels, offsets, self.states, seed))
+        self.positions_ = np.bincount(labels, relative_places(offsets), self.states) / np.maximum(visits, 1)
+
+    def learn_counts(self, folds: Sequence[Floats]) -> Floats:
+        """Learn the chain from transition counts by fold, (K + 1, K + 1); return the visits to each state, (K,)."""
+        self.counts_, self.constant_, self.transitions_ = smoothed(folds)
+        visits = np.asarray(self.counts_[:, : self.states].sum(axis=0))
+        self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
+        return visits
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
@@ -114,19 +113,12 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
                 "unlikely_share",
                 "unlikely",
                 "share of unlikely transitions",
-                ("less often out of order", "more often out of order"),
+                "less|more often out of order",
                 decides=False,
             ),
-            Statistic.share(
-                "repetition_share", "repeats", "share of repetitions", ("less repetitive", "more repetitive")
-            ),
+            Statistic.share("repetition_share", "repeats", "share of repetitions", "less|more repetitive"),
             Statistic.ratio(
-                "disorder",
-                "disorder",
-                "disorder",
-                ("more orderly", "less orderly"),
-                unit="nats per step",
-                decides=False,
+                "disorder", "disorder", "disorder", "more|less orderly", unit="nats per step", decides=False
             ),
         )
 
@@ -146,17 +138,22 @@ class ChainCritic(Critic[ChainLatents], StatisticsMixin, EvidenceMixin, Decompos
     positions_: Floats
 
 
-def smoothed_counts(labels: Ints, offsets: Ints, k: int, seed: int) -> tuple[Floats, float, Floats]:
-    """Transition counts, the smoothing constant (by cross-validation over documents), and smoothed transitions."""
-    counts = chain.count(labels, offsets, k)
-    # fold[i] is the test fold of document i, (n,); training counts are all counts minus those of the fold
-    fold = np.random.default_rng(seed).permutation(len(offsets) - 1) % FOLDS
-    test = [_count_documents(labels, offsets, np.flatnonzero(fold == f), k) for f in range(FOLDS)]
-    constant, _ = chain.choose_constant([counts - fold_counts for fold_counts in test], test)
+def counts_by_fold(labels: Ints, offsets: Ints, k: int, seed: int) -> list[Floats]:
+    """Transition counts, (K + 1, K + 1), of each of `FOLDS` folds of documents."""
+    fold = np.random.default_rng(seed).permutation(len(offsets) - 1) % FOLDS  # of each document, (n,)
+    folds = (items_of(np.flatnonzero(fold == f), offsets) for f in range(FOLDS))
+    return [chain.count(labels[items], bounds, k) for items, bounds in folds]
+
+
+def smoothed(folds: Sequence[Floats]) -> tuple[Floats, float, Floats]:
+    """Transition counts, the smoothing constant (by cross-validation over folds), and smoothed transitions."""
+    counts = np.asarray(sum(folds))
+    # training counts are all counts minus those of the fold
+    constant, _ = chain.choose_constant([counts - fold for fold in folds], list(folds))
     return counts, constant, chain.smooth(counts, constant)
 
 
-def _count_documents(labels: Ints, offsets: Ints, rows: Ints, k: int) -> Floats:
-    """Transition counts of some documents, (K + 1, K + 1)."""
-    lengths = np.diff(offsets)[rows]
-    return chain.count(labels[ranges_of(offsets[rows], lengths)], offsets_of(lengths), k)
+def relative_places(offsets: Ints) -> Floats:
+    """Where each section stands in its document, in (0, 1): (N,)."""
+    lengths = np.diff(offsets)
+    return np.asarray((places_of(offsets) + 0.5) / np.repeat(lengths, lengths))

@@ -57,7 +57,7 @@ def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
         measure="contribution, nats per step",
         more={"P_c": p.ravel()[at].tolist(), "kind": kinds},
     )
-    total_r, total_g = _error_share(p, share_r, UNLIKELY), _error_share(p, share_g, UNLIKELY)
+    total_r, total_g = (float(share[p < UNLIKELY].sum()) for share in (share_r, share_g))
     return items.table(
         "transition-errors",
         "Transitions that contribute most to the difference",
@@ -65,10 +65,6 @@ def error_table(critic: ChainCritic, real: Floats, generated: Floats) -> Table:
         f"{percentage(total_g, 2)} in generated text. "
         f"Smoothing constant {critic.constant_:.3g}, {critic.states} states.",
     )
-
-
-def _error_share(p: Floats, share: Floats, threshold: float) -> float:
-    return float(share[p < threshold].sum())
 
 
 def difference_graph(critic: ChainCritic, real: Floats, generated: Floats) -> Graph:

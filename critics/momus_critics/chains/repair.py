@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from momus.numeric.ragged import offsets_of, owners_of, ranges_of
+from momus.numeric.ragged import items_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY, forward_backward
 
@@ -186,10 +186,9 @@ def _climb(emission: Floats, offsets: Ints, transitions: Floats, gain: Floats, p
     ``gain`` and ``place`` are those of the first pair, (n,).
     """
     total = gain.copy()
-    lengths = np.diff(offsets)
     rows = np.flatnonzero(gain > LEAST_GAIN)
-    sections = ranges_of(offsets[rows], lengths[rows])
-    changed, bounds, at = emission[sections], offsets_of(lengths[rows]), place[rows]
+    sections, bounds = items_of(rows, offsets)
+    changed, at = emission[sections], place[rows]
     for _ in range(ROUNDS - 1):
         if not len(rows):
             break
@@ -200,8 +199,8 @@ def _climb(emission: Floats, offsets: Ints, transitions: Floats, gain: Floats, p
         better = np.flatnonzero(best > LEAST_GAIN)
         total[rows[better]] += best[better]
         # documents that gain nothing leave, so that later rounds cost less
-        changed = changed[ranges_of(bounds[better], np.diff(bounds)[better])]
-        rows, at, bounds = rows[better], at[better], offsets_of(np.diff(bounds)[better])
+        sections, bounds = items_of(better, bounds)
+        changed, rows, at = changed[sections], rows[better], at[better]
     return total
 
 

@@ -11,18 +11,8 @@ import torch
 from scipy import sparse
 from scipy.special import digamma, gammaln
 
-from momus.critic import (
-    EvidenceMixin,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    SimplexDraws,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-)
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, SimplexDraws, Statistic, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
 from momus.critic.powers import Decomposition, DecompositionMixin
@@ -63,9 +53,7 @@ class MixtureDraws(SimplexDraws):
 
 
 @parametrized
-class CodeMixing(
-    TokenCritic[MixtureDraws], StatisticsMixin, EvidenceMixin, AdvancedMixin, DecompositionMixin, DeviceMixin
-):
+class CodeMixing(WordCritic[MixtureDraws], AdvancedMixin, DecompositionMixin, DeviceMixin):
     """z is a document's shares of K topics, P_c(z) = Dir(α), words from φ (latent Dirichlet allocation).
 
     If K is the number of languages of the real text, each topic becomes a language, and documents that mix them have a
@@ -93,8 +81,6 @@ class CodeMixing(
     min_count
         Fewest tokens of a word of the vocabulary. Frequent words and stopwords are kept, because they distinguish
         languages best.
-    tokens, lower
-        The tokenizer; see `TokenCritic`.
     seed
         Seed of the fit and the draws; a document's draws depend on its words and the seed alone.
     """
@@ -106,10 +92,7 @@ class CodeMixing(
         "Dirichlet distribution fitted on real text."
     )
     reporting = Reporting(
-        directions={
-            "latent_nll": ("more usual in mixing", "less usual in mixing"),
-            "posterior_entropy": ("less varied in language overall", "more varied in language overall"),
-        },
+        directions=directions("more|less usual in mixing", posterior_entropy="less|more varied in language overall"),
         limits="It cannot see grammar, nor where in a document it switches: only how much of it is in each language.",
     )
     evidence_kind = "estimate"
@@ -126,9 +109,7 @@ class CodeMixing(
     min_count: Annotated[int, Range(1, 10**9)] = 2
     seed: int = 0
 
-    def new_known(self) -> KnownWords:
-        """The unfitted prior of known words."""
-        return KnownWords()
+    new_known = KnownWords
 
     @property
     def _rules(self) -> VocabularyRules:
@@ -278,15 +259,8 @@ class CodeMixing(
         """Mean mixing index, the share of mixed documents, and of known words."""
         adopted = getattr(self, "known_", self) is None
         return (
-            Statistic.ratio(
-                "mixing_index",
-                "mixing",
-                "mixing index",
-                ("less mixed in language", "more mixed in language"),
-            ),
-            Statistic.share(
-                "mixed_share", "mixed", "share of mixed documents", ("less often mixed", "more often mixed")
-            ),
+            Statistic.ratio("mixing_index", "mixing", "mixing index", "less|more mixed in language"),
+            Statistic.share("mixed_share", "mixed", "share of mixed documents", "less|more often mixed"),
             *(() if adopted else (KNOWN_WORDS,)),
         )
 

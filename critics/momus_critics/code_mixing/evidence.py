@@ -8,10 +8,10 @@ import numpy as np
 
 from momus.critic import Pooled
 from momus.critic.shifts import Shifts
-from momus.evidence import Axis, Chart, Evidence, Heatmap, Series, Step, both
+from momus.evidence import Axis, Chart, Evidence, Heatmap, Step, both
 from momus.numeric.types import Floats, Ints
 from momus_critics.code_mixing.lda import Span
-from momus_critics.evidence import rounded
+from momus_critics.evidence import curves
 
 BINS, GRID = 25, 10
 """Bins of the mixing index, and cells of the simplex along a side."""
@@ -21,11 +21,12 @@ SHOWN_WORDS = 25
 
 def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
     """Build the evidence from two summaries; ``words`` are the characteristic words of each topic."""
-    centres = ((np.arange(BINS) + 0.5) / BINS).tolist()
-    curves = []
-    for role, summary in both(real, generated):
+    centres = (np.arange(BINS, dtype=np.float64) + 0.5) / BINS
+
+    def points(summary: Pooled) -> tuple[Floats, Floats]:
         counts = summary.arrays["mixing"]
-        curves.append(Series(str(role), centres, rounded(counts / max(counts.sum(), 1)), role, "steps"))
+        return centres, counts / max(counts.sum(), 1)
+
     a, b = (s.arrays["shares"] / max(s.arrays["shares"].sum(), 1e-300) for s in (real, generated))
     topics = Shifts.of_shares("topic", [f"{k}: {w}" for k, w in enumerate(words, 1)], (a, b))
     items: list[Evidence] = [
@@ -34,7 +35,7 @@ def show(words: list[str], real: Pooled, generated: Pooled) -> list[Evidence]:
             "Mixing index of documents",
             Axis("mixing index: 1 − the largest share"),
             Axis("share of documents"),
-            curves,
+            curves(real, generated, points, "steps"),
             note="0: a document in one language; 0.5: half of it in others. Mean effective draws per document: "
             f"{_effective(real)} real, {_effective(generated)} generated.",
         ),

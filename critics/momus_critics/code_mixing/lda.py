@@ -20,7 +20,7 @@ from torch import Tensor
 from momus.critic import LogPrior
 from momus.critic.powers import Decomposition
 from momus.numeric.draws import document_keys, hashed, log_gammas, uniforms
-from momus.numeric.ragged import Ragged, places_of
+from momus.numeric.ragged import Ragged, changes, places_of
 from momus.numeric.types import Floats, Ints
 
 
@@ -329,7 +329,7 @@ def decode(log_phi: Floats, codes: NDArray[np.integer], span: int) -> list[Span]
     path[-1] = score.argmax()
     for i in range(n - 1, 0, -1):
         path[i - 1] = back[i, path[i]]
-    starts = np.flatnonzero(np.concatenate([[True], path[1:] != path[:-1]]))
+    starts = np.flatnonzero(changes(path))
     stops = np.append(starts[1:], n)
     return [Span(int(path[a]), int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
 

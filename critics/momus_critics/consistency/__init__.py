@@ -9,22 +9,12 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import (
-    EvidenceMixin,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    StateSequences,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-)
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, StateSequences, Statistic, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Step, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Step
 from momus.numeric.ragged import float_sums, group_sums
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -32,7 +22,7 @@ from momus.text.corpus import Corpus
 from momus.text.counting import clipped, counted
 from momus_critics.consistency import model
 from momus_critics.consistency.model import SectionVectors, grams
-from momus_critics.evidence import rounded
+from momus_critics.evidence import curves
 
 BELONGS, STRANGER = 0, 1
 STATES = ("belongs", "stranger")
@@ -64,7 +54,7 @@ class Memberships(StateSequences):
 
 
 @parametrized
-class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
+class Consistency(WordCritic[Memberships]):
     """z says of each section whether it belongs to its document or is a stranger; P_c(z) is Bernoulli.
 
     A document has a subject, a Gaussian vector. The vector of a section that belongs is the subject and noise, with a
@@ -75,8 +65,6 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
 
     Parameters
     ----------
-    tokens, lower
-        See `momus.critic.base.TokenCritic`.
     vocabulary_size
         Number of words whose document frequency is kept, see `SectionVectors`.
     seed
@@ -97,10 +85,7 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
     )
     reporting = Reporting(
         headline="stranger_share",
-        directions={
-            "latent_nll": ("more consistent", "less consistent"),
-            "latent_ppl": ("more consistent", "less consistent"),
-        },
+        directions=directions("more|less consistent", "more|less consistent"),
         limits=(
             "It cannot see contradictions: sections that name the same things belong together, whatever they say "
             "of them."
@@ -113,10 +98,7 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
     vocabulary_size: Annotated[int, Range(1, 10**8)] = 200_000
     seed: int = 0
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """``belongs`` and ``stranger``."""
-        return STATES
+    state_names = STATES
 
     def new_vectors(self) -> SectionVectors:
         """The unfitted vectors of sections."""
@@ -235,17 +217,10 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
         """The share of strangers, and the mean fit of a section to the others."""
         return (
             Statistic.share(
-                "stranger_share",
-                "strangers",
-                "share of sections that do not belong",
-                ("more consistent", "less consistent"),
+                "stranger_share", "strangers", "share of sections that do not belong", "more|less consistent"
             ),
             Statistic.ratio(
-                "fit",
-                "fit",
-                "fit of sections to their document",
-                ("looser in subject", "closer in subject"),
-                unit="nats per section",
+                "fit", "fit", "fit of sections to their document", "looser|closer in subject", unit="nats per section"
             ),
         )
 
@@ -256,12 +231,12 @@ class Consistency(TokenCritic[Memberships], StatisticsMixin, EvidenceMixin):
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """How well sections fit: cumulative distributions."""
-        series = []
-        for role, pooled in both(real, generated):
-            counts = pooled.arrays["fit"]
-            share = np.cumsum(counts) / max(counts.sum(), 1.0)
-            # bin i ends at EDGES[i]; the last one is open
-            series.append(Series(str(role), rounded(EDGES), rounded(share), role, "steps"))
+
+        def points(text: Pooled) -> tuple[Floats, Floats]:
+            counts = text.arrays["fit"]
+            return EDGES, np.cumsum(counts) / max(counts.sum(), 1.0)  # bin i ends at EDGES[i]; the last one is open
+
+        series = curves(real, generated, points, "steps")
         x, y = Axis("fit of a section to its document, nats"), Axis("sections")
         note = "Log Bayes factor of “belongs” against “stranger”; below 0 the words speak for a stranger."
         return [Chart("fit", "Share of sections up to a fit", x, y, series, note=note)]

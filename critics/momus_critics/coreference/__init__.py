@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from momus.critic import (
+    Counted,
     Counts,
-    Critic,
-    EvidenceMixin,
     LogPrior,
     MergeableMixin,
     Pooled,
     Reporting,
     Rows,
     Statistic,
-    StatisticsMixin,
+    directions,
     resource,
 )
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import ReadingMixin
 from momus.critic.tools import make_adapter
-from momus.errors import FittingError, UsageError
-from momus.estimator import construct, parametrized
+from momus.errors import FittingError, ReadingError, UsageError
+from momus.estimator import Estimator, construct, parametrized
 from momus.evidence import Evidence, MarkedDocument
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Ints
@@ -32,19 +34,101 @@ from momus.parameters import OneOf, Range
 from momus.progress import stage
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts
-from momus.text.mentions import Resolver, resolve_kept
+from momus.text.mentions import Resolved, Resolver, resolve_kept
 from momus.text.plain import in_place
-from momus_critics.coreference.evidence import WindowEvidence
-from momus_critics.coreference.process import UNLIKELY, ChainProcess
-from momus_critics.coreference.reader import GivenChains
+from momus_critics.coreference.process import UNLIKELY, ChainProcess, WindowEvidence
 from momus_critics.coreference.symbols import KINDS, NAMES_END, Chains, MentionChains, chains_of
+
+
+@parametrized
+class GivenChains(Estimator):
+    """A resolver that reads chains from a file.
+
+    Parameters
+    ----------
+    model
+        The file, with one object per line: ``{"id": …, "mentions": [[start, end, entity], …], "sentences": [start,
+        …]}`` and optionally ``"persons": [entity, …]``. Offsets are in characters of the document's text (sections
+        joined by a blank line).
+    """
+
+    model: str = ""
+
+    @property
+    def version(self) -> str:
+        """Empty: chains from a file are not cached."""
+        return ""
+
+    def resolve(self, batch: Corpus) -> list[Resolved]:
+        """Look up the chains of each document.
+
+        Raises
+        ------
+        UsageError
+            No file is named, it lacks a document, or a mention ends beyond a document's text.
+        ReadingError
+            The file cannot be read, or a line is no record of mentions.
+        """
+        if not self.model:
+            raise UsageError("resolver 'given' needs a file of chains", hint="give its path as parameter `model`")
+        # part of the key of the cache: a file that was written again is read again
+        written = os.stat(self.model).st_mtime_ns if os.path.exists(self.model) else 0
+        of_documents = resource(_chains_written, self.model, written)
+        chains = []
+        for document in batch:
+            if document.id not in of_documents:
+                raise UsageError(f"{self.model}: no chains for document {document.id!r}")
+            resolved = of_documents[document.id]
+            # offsets of another version of the text would mark arbitrary characters
+            if len(resolved.ends) and int(resolved.ends.max()) > len(document.text):
+                raise UsageError(f"{self.model}: a mention of document {document.id!r} ends beyond its text")
+            chains.append(resolved)
+        return chains
+
+
+def read_chains(path: str | Path) -> dict[str, Resolved]:
+    """Read a file of chains: the mentions of each document, by id.
+
+    Raises
+    ------
+    ReadingError
+        The file cannot be read, or a line is no record of mentions.
+    """
+    chains = {}
+    try:
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    try:
+                        record = json.loads(line)
+                        chains[str(record["id"])] = _resolved(record)
+                    except (ValueError, KeyError, TypeError) as error:
+                        raise ReadingError(f"{path}, line {number}: no record of mentions ({error})") from error
+    except OSError as error:
+        raise ReadingError(f"{path}: {error.strerror}") from error
+    return chains
+
+
+def _chains_written(path: str, written: int) -> dict[str, Resolved]:
+    """The chains of a file as it was at a time, which tells a file that was written again."""
+    return read_chains(path)
+
+
+def _resolved(record: dict[str, Any]) -> Resolved:
+    mentions = [(int(a), int(b), int(e)) for a, b, e in record["mentions"]]
+    if any(not 0 <= a < b for a, b, _ in mentions):
+        raise ValueError("a mention ends before it starts")
+    persons = record.get("persons")
+    sentences = sorted(int(s) for s in record["sentences"])
+    return Resolved.of(mentions, sentences, None if persons is None else [int(p) for p in persons])
+
 
 ENGLISH = ("spacy",)
 """Resolvers of English."""
 
 
 @parametrized
-class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, EvidenceMixin, ReadingMixin):
+class Coreference(MergeableMixin, TextCritic[MentionChains]):
     """z is the sequence of mentions of persons in a document, P_c(z) an n-gram process over it.
 
     The symbol of a pronoun is the pronoun; that of any other mention is the majority gender of the pronouns in its
@@ -74,11 +158,9 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
     )
     reporting = Reporting(
         headline="unlikely_share",
-        directions={
-            "latent_nll": ("more probable in references", "less probable in references"),
-            "latent_ppl": ("more usual in references", "less usual in references"),
-            "posterior_entropy": ("less varied in references", "more varied in references"),
-        },
+        directions=directions(
+            "more|less probable in references", "more|less usual in references", "less|more varied in references"
+        ),
         limits="It cannot see what is said of a person, nor the errors of its resolver, which count as the text's.",
         stepless="no person is mentioned",
     )
@@ -173,42 +255,40 @@ class Coreference(MergeableMixin, Critic[MentionChains], StatisticsMixin, Eviden
                 "unlikely_share",
                 "unlikely",
                 "share of unlikely mentions and sentence starts",
-                ("poorer in unlikely references", "richer in unlikely references"),
+                "poorer|richer in unlikely references",
             ),
             Statistic.share(
                 "pronoun_share",
                 "pronouns",
                 "share of pronouns among mentions",
-                ("poorer in pronouns", "richer in pronouns"),
+                "poorer|richer in pronouns",
                 needs="a person",
             ),
             Statistic.share(
                 "unintroduced_share",
                 "introductions",
                 "share of persons first mentioned by a pronoun",
-                ("better at introducing persons", "worse at introducing persons"),
+                "better|worse at introducing persons",
                 needs="a person",
             ),
-            Statistic.ratio(
-                "mentions_per_sentence", "density", "mentions per sentence", ("poorer in persons", "richer in persons")
-            ),
+            Statistic.ratio("mentions_per_sentence", "density", "mentions per sentence", "poorer|richer in persons"),
             Statistic.share(
                 "other_gender_share",
                 "genders",
                 "pronouns of the other gender beside one of he or she in a document",
-                ("more of one gender", "more mixed in gender"),
+                "more of one|more mixed in gender",
                 needs="two of he or she",
             ),
         )
 
     def summarize(self, latents: MentionChains) -> Pooled:
         """Counts of windows, and of the kinds of symbols that introduce persons."""
-        keys, counts = np.unique(latents.windows, return_counts=True)
-        table: dict[str | float, float] = {
-            float(k): float(c) for k, c in zip(keys.tolist(), counts.tolist(), strict=True)
-        }
         introduced = np.bincount(latents.states[latents.first], minlength=len(KINDS)).astype(np.float64)
-        return Pooled(int((latents.lengths > 0).sum()), {"first": introduced}, {"windows": table})
+        return Pooled(
+            int((latents.lengths > 0).sum()),
+            {"first": introduced},
+            {"windows": Counted.of_values(latents.windows.astype(np.float64)).total()},
+        )
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Unlikely windows with the likeliest alternative, windows by contribution and by ratio, and first mentions."""

@@ -9,13 +9,13 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Step
-from momus.numeric.ragged import float_sums, offsets_of, owners_of
+from momus.numeric.ragged import changes, float_sums, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
@@ -32,8 +32,7 @@ from momus_critics.discourse.classes import (
     sentence_classes,
 )
 from momus_critics.evidence import highest
-from momus_critics.keyness.testing import LEAST, Usage, largest_gap
-from momus_critics.prose.examples import Exampled, counts_of, first_of_each, ranks
+from momus_critics.prose.examples import FEWEST, Exampled, Usage, counts_of, first_of_each, largest_gap, ranks
 from momus_critics.prose.ngrams import DenseNGrams
 from momus_critics.prose.reading import ProseCritic
 
@@ -55,8 +54,6 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     ----------
     order
         n.
-    tokens
-        See `ProseCritic`.
 
     >>> from momus import Corpus
     >>> critic = Discourse().fit(Corpus.from_texts(["It rains. But why? So it is.", "He left. Then she left.", "No."]))
@@ -72,11 +69,9 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     )
     reporting = Reporting(
         headline="transitions",
-        directions={
-            "latent_nll": ("more usual in discourse", "less usual in discourse"),
-            "latent_ppl": ("more predictable in discourse", "less predictable in discourse"),
-            "posterior_entropy": ("less varied in discourse", "more varied in discourse"),
-        },
+        directions=directions(
+            "more|less usual in discourse", "more|less predictable in discourse", "less|more varied in discourse"
+        ),
         layout=("breaks", "spacing"),
         limits="It knows English connectives at the start of sentences only, and not whether they are right.",
     )
@@ -89,10 +84,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         """The unfitted process."""
         return DenseNGrams(symbols=len(STATES), order=self.order)
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """The classes."""
-        return STATES
+    state_names = STATES
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count n-grams of classes."""
@@ -113,9 +105,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
         prose = self.prose(batch)
         classes, first = sentence_classes(prose)
         owners = owners_of(prose.offsets)[first]
-        paragraphs = prose.paragraphs[first]
-        begins = np.ones(len(first), dtype=bool)
-        begins[1:] = (paragraphs[1:] != paragraphs[:-1]) | (owners[1:] != owners[:-1])  # (S,)
+        begins = changes(prose.paragraphs[first]) | changes(owners)  # (S,)
         # a state for each sentence, and one more before those that begin a paragraph
         repeats = 1 + begins.astype(np.int64)
         at = np.cumsum(repeats) - 1  # place of each sentence among the states
@@ -166,7 +156,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
                 item="sentences open with",
             ),
             *(
-                Statistic.share(name, rows, label, (f"poorer in {noun}", f"richer in {noun}"), needs=needs)
+                Statistic.share(name, rows, label, f"poorer|richer in {noun}", needs=needs)
                 for name, rows, label, noun, needs in shares
             ),
         )
@@ -180,7 +170,7 @@ class Discourse(MergeableMixin, ProseCritic[SentenceClasses]):
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Over-used and under-used openings of sentences, and classes."""
         totals = _sentences(real), _sentences(generated)
-        names, p, q = counts_of(real, generated, "openings", str, totals, LEAST)
+        names, p, q = counts_of(real, generated, "openings", str, totals, FEWEST)
         usage = Usage("openings", "Openings of sentences", "opening", "sentences", names, names, p, q)
         told = [i for i in range(len(STATES)) if i != PARAGRAPH]
         shares = (t.arrays["classes"][told] / total for t, total in zip((real, generated), totals, strict=True))

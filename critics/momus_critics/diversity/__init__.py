@@ -8,7 +8,8 @@ from typing import Annotated, Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Critic, EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, Statistic, StatisticsMixin
+from momus.critic import Counted, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.splitting import usable_documents
@@ -46,7 +47,7 @@ SHOWN, LINES = 10, 3
 
 
 @parametrized
-class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMixin):
+class Diversity(TextCritic[AnswerSpread], AdvancedMixin):
     """z is the similarity of the answers to one prompt, on the logit scale; P_c(z) is normal, fitted on real text.
 
     Rows are prompts. Answers are vectors of their words, weighted by inverse document frequency in real text, where a
@@ -76,7 +77,7 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
     )
     reporting = Reporting(
         headline="similarity",
-        directions={"latent_nll": ("more usual in variety", "less usual in variety")},
+        directions=directions("more|less usual in variety"),
         limits="It compares words: the same story in other words is another answer.",
     )
     unit = "prompt"
@@ -216,14 +217,14 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
                 "similarity",
                 "similarity",
                 "similarity of answers to a prompt",
-                ("more varied between answers", "more alike between answers"),
+                "more varied|more alike between answers",
                 effect="difference",
             ),
             Statistic.ratio(
                 "distinct",
                 "distinct",
                 f"effective number of distinct answers{of}",
-                ("poorer in distinct answers", "richer in distinct answers"),
+                "poorer|richer in distinct answers",
                 needs="as many answers to its prompt",
             ),
             Statistic.value(
@@ -231,30 +232,24 @@ class Diversity(Critic[AnswerSpread], StatisticsMixin, EvidenceMixin, AdvancedMi
                 "prompts",
                 between_similarity,
                 "similarity of answers to different prompts",
-                ("more varied between prompts", "more alike between prompts"),
+                "more varied|more alike between prompts",
             ),
             Statistic.value(
                 "relative_variance",
                 "prompts",
                 relative_variance,
                 "variance within prompts, relative to different prompts",
-                ("poorer in variance within prompts", "richer in variance within prompts"),
+                "poorer|richer in variance within prompts",
                 decides=False,
             ),
             Statistic.share(
-                "same_share",
-                "same",
-                "prompts with answers that are the same",
-                ("poorer in equal answers", "richer in equal answers"),
+                "same_share", "same", "prompts with answers that are the same", "poorer|richer in equal answers"
             ),
         )
 
     def summarize(self, latents: AnswerSpread) -> Exampled:
         """Distribution of similarities, and the prompts whose answers are most alike."""
-        values, counts = np.unique(np.round(latents.similarity, 3), return_counts=True)
-        table: dict[str | float, float] = {
-            float(v): float(n) for v, n in zip(values.tolist(), counts.tolist(), strict=True)
-        }
+        table = Counted.of_values(np.round(latents.similarity, 3)).total()
         examples = []
         for i, groups in enumerate(latents.groups):
             shown = " | ".join(f"{len(g)} × {latents.texts[i][g[0]]} …" for g in groups[:LINES])

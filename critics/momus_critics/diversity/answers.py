@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from momus.critic import Counted
+from momus.critic.latents import Arrays
 from momus.critic.splitting import usable_documents
 from momus.numeric.ragged import offsets_of, owners_of
 from momus.numeric.rounding import without_rounding
@@ -93,7 +94,7 @@ def vectors(prose: Prose, sections: Ints, number: dict[str, int], idf: Floats) -
 
 
 @dataclass(frozen=True)
-class AnswerSpread:
+class AnswerSpread(Arrays):
     """Answers to n prompts.
 
     Attributes
@@ -124,9 +125,6 @@ class AnswerSpread:
     counts: Ints
     texts: list[list[str]]
     prompts: list[str]
-
-    def __len__(self) -> int:
-        return len(self.similarity)
 
 
 def effective_number(similarities: Floats) -> float:

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counted, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Named, Shifts
@@ -62,8 +62,8 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
     ----------
     n_states
         Most classes of first and of last sentences.
-    tokens, seed
-        See `ProseCritic`; seed of the starts of the mixtures.
+    seed
+        Seed of the starts of the mixtures.
 
     >>> from momus import Corpus
     >>> texts = ["Who came? I did.", "Who left? He left.", "It rained. We slept."] * 4
@@ -80,11 +80,9 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
     )
     evidence_of = "the first and the last sentence, relative to how probable each class is on its own"
     reporting = Reporting(
-        directions={
-            "latent_nll": ("more usual at its edges", "less usual at its edges"),
-            "latent_ppl": ("more usual at its edges", "less usual at its edges"),
-            "posterior_entropy": ("less varied at its edges", "more varied at its edges"),
-        },
+        directions=directions(
+            "more|less usual at its edges", "more|less usual at its edges", "less|more varied at its edges"
+        ),
         limits="It reads function words and marks of the first and last sentence: whether an ending fits stays unseen.",
         layout=("breaks",),
     )
@@ -179,7 +177,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
                     f"{_row(where, feature)}_share",
                     _row(where, feature),
                     f"documents that {where[:-1]} with {what}",
-                    (f"less often {where[:-1]}ing with {feature}", f"more often {where[:-1]}ing with {feature}"),
+                    f"less|more often {where[:-1]}ing with {feature}",
                     clause=f"{{}} of documents {where[:-1]} with {what}",
                 )
                 for where in TOLD
@@ -189,7 +187,7 @@ class Edges(ProseCritic[ChainLatents], ChainCritic, ItemsMixin):
                 "last_paragraph_words",
                 "last_paragraph",
                 "mean length of the last of several paragraphs",
-                ("shorter in its last paragraph", "longer in its last paragraph"),
+                "shorter|longer in its last paragraph",
                 unit="words",
                 needs="several paragraphs",
             ),

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic
+from momus.critic import LogPrior, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.evidence import Evidence, Faulty, MarkedDocument, Step, Table
 from momus.numeric.ragged import owners_of
@@ -16,8 +16,8 @@ from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.languages import ANY, Scripts, only_language
 from momus_critics.evidence import percent
-from momus_critics.faults.languages import FUNCTION_WORDS, scripts_of
 from momus_critics.faults.sheet import KINDS, Sheet, Usual, read_sheet
+from momus_critics.faults.signs import FUNCTION_WORDS, scripts_of
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import ProseCritic
@@ -35,11 +35,6 @@ class Faults(ProseCritic[Sheet]):
     observed: each document is read by itself. A field ``finish_reason`` that is kept decides whether it breaks off.
     Rates are (k + ½) / (n + 1), where k of n real documents have a fault.
 
-    Parameters
-    ----------
-    tokens
-        See `ProseCritic`.
-
     >>> from momus import Corpus
     >>> critic = Faults().fit(Corpus.from_texts(["It rained. She left.", "He came, and they ate."]))
     >>> z = critic.project(Corpus.from_texts(["It rained. She left.", "Then she left the", "No! " * 20]))
@@ -53,19 +48,14 @@ class Faults(ProseCritic[Sheet]):
     scripts: ClassVar[Scripts] = ANY
     reporting = Reporting(
         headline="faulty_share",
-        directions={"latent_nll": ("less broken", "more broken")},
+        directions=directions("less|more broken"),
         limits="It cannot see what is false, nor whether an answer fits its question: only what is broken by its form.",
         aggregated=False,
     )
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """The kinds of faults."""
-        return [kind.name for kind in KINDS]
+    state_names = tuple(kind.name for kind in KINDS)
 
-    def new_words(self) -> WordModel:
-        """The unfitted model of words."""
-        return WordModel()
+    new_words = WordModel
 
     def fit(self, real: Corpus) -> Self:
         """Learn the words, language and scripts of real text, and its rates of faults."""
@@ -120,7 +110,7 @@ class Faults(ProseCritic[Sheet]):
                     f"{_row(kind.name)}_share",
                     _row(kind.name),
                     kind.label,
-                    (f"less often {_state(kind.name)}", f"more often {_state(kind.name)}"),
+                    f"less|more often {_state(kind.name)}",
                     clause=f"{{}} of documents {kind.clause}",
                 )
                 for kind in KINDS

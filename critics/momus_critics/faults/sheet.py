@@ -15,9 +15,8 @@ from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks
 from momus.text.corpus import Corpus
 from momus_critics.faults.endings import broken_off, may_break_off
-from momus_critics.faults.languages import foreign_scripts, foreign_sentences
 from momus_critics.faults.loops import find_loops
-from momus_critics.faults.signs import CONTROL, control_tokens, noise, refusal
+from momus_critics.faults.signs import CONTROL, control_tokens, foreign_scripts, foreign_sentences, noise, refusal
 from momus_critics.faults.words import WordModel
 from momus_critics.prose.reading import Prose
 

@@ -33,7 +33,7 @@ KNOWN_WORDS = Statistic.share(
     "known_words",
     "known",
     "content words that the fitted text has",
-    ("poorer in known words", "richer in known words"),
+    "poorer|richer in known words",
     clause="{} of content words are known",
 )
 """The share of known words, of rows ``known``: known words and words."""

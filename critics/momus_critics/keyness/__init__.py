@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from momus.arguments import arg
-from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic
+from momus.critic import Counted, LogPrior, Note, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.critic.powers import ItemsMixin
@@ -25,8 +25,7 @@ from momus.text.counting import counted
 from momus_critics.keyness import evidence
 from momus_critics.keyness.latents import TermLatents, TermProcess, term_latents
 from momus_critics.keyness.terms import frequent_terms, key_of
-from momus_critics.keyness.testing import higher_criticism, largest_gap, mean_gap
-from momus_critics.prose.examples import Exampled
+from momus_critics.prose.examples import Exampled, higher_criticism, largest_gap, mean_gap
 from momus_critics.prose.reading import Prose, ProseCritic
 
 PHRASE = 3
@@ -49,8 +48,6 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         Largest number of terms of P_c, and of a comparison.
     min_count
         Smallest number of documents that a term must have.
-    tokens
-        See `ProseCritic`.
 
     >>> from momus import Corpus
     >>> critic = Keyness(min_count=2).fit(Corpus.from_texts(["as it were", "as it is", "were it so"]))
@@ -68,7 +65,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
         oddity_unit="standard deviations beyond the expected Latent NLL",
         headline="higher_criticism",
         general=True,
-        directions={"latent_nll": ("poorer in rarer terms", "richer in rarer terms")},
+        directions=directions("poorer|richer in rarer terms"),
         limits="It cannot see meaning: synonyms are different terms, and names of characters count as words.",
     )
     min_documents = 3
@@ -76,9 +73,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
     vocabulary_size: Annotated[int, Range(10, 1_000_000)] = 4000
     min_count: Annotated[int, Range(2, 1_000_000)] = 4
 
-    def new_process(self) -> TermProcess:
-        """Make the unfitted process."""
-        return TermProcess()
+    new_process = TermProcess
 
     def fit(self, real: Corpus) -> Self:
         """Choose the terms of P_c, and estimate their probabilities."""
@@ -191,10 +186,7 @@ class Keyness(ProseCritic[TermLatents], ItemsMixin, AdvancedMixin):
                 item="documents say",
             ),
             Statistic.relative(
-                "phrases",
-                "phrases",
-                "recurring phrases per 1,000 words",
-                ("poorer in recurring phrases", "richer in recurring phrases"),
+                "phrases", "phrases", "recurring phrases per 1,000 words", "poorer|richer in recurring phrases"
             ),
         )
 

@@ -18,8 +18,15 @@ from momus.text.corpus import Corpus
 from momus.text.counting import percentage
 from momus_critics.evidence import Mark, mark_passage, percent, words_of
 from momus_critics.keyness.latents import TermLatents
-from momus_critics.keyness.testing import log_odds, proportions_z, share_gaps, two_sided
-from momus_critics.prose.examples import Exampled, counts_of, first_of_each
+from momus_critics.prose.examples import (
+    Exampled,
+    counts_of,
+    first_of_each,
+    log_odds,
+    proportions_z,
+    share_gaps,
+    two_sided,
+)
 from momus_critics.prose.reading import BREAK
 
 if TYPE_CHECKING:
@@ -48,10 +55,10 @@ class Key:
     real, generated
         Shares of the whole documents that have the term.
     size
-        |h| of the shares of windows (`momus_critics.keyness.testing.share_gaps`), by which the term is tested.
+        |h| of the shares of windows (`momus_critics.prose.examples.share_gaps`), by which the term is tested.
     log_odds, z, q
         Of windows: log-odds ratio of generated against real text and its z
-        (`momus_critics.keyness.testing.log_odds`), and the p of equal shares, adjusted by Benjamini & Hochberg (1995).
+        (`momus_critics.prose.examples.log_odds`), and the p of equal shares, adjusted by Benjamini & Hochberg (1995).
     """
 
     term: str

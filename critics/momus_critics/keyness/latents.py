@@ -24,7 +24,7 @@ from scipy import sparse
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator
-from momus.numeric.ragged import offsets_of, owners_of
+from momus.numeric.ragged import changes, offsets_of, owners_of
 from momus.numeric.types import Bools, Floats, Ints
 from momus_critics.keyness.terms import LONGEST, Keys, occurrences
 from momus_critics.prose.examples import ranks
@@ -177,8 +177,7 @@ def term_latents(prose: Prose, keys: Keys, order: Ints, columns: Sequence[str], 
     code = row * len(columns) + term
     sort = np.argsort(code, kind="stable")
     row, place, term, code = row[sort], place[sort], term[sort], code[sort]
-    new = np.ones(len(code), dtype=bool)
-    new[1:] = code[1:] != code[:-1]
+    new = changes(code)
     first = np.flatnonzero(new)
     covered = _covered(place - prose.offsets[:-1][row], new, prose.lengths[row], window)
     share = np.add.reduceat(covered, first) if len(first) else covered

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.numeric.ragged import owners_of
+from momus.numeric.ragged import changes, owners_of
 from momus.numeric.types import Bools, Ints
 from momus.text.digests import is_among
 from momus_critics.prose.examples import FACTOR
@@ -153,10 +153,8 @@ def document_frequencies(keys: Keys, documents: Ints) -> tuple[Keys, Ints]:
     """
     order = np.argsort(keys, kind="stable")
     k, d = keys[order], documents[order]
-    new_key = np.ones(len(k), dtype=bool)
-    new_key[1:] = k[1:] != k[:-1]
-    new = new_key.copy()
+    new_key = changes(k)
     # stable sort: within equal keys, documents ascend, so that each document begins where it changes
-    new[1:] |= d[1:] != d[:-1]
+    new = new_key | changes(d)
     number = np.cumsum(new_key) - 1
     return k[new_key], np.bincount(number[new], minlength=int(new_key.sum()))

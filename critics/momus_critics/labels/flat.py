@@ -6,28 +6,28 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from momus.critic import (
-    Critic,
-    EvidenceMixin,
-    LogPrior,
-    Pooled,
-    Rows,
-    StateSequences,
-    Statistic,
-    StatisticsMixin,
-    Values,
-)
+from momus.critic import LogPrior, Pooled, Rows, StateSequences, Statistic, Values
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.estimator import parametrized
-from momus.evidence import Evidence, MarkedDocument, Step
+from momus.evidence import Evidence, MarkedDocument, Step, Table
 from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
 from momus.text.counting import percentage
-from momus_critics.labels.process import LearnsLabels, reporting_of
+from momus_critics.labels.process import (
+    OTHER,
+    TOLD,
+    LearnsLabels,
+    check_labels,
+    keys,
+    learned,
+    matrix,
+    reporting_of,
+    titles,
+)
 from momus_critics.labels.values import Weights
-from momus_critics.labels.vocabulary import OTHER, TOLD, check_labels, keys, learned, matrix, titles
 
 UNLIKELY = 0.05
 """A label with a smaller probability is marked."""
@@ -35,7 +35,7 @@ YES = "yes"
 
 
 @parametrized
-class Categories(LearnsLabels[Weights], Critic[StateSequences], StatisticsMixin, EvidenceMixin):
+class Categories(LearnsLabels[Weights], TextCritic[StateSequences]):
     """z is the label of a document; P_c(z) is categorical, with half a count added to each label.
 
     Soft labels count as expected labels.
@@ -99,9 +99,7 @@ class Categories(LearnsLabels[Weights], Critic[StateSequences], StatisticsMixin,
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Shares of labels."""
-        rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
-        items = Shifts.of_shares("label", titles(self.labels_), rates, "% of documents")
-        return [items.table("labels", "Labels of documents")]
+        return [_table(self.labels_, real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the label, marked where it is rare."""
@@ -141,7 +139,7 @@ class YesNo(Categories):
 
 
 @parametrized
-class Sets(LearnsLabels[Weights], Critic[Values], StatisticsMixin, EvidenceMixin):
+class Sets(LearnsLabels[Weights], TextCritic[Values]):
     """z says which labels a document has; P_c(z) draws each one independently.
 
     Half a count is added to having a label and to lacking it. A probability counts as so much of a label.
@@ -197,9 +195,7 @@ class Sets(LearnsLabels[Weights], Critic[Values], StatisticsMixin, EvidenceMixin
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Shares of documents with each label."""
-        rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
-        items = Shifts.of_shares("label", titles(self.labels_), rates, "% of documents")
-        return [items.table("labels", "Labels of documents")]
+        return [_table(self.labels_, real, generated)]
 
     def explain(self, document: Corpus) -> MarkedDocument:
         """Show the labels of a document, the rare ones marked, and the usual ones that it lacks."""
@@ -216,6 +212,12 @@ class Sets(LearnsLabels[Weights], Critic[Values], StatisticsMixin, EvidenceMixin
         return MarkedDocument(document.name, document.ids[0], nll, "nats", steps)
 
 
+def _table(labels: Sequence[str], real: Pooled, generated: Pooled) -> Table:
+    """The share of documents that have each label."""
+    rates = (t.arrays["labels"] / max(t.documents, 1) for t in (real, generated))
+    return Shifts.of_shares("label", titles(labels), rates, "% of documents").table("labels", "Labels of documents")
+
+
 def _having(weights: Floats, told: int) -> dict[str, Floats]:
     """Rows [whether a document has a label, 1] of the first labels."""
     ones = np.ones(len(weights))
@@ -229,7 +231,7 @@ def _shares(labels: Sequence[str], told: int) -> tuple[Statistic, ...]:
             f"{key}_share",
             f"label_{k}",
             f"documents labelled “{name}”",
-            (f"less often labelled “{name}”", f"more often labelled “{name}”"),
+            f"less|more often labelled “{name}”",
             clause=f"{{}} of documents are labelled “{name}”",
         )
         for k, (key, name) in enumerate(zip(keys(labels)[:told], titles(labels)[:told], strict=True))

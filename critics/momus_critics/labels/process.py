@@ -1,14 +1,26 @@
-"""What the processes of all types of labels have in common: they read one field, and learn from its values."""
+"""What the processes of all types of labels have in common: they read one field, and learn from its values.
+
+The labels that a critic knows are columns of a matrix; those that are rare or new share the last column.
+"""
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Generic, Self, TypeVar
 
+import numpy as np
+
 from momus.critic import Reporting
+from momus.critic.fitted import Fitted
+from momus.errors import FittingError
+from momus.estimator import Estimator
+from momus.numeric.types import Floats
 from momus.text.corpus import Corpus
-from momus_critics.labels.values import read
+from momus.text.counting import counted
+from momus_critics.labels.values import Weights, read, shown
 
 V = TypeVar("V")
 
@@ -55,3 +67,86 @@ def reporting_of(where: str, entropy: tuple[str, str] | None = None, headline: s
         together="once",
         aggregated=entropy is not None,
     )
+
+
+MOST = 200
+"""Labels that a critic tells apart."""
+FEW = 20
+"""Labels that may all differ."""
+TOLD = 12
+"""Labels whose shares are compared, the most frequent ones."""
+OTHER = "(other)"
+
+
+def learned(weights: Sequence[Weights], field: str) -> list[str]:
+    """The labels of real text, the most frequent first, and `OTHER`.
+
+    Raises
+    ------
+    FittingError
+        There are more than `FEW`, and most documents have one that no other has: these are texts.
+
+    >>> learned([{"warm": 1.0}, {"cold": 1.0}, {"warm": 1.0}], "tone")
+    ['warm', 'cold', '(other)']
+    """
+    totals: defaultdict[str, float] = defaultdict(float)
+    occurring: Counter[str] = Counter()
+    for row in weights:
+        for label, weight in row.items():
+            totals[label] += weight
+            occurring[label] += 1
+    single = sum(n == 1 for n in occurring.values())
+    if len(totals) > FEW and single > len(weights) / 2:
+        raise FittingError(
+            f"{field!r} has {counted(len(totals), 'label')}, of which {single:,} occur once: these are texts, not "
+            "labels",
+            hint="give labels that recur, such as a judge's verdicts",
+        )
+    totals.pop(OTHER, None)
+    order = sorted(totals, key=lambda label: (-totals[label], label))
+    return [*order[:MOST], OTHER]
+
+
+def matrix(weights: Iterable[Weights], labels: Sequence[str]) -> Floats:
+    """The weights of the known labels, and of all others together: (n, K).
+
+    >>> matrix([{"warm": 0.5, "odd": 0.5}], ["warm", "cold", OTHER]).tolist()
+    [[0.5, 0.0, 0.5]]
+    """
+    column = {label: k for k, label in enumerate(labels)}
+    other = len(labels) - 1
+    rows = list(weights)
+    out = np.zeros((len(rows), len(labels)))
+    for row, known in zip(out, rows, strict=True):
+        for label, weight in known.items():
+            row[column.get(label, other)] += weight
+    return out
+
+
+def titles(labels: Sequence[str]) -> list[str]:
+    """What readers are shown of each label."""
+    return [shown(label) for label in labels]
+
+
+def keys(labels: Sequence[str]) -> list[str]:
+    """Names of statistics, one per label, all different.
+
+    >>> keys(["very warm", "very-warm", "温"])
+    ['very_warm', 'very_warm_2', 'label']
+    """
+    names: list[str] = []
+    for label in labels:
+        name = plain = re.sub(r"[^a-z0-9]+", "_", label[:30].lower()).strip("_") or "label"
+        for copy in range(2, len(labels) + 2):
+            if name not in names:
+                break
+            name = f"{plain}_{copy}"
+        names.append(name)
+    return names
+
+
+def check_labels(estimator: Estimator, states: int) -> None:
+    """Check the labels of a state that was read from a folder."""
+    state = Fitted(estimator)
+    labels = state.texts("labels_", states, least=2)
+    state.require(labels[-1] == OTHER, "labels_", f"labels of which the last is {OTHER}")

@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from momus.critic import Counted, Critic, EvidenceMixin, LogPrior, Pooled, Rows, Statistic, StatisticsMixin, Values
+from momus.critic import Counted, LogPrior, Pooled, Rows, Statistic, Values
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
 from momus.critic.statistic import spread
 from momus.errors import FittingError
@@ -26,7 +27,7 @@ UNUSUAL = 1.96
 
 
 @parametrized
-class Scale(LearnsLabels[float], Critic[Values], StatisticsMixin, EvidenceMixin):
+class Scale(LearnsLabels[float], TextCritic[Values]):
     """z is a number; what P_c(z) is, a subclass says."""
 
     name = "scale"
@@ -88,13 +89,13 @@ class Scale(LearnsLabels[float], Critic[Values], StatisticsMixin, EvidenceMixin)
         """The mean, the spread, and the Kolmogorov–Smirnov distance."""
         mean = Statistic.share if self.share else Statistic.ratio
         return (
-            mean("mean", "numbers", "mean", ("lower", "higher")),
+            mean("mean", "numbers", "mean", "lower|higher"),
             Statistic.value(
                 "spread",
                 "moments",
                 spread,
                 "standard deviation, in that of the fitted text",
-                ("more alike", "more varied"),
+                "more alike|more varied",
                 scale="log",
             ),
             Statistic.ks("values", "Kolmogorov–Smirnov distance"),

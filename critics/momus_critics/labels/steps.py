@@ -10,17 +10,15 @@ from momus.critic import Pooled, Rows, Statistic
 from momus.critic.shifts import Shifts
 from momus.estimator import parametrized
 from momus.evidence import Evidence, MarkedDocument, Table
-from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
+from momus.numeric.ragged import float_sums, items_of, offsets_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
-from momus_critics.chains import transitions as chain
-from momus_critics.chains.base import FOLDS, ChainCritic
+from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, bordered, factorised
-from momus_critics.labels.process import LearnsLabels, reporting_of
+from momus_critics.labels.process import TOLD, LearnsLabels, check_labels, keys, learned, matrix, reporting_of, titles
 from momus_critics.labels.values import Weights
-from momus_critics.labels.vocabulary import TOLD, check_labels, keys, learned, matrix, titles
 
 
 @parametrized
@@ -44,17 +42,10 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         self.titles_ = titles(self.labels_)
         offsets = offsets_of([len(document) for document in values])
         weights = matrix(flat, self.labels_)
-        lengths = np.diff(offsets)
         # the fold of a document is its number modulo FOLDS; the order of documents is that of their hashes
         folds = [_counted(weights, offsets, np.arange(f, len(values), FOLDS)) for f in range(FOLDS)]
-        self.counts_ = np.asarray(sum(folds))
-        self.constant_, _ = chain.choose_constant([self.counts_ - fold for fold in folds], folds)
-        self.transitions_ = chain.smooth(self.counts_, self.constant_)
-        visits = self.counts_[:, : self.states].sum(axis=0)
-        self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
-        # relative position in (0, 1) of each step, (N,), averaged per label, (K,)
-        relative = (places_of(offsets) + 0.5) / np.repeat(lengths, lengths)
-        self.positions_ = np.clip(relative @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
+        visits = self.learn_counts(folds)
+        self.positions_ = np.clip(relative_places(offsets) @ weights / np.maximum(visits, 1e-12), 0.0, 1.0)
 
     def check_state(self) -> None:
         """Check a state read from a folder."""
@@ -89,15 +80,13 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
         named = [(k, key, self.titles_[k]) for k, key in enumerate(keys(self.labels_)[: self._told])]
         return (
             *super().statistics(),
-            Statistic.relative(
-                "mean_steps", "steps", "mean number of steps", ("shorter in steps", "longer in steps"), unit="steps"
-            ),
+            Statistic.relative("mean_steps", "steps", "mean number of steps", "shorter|longer in steps", unit="steps"),
             *(
                 Statistic.share(
                     f"{key}_share",
                     f"label_{k}",
                     f"steps labelled “{name}”",
-                    (f"poorer in “{name}”", f"richer in “{name}”"),
+                    f"poorer|richer in “{name}”",
                     clause=f"{{}} of steps are labelled “{name}”",
                 )
                 for k, key, name in named
@@ -126,6 +115,6 @@ class Steps(LearnsLabels[list[Weights]], ChainCritic):
 
 def _counted(weights: Floats, offsets: Ints, rows: Ints) -> Floats:
     """Expected transitions of some documents, (K + 1, K + 1)."""
-    lengths = np.diff(offsets)[rows]
-    left, right = bordered(weights[ranges_of(offsets[rows], lengths)], offsets_of(lengths))
+    steps, bounds = items_of(rows, offsets)
+    left, right = bordered(weights[steps], bounds)
     return np.asarray(left.T @ right)

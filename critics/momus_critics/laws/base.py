@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 
 from momus.arguments import arg
-from momus.critic import LogPrior, Reporting, RunningTextCritic
+from momus.critic import LogPrior, Reporting, RunningTextCritic, directions
 from momus.critic.fitted import Fitted
 from momus.errors import FittingError
 from momus.estimator import parametrized
@@ -67,8 +67,6 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     Parameters
     ----------
-    tokens, lower
-        See `TokenCritic`.
     block
         Tokens per block.
     groups
@@ -77,7 +75,7 @@ class ScalingLaw(RunningTextCritic[LawPoints]):
 
     reporting = Reporting(
         headline="exponent",
-        directions={"latent_nll": ("closer to the law", "further from the law")},
+        directions=directions("closer to|further from the law"),
         stepless="fewer than three points to fit",
     )
     quantity: ClassVar[str] = "exponent"

@@ -9,18 +9,18 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 
-from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counted, Counts, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.powers import ItemsMixin
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import spread
 from momus.evidence import Evidence, MarkedDocument, Table
-from momus.numeric.ragged import float_sums, offsets_of, places_of, ranges_of
+from momus.numeric.ragged import float_sums, items_of
 from momus.numeric.types import Floats, Ints
 from momus.text.blocks import read_blocks as text_blocks
 from momus.text.corpus import Corpus
 from momus_critics.chains import evidence
 from momus_critics.chains import transitions as chain
-from momus_critics.chains.base import FOLDS, ChainCritic
+from momus_critics.chains.base import FOLDS, ChainCritic, relative_places
 from momus_critics.chains.posterior import ChainLatents, factorised
 from momus_critics.layout.blocks import CODE, FEATURES, KINDS, OF_ITEMS, read_blocks
 
@@ -32,6 +32,13 @@ WHAT = {what.removeprefix("a ").replace(" ", "_"): TOLD.get(what, what) for what
 """What a document has or lacks, by the key of its rows."""
 ITEMS = tuple(CODE[kind] for kind in ("bullet", "numbered item", "nested item"))
 IN_LISTS = "{} of words stand inside lists"
+OF_LISTS = (
+    ("numbered", "list items with a number", "less|more numbered in its lists", "a list item"),
+    ("nested", "list items inside others", "flatter|deeper in its lists", "a list item"),
+    ("lead", "list items that begin in bold type", "poorer|richer in bold lead-ins", "a list item"),
+    ("apart", "list items behind a blank line", ("closer in its lists", "more spaced in its lists"), "two list items"),
+)
+"""Shares among list items: their rows, label and direction, and what a document must have."""
 NO_PROSE = tuple(CODE[kind] for kind in ("code", "table"))
 NO_PROSE_SHARE = "{} of words stand in code and tables, which no axis of words reads"
 PARAGRAPHS = tuple(code for kind, code in CODE.items() if "paragraph" in kind)
@@ -77,11 +84,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
     )
     evidence_of = "the blocks, relative to how probable each is on its own"
     reporting = Reporting(
-        directions={
-            "latent_nll": ("more usual in layout", "less usual in layout"),
-            "latent_ppl": ("more usual in layout", "less usual in layout"),
-            "posterior_entropy": ("less varied in layout", "more varied in layout"),
-        },
+        directions=directions("more|less usual in layout", "more|less usual in layout", "less|more varied in layout"),
         limits="It cannot see what headings and paragraphs say, nor whether a list should be: only what stands where.",
         layout=("breaks",),
         leading=True,
@@ -95,22 +98,15 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
         fold = (np.asarray(real.hashes, dtype=np.uint64) % np.uint64(FOLDS)).astype(np.int64)
         transitions = np.zeros((FOLDS, len(KINDS) + 1, len(KINDS) + 1), dtype=np.int64)
         for f in range(FOLDS):
-            rows = np.flatnonzero((fold == f) & (lengths > 0))
-            states = blocks.states[ranges_of(blocks.offsets[rows], lengths[rows])]
-            transitions[f] = chain.count(states, offsets_of(lengths[rows]), len(KINDS))
-        relative = (places_of(blocks.offsets) + 0.5) / np.repeat(lengths, lengths)
-        positions = np.bincount(blocks.states, np.floor(PARTS * relative), len(KINDS))
+            items, bounds = items_of(np.flatnonzero((fold == f) & (lengths > 0)), blocks.offsets)
+            transitions[f] = chain.count(blocks.states[items], bounds, len(KINDS))
+        positions = np.bincount(blocks.states, np.floor(PARTS * relative_places(blocks.offsets)), len(KINDS))
         return Counts.of(transitions=transitions, positions=positions.astype(np.int64))
 
     def fit_from(self, counts: Counts) -> Self:
         """Choose the smoothing constant by cross-validation over folds of documents, and smooth the transitions."""
-        folds = counts.array("transitions").astype(np.float64)
         self.titles_ = list(KINDS)
-        self.counts_ = folds.sum(axis=0)
-        self.constant_, _ = chain.choose_constant([self.counts_ - f for f in folds], list(folds))
-        self.transitions_ = chain.smooth(self.counts_, self.constant_)
-        visits = self.counts_[:, : len(KINDS)].sum(axis=0)
-        self.shares_ = (visits + 0.5) / (visits + 0.5).sum()
+        visits = self.learn_counts(list(counts.array("transitions").astype(np.float64)))
         self.positions_ = counts.array("positions") / PARTS / np.maximum(visits, 1)
         return self
 
@@ -153,7 +149,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
             "no_prose": np.column_stack([boxed, every]),
             "numbered": np.column_stack([numbered, count]),
             "nested": np.column_stack([nested, count]),
-            "leads": np.column_stack([lead, count]),
+            "lead": np.column_stack([lead, count]),
             "apart": np.column_stack([apart, behind]),
         }
 
@@ -165,7 +161,7 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
                 "paragraph_words",
                 "paragraphs",
                 "mean length of paragraphs",
-                ("shorter in its paragraphs", "longer in its paragraphs"),
+                "shorter|longer in its paragraphs",
                 unit="words",
                 needs="a paragraph",
             ),
@@ -174,44 +170,24 @@ class Layout(MergeableMixin, ChainCritic, ItemsMixin):
                 "paragraph_lengths",
                 spread,
                 "standard deviation of log length of paragraphs",
-                ("more even in length of paragraphs", "more uneven in length of paragraphs"),
+                "more even|more uneven in length of paragraphs",
                 needs="a paragraph",
             ),
-            Statistic.ratio(
-                "items", "items", "list items", ("poorer in list items", "richer in list items"), unit="per 1,000 words"
-            ),
+            Statistic.ratio("items", "items", "list items", "poorer|richer in list items", unit="per 1,000 words"),
             Statistic.ratio(
                 *("numbered_items", "numbered_items", "numbered items"),
-                ("poorer in numbered items", "richer in numbered items"),
+                "poorer|richer in numbered items",
                 unit="per 1,000 words",
             ),
-            Statistic.share(
-                "listed_share", "listed", "words inside lists", ("less in lists", "more in lists"), clause=IN_LISTS
-            ),
+            Statistic.share("listed_share", "listed", "words inside lists", "less|more in lists", clause=IN_LISTS),
             Statistic.share(
                 *("no_prose_share", "no_prose", "words in code and tables"),
-                ("poorer in code and tables", "richer in code and tables"),
+                "poorer|richer in code and tables",
                 clause=NO_PROSE_SHARE,
             ),
-            Statistic.share(
-                *("numbered_share", "numbered", "list items with a number"),
-                *(("less numbered in its lists", "more numbered in its lists"),),
-                needs="a list item",
-            ),
-            Statistic.share(
-                *("nested_share", "nested", "list items inside others"),
-                *(("flatter in its lists", "deeper in its lists"),),
-                needs="a list item",
-            ),
-            Statistic.share(
-                *("lead_share", "leads", "list items that begin in bold type"),
-                *(("poorer in bold lead-ins", "richer in bold lead-ins"),),
-                needs="a list item",
-            ),
-            Statistic.share(
-                *("apart_share", "apart", "list items behind a blank line"),
-                *(("closer in its lists", "more spaced in its lists"),),
-                needs="two list items",
+            *(
+                Statistic.share(f"{name}_share", name, label, direction, needs=needs)
+                for name, label, direction, needs in OF_LISTS
             ),
         )
 

@@ -7,20 +7,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from momus.critic import (
-    Counts,
-    Critic,
-    EvidenceMixin,
-    LogPrior,
-    MergeableMixin,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-)
+from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import TextCritic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import ReadingMixin
 from momus.critic.shifts import Shifts
 from momus.critic.statistic import total_variation
 from momus.evidence import Evidence, MarkedDocument
@@ -68,7 +57,7 @@ SHOWN = 160
 """Tokens of an explained passage."""
 
 
-class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMixin, ReadingMixin):
+class Marks(MergeableMixin, TextCritic[CharacterCounts]):
     """z counts the characters of a document by class; P_c(z | N) is a generalised Dirichlet-multinomial.
 
     Characters without spaces fall into classes: dashes, quotation marks, brackets, digits, capitals, small letters, ….
@@ -90,7 +79,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
     )
     reporting = Reporting(
         headline="marks",
-        directions={"latent_nll": ("more usual in its marks", "less usual in its marks")},
+        directions=directions("more|less usual in its marks"),
         limits="It cannot see whether a mark stands in its place: only how often each kind stands in a document.",
     )
     reads = "spelled"
@@ -164,7 +153,7 @@ class Marks(MergeableMixin, Critic[CharacterCounts], StatisticsMixin, EvidenceMi
                 _row(code),
                 _row(code),
                 _plural(code),
-                (f"poorer in {_plural(code)}", f"richer in {_plural(code)}"),
+                f"poorer|richer in {_plural(code)}",
                 unit="per 1,000 words",
                 needs="a word",
             )

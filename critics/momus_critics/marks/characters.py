@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from momus.critic.latents import Arrays
 from momus.numeric.types import Ints
 
 OUTSIDE, UNKNOWN = 255, 254
@@ -54,7 +55,7 @@ GAP = "\n\n"
 
 
 @dataclass(frozen=True)
-class CharacterCounts:
+class CharacterCounts(Arrays):
     """Numbers of characters by class, and of words, of each document.
 
     Attributes
@@ -67,9 +68,6 @@ class CharacterCounts:
 
     counts: Ints
     words: Ints
-
-    def __len__(self) -> int:
-        return len(self.words)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
@@ -25,8 +25,7 @@ from momus_critics.chains import evidence
 from momus_critics.chains import posterior as joint
 from momus_critics.chains.base import ChainCritic
 from momus_critics.chains.posterior import ChainLatents
-from momus_critics.passages.pieces import MOST, corpus_pieces, prose_pieces, returning, state_names
-from momus_critics.passages.places import PlaceFeatures
+from momus_critics.passages.pieces import MOST, PlaceFeatures, corpus_pieces, prose_pieces, returning, state_names
 from momus_critics.passages.segmenter import Segmenter
 from momus_critics.passages.tfidf import LsaEmbedder, WordPairs, make_embedder
 from momus_critics.passages.typed import TypedSections, type_names
@@ -65,11 +64,7 @@ TYPED = (
         unit="√nats",
     ),
     Statistic.ratio(
-        "type_disorder",
-        "type_disorder",
-        "disorder of section types",
-        ("more orderly", "less orderly"),
-        unit="nats per document",
+        "type_disorder", "type_disorder", "disorder of section types", "more|less orderly", unit="nats per document"
     ),
 )
 """Statistics of the types of sections, where these were learned from titles."""
@@ -240,12 +235,11 @@ class Passages(ChainCritic, DeviceMixin):
         chains = self.segmenter_.decode(features, piece_offsets)
         _, offsets = self._chain(chains)
         chain = joint.chained(self._types(features, piece_offsets, chains), offsets, self.shares_, self.transitions_)
-        shared = {f.name: getattr(chain, f.name) for f in fields(chain)}
         returns = group_sums(returning(pieces, piece_offsets), piece_offsets)
-        counts = np.column_stack([returns, np.diff(piece_offsets)])
+        counts = np.column_stack([returns, np.diff(piece_offsets)]).astype(np.float64)
         misplacement = self.places_.misplacement(features, piece_offsets)
         faults = None if self._typed is None else np.column_stack(self._typed.fault_evidence(batch))
-        return PassageLatents(**shared, returns=counts.astype(np.float64), misplacement=misplacement, faults=faults)
+        return PassageLatents(**vars(chain), returns=counts, misplacement=misplacement, faults=faults)
 
     def _types(self, features: Floats, offsets: Ints, chains: list[Any]) -> Floats:
         """P(z_m | x_m) of each stretch on its own, ∝ P(z_m) P(x_m | z_m), (M, K)."""
@@ -272,17 +266,10 @@ class Passages(ChainCritic, DeviceMixin):
     def statistics(self) -> Sequence[Statistic]:
         """Misplacement, those of the chain, and the share of returning pieces."""
         misplacement = Statistic.ratio(
-            "misplacement",
-            "misplacement",
-            "misplacement",
-            ("more orderly", "less orderly"),
-            unit="nats per √piece",
+            "misplacement", "misplacement", "misplacement", "more|less orderly", unit="nats per √piece"
         )
         returns = Statistic.share(
-            "return_share",
-            "returns",
-            "share of passages that return",
-            ("less repetitive in content", "more repetitive in content"),
+            "return_share", "returns", "share of passages that return", "less|more repetitive in content"
         )
         return (*(() if self._typed is None else TYPED), misplacement, *super().statistics(), returns)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from momus.numeric.ragged import offsets_of, ranges_of
+from momus.numeric.ragged import items_of
 from momus.numeric.types import Floats, Ints
 from momus.sequences.forward_backward import TINY, forward_backward
 from momus_critics.chains.repair import CHANCE, FAULTY
@@ -83,8 +83,7 @@ class SectionProcess:
         k = len(self.stay)
         ratios = np.empty((4, len(offsets) - 1))
         for rows in _batches(np.diff(offsets), k * (k + 1)):
-            lengths = np.diff(offsets)[rows]
-            pieces, bounds = ranges_of(offsets[rows], lengths), offsets_of(lengths)
+            pieces, bounds = items_of(rows, offsets)
             ratios[:3, rows] = _FaultPass(self, begin[pieces], inside[pieces], bounds).run()
         jumping = self.log_evidence(begin, inside, offsets, self.by_chance(CHANCE))
         ratios[3] = jumping - self.log_evidence(begin, inside, offsets)

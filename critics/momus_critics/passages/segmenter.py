@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator, parametrized
-from momus.numeric.ragged import offsets_of, owners_of, places_of, ranges_of
+from momus.numeric.ragged import changes, items_of, owners_of, places_of
 from momus.numeric.types import Floats, Ints
 from momus.progress import stage
 
@@ -25,6 +25,10 @@ CELLS = 16_384
 """Maximum number of padded observations per batch; bounds memory."""
 HELD_OUT = 0.2
 """Share of the documents on which the number of states is chosen."""
+CANDIDATES = (4, 6, 9, 12, 16)
+"""Numbers of states that are tried."""
+LONGEST, STEPS = 16, 8
+"""D, the most pieces of a segment (those of one state that follow each other are one stretch), and most steps of EM."""
 
 
 @parametrized
@@ -34,13 +38,7 @@ class Segmenter(Estimator):
     Parameters
     ----------
     states
-        K, or 0 for the smallest of ``candidates`` within one standard error of the best held-out likelihood.
-    candidates
-        Candidates for K.
-    longest
-        D, the maximum number of pieces per segment; consecutive segments of one state are merged into one stretch.
-    steps
-        Maximum number of EM steps.
+        K, or 0 for the smallest of `CANDIDATES` within one standard error of the best held-out likelihood.
     seed
         Seeds k-means and the choice of held-out documents.
     """
@@ -48,9 +46,6 @@ class Segmenter(Estimator):
     device = "cpu"
 
     states: int = 0
-    candidates: tuple[int, ...] = (4, 6, 9, 12, 16)
-    longest: int = 16
-    steps: int = 8
     seed: int = 0
 
     def fit(self, x: Floats, offsets: Ints) -> Self:
@@ -64,7 +59,7 @@ class Segmenter(Estimator):
             held = np.random.default_rng(self.seed).permutation(n)[: max(1, round(HELD_OUT * n))]
             rest = np.setdiff1d(np.arange(n), held)
             count = self._choose(_take(x, offsets, rest), _take(x, offsets, held))
-        with stage(f"EM with {count} states", self.steps) as advance:
+        with stage(f"EM with {count} states", STEPS) as advance:
             model = self._learn(x, offsets, count, advance)
         p, e = model.parameters, model.emission
         assert isinstance(e, DiagonalGaussian)
@@ -94,7 +89,7 @@ class Segmenter(Estimator):
 
     def _choose(self, train: tuple[Floats, Ints], held: tuple[Floats, Ints]) -> int:
         """Smallest number of states within one standard error of the best, by paired differences over documents."""
-        candidates = [k for k in sorted(self.candidates) if k <= len(train[0])] or [1]
+        candidates = [k for k in CANDIDATES if k <= len(train[0])] or [1]
         curves = []  # for each candidate, log-likelihood of each held-out document over the mean length, (n,)
         lengths = np.diff(held[1])
         with stage("choosing the number of states", len(candidates)) as advance:
@@ -111,16 +106,11 @@ class Segmenter(Estimator):
                 return k
         return candidates[best]
 
-    def _learn(self, x: Floats, offsets: Ints, k: int, advance: object = None) -> HSMM:
+    def _learn(self, x: Floats, offsets: Ints, k: int, advance: Callable[[int], None] = lambda _: None) -> HSMM:
         """Fit an HSMM with K states by EM."""
         model = self._start(x, offsets, k)
         batches = [b for b, _ in self._batches(x, offsets)]
-
-        def report(step: int, value: float) -> None:
-            if callable(advance):
-                advance(step + 1)
-
-        model.fit(batches, steps=self.steps, tolerance=1e-3, report=report)
+        model.fit(batches, steps=STEPS, tolerance=1e-3, report=lambda step, _: advance(step + 1))
         return model
 
     def _start(self, x: Floats, offsets: Ints, k: int) -> HSMM:
@@ -148,7 +138,7 @@ class Segmenter(Estimator):
         variance = np.stack([x[labels == c].var(axis=0) if (labels == c).sum() > 1 else spread for c in range(k)])
         # uniform over first states and over successors with the end; durations fall off as exp(−0.35 d)
         flat = torch.full((k, k + 1), -float(np.log(k + 1)))
-        lasting = torch.log_softmax(-0.35 * torch.arange(self.longest, dtype=torch.float32), 0).expand(k, -1).clone()
+        lasting = torch.log_softmax(-0.35 * torch.arange(LONGEST, dtype=torch.float32), 0).expand(k, -1).clone()
         prior = Parameters(torch.full((k,), -float(np.log(k))), flat[:, :k].clone(), lasting, flat[:, k].clone())
         floor = 0.01 * float(spread.mean())
         emission = DiagonalGaussian(_tensor(mean), _tensor(np.maximum(variance, floor)), floor)
@@ -207,7 +197,7 @@ class Segmenter(Estimator):
             for i, s in zip(rows, model.decode([batch]), strict=True):
                 # the state of each piece; a stretch starts wherever it changes
                 states = np.repeat(s.states, s.durations)
-                starts = np.flatnonzero(np.concatenate([[True], states[1:] != states[:-1]]))
+                starts = np.flatnonzero(changes(states))
                 chains[i] = (states[starts].astype(np.int64), np.append(starts, len(states)).astype(np.int64))
         return chains
 
@@ -220,6 +210,5 @@ def _tensor(x: Sequence[float] | Floats) -> Tensor:
 
 def _take(x: Floats, offsets: Ints, rows: Ints) -> tuple[Floats, Ints]:
     """Features and offsets of some documents, in the order of the corpus."""
-    rows = np.sort(rows)
-    lengths = np.diff(offsets)[rows]
-    return x[ranges_of(offsets[rows], lengths)], offsets_of(lengths)
+    pieces, bounds = items_of(np.sort(rows), offsets)
+    return x[pieces], bounds

@@ -16,13 +16,13 @@ from scipy.special import log_softmax, logsumexp
 
 from momus.critic.fitted import Fitted
 from momus.estimator import Estimator, parametrized
-from momus.numeric.ragged import offsets_of, owners_of, ranges_of
+from momus.numeric.ragged import changes, items_of, offsets_of, owners_of
 from momus.numeric.types import Floats, Ints
 from momus.text.corpus import Corpus
 from momus.text.plain import read_as
 from momus.text.vocabulary import OTHER, frequent_titles, normalize_title
 from momus_critics.chains import transitions as chain
-from momus_critics.chains.base import smoothed_counts
+from momus_critics.chains.base import counts_by_fold, smoothed
 from momus_critics.passages.faults import SectionProcess
 from momus_critics.passages.pieces import plain, spans
 from momus_critics.passages.tfidf import WordPairs
@@ -33,6 +33,10 @@ LEAST_DOCUMENTS = 5
 LEAST_SHARE = 0.5
 """Share of the sections with such a title from which a text counts as titled."""
 FOLDS = 3
+WORDS = 20
+"""Distance of places in words; a place begins with the next sentence, or at twice as many words."""
+PENALTY = 3.0
+"""Inverse strength C of the L2 penalty of the regression on words."""
 NEAR = (-2, -1, 1, 2)
 """Places nearby whose scores of a beginning are read too."""
 BODY_WEIGHT = 0.1
@@ -97,21 +101,13 @@ class TypedSections(Estimator):
 
     Parameters
     ----------
-    words
-        Distance of places in words; a place begins with the next sentence, or at twice as many words.
-    penalty
-        Inverse strength C of the L2 penalty of the regression on words.
     seed
         Seeds folds.
     """
 
-    words: int = 20
-    penalty: float = 3.0
     seed: int = 0
 
-    def new_terms(self) -> WordPairs:
-        """The unfitted vectors of words."""
-        return WordPairs()
+    new_terms = WordPairs
 
     def fit(self, corpus: Corpus) -> Self:
         """Learn types, chain, lengths and regressions from a corpus that `type_names` calls titled."""
@@ -120,9 +116,9 @@ class TypedSections(Estimator):
         number = {title: i for i, title in enumerate(self.types_)}
         labels = np.array([number.get(normalize_title(t), k - 1) for t in corpus.section_titles], dtype=np.int64)
         bounds = offsets_of(corpus.section_counts)
-        self.counts_, self.constant_, self.transitions_ = smoothed_counts(labels, bounds, k, self.seed)
-        places, offsets, sections = places_of_text(corpus, self.words)
-        types, begins = labels[sections], np.append(True, sections[1:] != sections[:-1])  # of each place, (N,)
+        self.counts_, self.constant_, self.transitions_ = smoothed(counts_by_fold(labels, bounds, k, self.seed))
+        places, offsets, sections = places_of_text(corpus, WORDS)
+        types, begins = labels[sections], changes(sections)  # of each place, (N,)
         # a section may be shorter than a place; the process counts those that are seen
         entered = np.bincount(types, begins, minlength=k) + 0.5  # sections that begin, by type
         self.stay_ = 1 - entered / (np.bincount(types, minlength=k) + 1.0)
@@ -141,12 +137,12 @@ class TypedSections(Estimator):
         scores = np.zeros((len(y), classes))
         start: Weights | None = None
         for f in range(FOLDS):
-            train, train_offsets = _rows(offsets, np.flatnonzero(fold != f))
-            held, held_offsets = _rows(offsets, np.flatnonzero(fold == f))
-            weights, bias = regress(x[train], train_offsets, y[train], classes, self.penalty)
+            train, train_offsets = items_of(np.flatnonzero(fold != f), offsets)
+            held, held_offsets = items_of(np.flatnonzero(fold == f), offsets)
+            weights, bias = regress(x[train], train_offsets, y[train], classes, PENALTY)
             scores[held] = contrasted(np.asarray(x[held] @ weights), held_offsets) + bias
             start = weights, bias
-        self.weights_, self.bias_ = regress(x, offsets, y, classes, self.penalty, start)
+        self.weights_, self.bias_ = regress(x, offsets, y, classes, PENALTY, start)
         near = _with_neighbours(scores, offsets)
         spread = near.std(axis=0)
         scale = np.where(spread > 1e-6, 1 / np.maximum(spread, 1e-6), 0.0)  # what never varies says nothing
@@ -169,7 +165,7 @@ class TypedSections(Estimator):
 
     def fault_evidence(self, batch: Corpus) -> tuple[Floats, Floats]:
         """Evidence of faults and disorder of each document in nats, (n,) both, see `SectionProcess`; 0 if empty."""
-        places, offsets, _ = places_of_text(batch, self.words)
+        places, offsets, _ = places_of_text(batch, WORDS)
         evidence, disorder = np.zeros(len(batch)), np.zeros(len(batch))
         lengths = np.diff(offsets)
         some = np.flatnonzero(lengths)
@@ -213,12 +209,6 @@ class TypedSections(Estimator):
         state.array("slopes_", (width, 2 * k))
         state.array("level_", (2 * k,))
         state.probabilities("prior_", (2 * k,))
-
-
-def _rows(offsets: Ints, documents: Ints) -> tuple[Ints, Ints]:
-    """Rows of some documents, and where each document begins among them."""
-    lengths = np.diff(offsets)[documents]
-    return ranges_of(offsets[documents], lengths), offsets_of(lengths)
 
 
 def _with_neighbours(scores: Floats, offsets: Ints) -> Floats:

@@ -9,18 +9,19 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from momus.critic import EvidenceMixin, LogPrior, Note, Pooled, Reporting, Rows, StatisticsMixin, TokenCritic
+from momus.critic import LogPrior, Note, Pooled, Reporting, Rows, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import DeviceMixin
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, Series, both
+from momus.evidence import Axis, Chart, Evidence
 from momus.numeric.ragged import Ragged, float_sums, group_sums, on_grid
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.languages import SPACED, Scripts
-from momus_critics.evidence import rounded
+from momus_critics.evidence import curves, means_by_class
 from momus_critics.fits.known import unseen_types
 from momus_critics.passages.pieces import sentences
 from momus_critics.pcfg.grammar import Grammar, RuleCounts, read_trees
@@ -39,7 +40,7 @@ class ParsedSentences(Ragged):
 
 
 @parametrized
-class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceMixin):
+class Pcfg(WordCritic[ParsedSentences], DeviceMixin):
     """z is the text itself, sentence by sentence; P_c is a context-free grammar estimated from a treebank.
 
     The inside algorithm sums over derivations (Lari & Young 1990). This is a yardstick: the grammar comes from the
@@ -53,8 +54,6 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         one from dependency parses.
     max_sentence
         Maximum sentence length in words; longer sentences are left out.
-    tokens, lower
-        See `TokenCritic`.
     """
 
     name = "pcfg"
@@ -64,10 +63,7 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
         required=("treebank",),
         fitting=("treebank",),
         headline="latent_ppl",
-        directions={
-            "latent_nll": ("more probable under the grammar", "less probable under the grammar"),
-            "latent_ppl": ("more usual in grammar", "less usual in grammar"),
-        },
+        directions=directions("more|less probable under the grammar", "more|less usual in grammar"),
         limits="It cannot see meaning, nor how sentences follow each other: it reads each sentence alone.",
         aggregated=False,
     )
@@ -152,12 +148,12 @@ class Pcfg(TokenCritic[ParsedSentences], StatisticsMixin, EvidenceMixin, DeviceM
 
     def evidence(self, real: Pooled, generated: Pooled) -> list[Evidence]:
         """Mean log-likelihood per sentence, by sentence length."""
-        series, k = [], len(EDGES)
-        for role, summary in both(real, generated):
-            sums, counts = summary.arrays["lengths"][:k], summary.arrays["lengths"][k:]
-            enough = counts >= 5
-            x = (EDGES[enough] + 2.5).tolist()
-            series.append(Series(role, x, rounded(sums[enough] / counts[enough]), role, "line"))
+
+        def points(summary: Pooled) -> tuple[Floats, Floats]:
+            used, means = means_by_class(summary.arrays["lengths"], 5)
+            return EDGES[used] + 2.5, means
+
+        series = curves(real, generated, points)
         x_axis, y_axis = Axis("words per sentence"), Axis("mean log p, nats")
         note = f"Grammar of {self.trees_:,} trees, {len(self.labels_)} labels. Points with at least five sentences."
         return [Chart("sentence-likelihood", "Likelihood by sentence length", x_axis, y_axis, series, note=note)]

@@ -174,22 +174,21 @@ class Grammar:
         1.0
         """
         # labels by frequency, and the number of each
-        counts: dict[str, int] = {}
-        for (a, b, c), n in rules.binary.items():
-            for x in (a, b, c):
-                counts[x] = counts.get(x, 0) + n
+        counts: Counter[str] = Counter()
+        for rule, n in rules.binary.items():
+            for x in rule:
+                counts[x] += n
         for (a, _), n in rules.lexical.items():
-            counts[a] = counts.get(a, 0) + n
+            counts[a] += n
         names = sorted(counts, key=lambda x: (-counts[x], x))
         if len(names) > labels:
             names = [*names[: labels - 1], "<rare>"]
         number = {x: i for i, x in enumerate(names)}
         k = len(names)
         # words that occur at least twice, and the number of each
-        word_counts: dict[str, int] = {}
+        word_counts: Counter[str] = Counter()
         for (_, w), n in rules.lexical.items():
-            word = w.lower() if lower else w
-            word_counts[word] = word_counts.get(word, 0) + n
+            word_counts[w.lower() if lower else w] += n
         words = [*sorted(w for w, n in word_counts.items() if n > 1), UNKNOWN]
         word_number = {w: i for i, w in enumerate(words)}
         binary, lexical, top = np.zeros((k, k, k)), np.zeros((k, len(words))), np.zeros(k)

@@ -1,8 +1,8 @@
-"""Summaries that keep a few examples of what they count, and merge like any other."""
+"""What two texts count: summaries that keep examples, tests of many terms at once, and tables of log-odds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momus.critic import Pooled
+from momus.critic.shifts import Named, Shifts
+from momus.evidence import Table
 from momus.numeric.types import Floats, Ints
 
 LEAST = 3
@@ -124,3 +126,185 @@ def first_of_each(kinds: Ints, rank: Floats) -> Ints:
     """
     order = np.lexsort((rank, kinds))
     return np.asarray(order[np.unique(kinds[order], return_index=True)[1]])
+
+
+PRIOR = 0.1
+"""Size of the prior, as a share of the counts of both texts together."""
+LARGEST_SHARE = 0.5
+"""Higher Criticism looks at this share of the smallest p-values (α₀ of Donoho & Jin 2004)."""
+CHUNK = 128
+"""Resamples whose p-values are sorted together, which bounds memory."""
+
+
+def log_odds(p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Log-odds ratio of each term with an informative prior, and its z (Monroe et al. 2008, equations 16 and 22).
+
+    The two outcomes are that a document has the term, and that it has not. Their prior is proportional to their counts
+    in both texts together, so a rare term needs more evidence.
+
+    Parameters
+    ----------
+    p, q
+        (…, 1 + V): number of documents of each text, and how many have each term.
+
+    >>> delta, z = log_odds(np.array([[40.0, 10.0, 10.0]]), np.array([[40.0, 20.0, 10.0]]))
+    >>> delta.round(2).tolist(), z.round(2).tolist()
+    ([[0.91, 0.0]], [[2.09, 0.0]])
+    """
+    tiny = 1e-9
+    has, lacks = [], []
+    for counts in (p, q):
+        term, both = counts[..., 1:], (p + q)[..., 1:]  # (…, V)
+        documents, all_documents = counts[..., :1], (p + q)[..., :1]
+        has.append(np.maximum(term + PRIOR * both, tiny))
+        lacks.append(np.maximum(documents - term + PRIOR * (all_documents - both), tiny))
+    delta = np.log(has[1] / lacks[1]) - np.log(has[0] / lacks[0])
+    # a term that no document or every document has says nothing
+    total = (p + q)[..., 1:]
+    known = (total > 0) & (total < (p + q)[..., :1] - tiny)
+    # the variance of a log-odds is the sum of the reciprocal counts, prior included
+    error = np.sqrt(sum(1 / x for x in (*has, *lacks)))
+    return np.where(known, delta, 0.0), np.where(known, delta / error, 0.0)
+
+
+def proportions_z(p: Floats, q: Floats) -> Floats:
+    """z of the test that as large a share of the documents of both texts has each term, pooled variance: (…, V).
+
+    >>> proportions_z(np.array([[40.0, 10.0, 0.0]]), np.array([[40.0, 20.0, 0.0]])).round(2).tolist()
+    [[2.31, 0.0]]
+    """
+    a, b = (np.maximum(x[..., :1], 1e-9) for x in (p, q))  # a resample may leave out all documents of a text
+    both, documents = p[..., 1:] + q[..., 1:], np.concatenate([a, b], axis=-1)
+    # relabellings all have the same totals, and so the same errors
+    same = p.ndim == 2 and bool((both == both[:1]).all() and (documents == documents[:1]).all())
+    rows = slice(1) if same else slice(None)
+    share = (both[rows] / (a + b)[rows]).clip(0, 1)  # pooled, (1 or B, V)
+    error = np.sqrt(share * (1 - share) * (1 / a + 1 / b)[rows])
+    return np.asarray((q[..., 1:] / b - p[..., 1:] / a) / np.where(error > 1e-12, error, np.inf))
+
+
+def share_gaps(p: Floats, q: Floats) -> Floats:
+    """Differences of shares on a scale on which chance alone makes them equally wide: Cohen's h, (…, V).
+
+    h = 2 asin √q − 2 asin √p (Cohen 1988, section 6.2), of shares (x + 3/8)/(n + 3/4) (Anscombe 1948): 0.2 is small,
+    0.5 medium. The first column holds the numbers n, the others how many of them have each term.
+
+    >>> share_gaps(np.array([[100.0, 20.0, 0.0]]), np.array([[100.0, 36.0, 0.0]])).round(2).tolist()
+    [[0.36, 0.0]]
+    """
+    roots = [
+        np.arcsin(np.sqrt(((x[..., 1:] + 0.375) / (np.maximum(x[..., :1], 0.0) + 0.75)).clip(0, 1))) for x in (p, q)
+    ]
+    return np.asarray(2 * (roots[1] - roots[0]))
+
+
+def largest_gap(p: Floats, q: Floats) -> Floats:
+    """The largest |h| of a term, see `share_gaps`: (B,). Under relabelling, it tests all terms at once (max-T)."""
+    return np.asarray(np.abs(share_gaps(p, q)).max(axis=-1, initial=0.0))
+
+
+def largest_share_gap(p: Floats, q: Floats) -> Floats:
+    """`largest_gap` of outcomes of which every trial has one, without a column of their numbers: (B,)."""
+    return largest_gap(*(np.column_stack([x.sum(axis=1), x]) for x in (p, q)))
+
+
+def two_sided(z: Floats) -> Floats:
+    """Two-sided normal p-values."""
+    from scipy.special import ndtr
+
+    return np.asarray(2 * ndtr(-np.abs(z)))
+
+
+def higher_criticism(p: Floats, q: Floats) -> Floats:
+    """Higher Criticism of the terms' p-values, HC⁺ (Donoho & Jin 2004, section 1.3): (B,), 0 if no term differs.
+
+    With the V p-values in ascending order, the largest √V (i/V − p_i) / √(p_i (1 − p_i)) over i ≤ V/2 and p_i ≥ 1/V.
+    The first column is the number of documents and no term.
+
+    >>> few = np.array([[100.0, *[20.0] * 100]])
+    >>> some = np.array([[100.0, *[36.0] * 10, *[20.0] * 90]])
+    >>> higher_criticism(few, few).tolist(), higher_criticism(few, some).round(2).tolist()
+    ([0.0], [8.19])
+    """
+    out = np.zeros(len(p))
+    terms = p.shape[1] - 1
+    if terms < 2:
+        return out
+    half = max(int(LARGEST_SHARE * terms), 1)
+    expected = np.arange(1, half + 1) / terms  # i/V
+    for start in range(0, len(p), CHUNK):
+        rows = slice(start, start + CHUNK)
+        # the half of the terms with the smallest p-values, which are those of the largest |z|
+        values = two_sided(np.sort(-np.abs(proportions_z(p[rows], q[rows])), axis=1)[:, :half])
+        # p-values below 1/V count as 1/V: a few that are tiny by chance do not decide
+        safe = np.clip(values, 1 / terms, 1 - 1e-12)
+        score = np.sqrt(terms) * (expected - safe) / np.sqrt(safe * (1 - safe))
+        out[rows] = score.max(axis=1).clip(min=0)
+    return out
+
+
+def mean_gap(p: Floats, q: Floats) -> Floats:
+    """Mean difference between the shares of documents that have a term: (B,), in [0, 1]."""
+    a, b = (x[:, 1:] / np.maximum(x[:, :1], 1e-9) for x in (p, q))
+    return np.asarray(np.abs(b - a).mean(axis=1))
+
+
+FEWEST = 5
+"""Occurrences in both texts together that something needs to be listed."""
+
+
+NOTE = (
+    "Log-odds and z with an informative prior (Monroe et al. 2008); occurrences in one document depend on each other, "
+    "so z orders the rows and is no test."
+)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Numbers of V things in two texts.
+
+    Attributes
+    ----------
+    kind, title, item
+        Of the tables: the name is ``kind`` and how it is used, ``title`` what all rows are, ``item`` what one row is.
+    unit
+        What the first column counts: shares are per 1,000 of these.
+    names, keys
+        What readers are shown of each thing, and what its examples are found by, (V,).
+    real, generated
+        (1 + V,): the number of units of a text, then of each thing.
+    """
+
+    kind: str
+    title: str
+    item: str
+    unit: str
+    names: Sequence[str]
+    keys: Sequence[str]
+    real: Floats
+    generated: Floats
+
+    def tables(self, real: Exampled, generated: Exampled, shown: int, named: str = "") -> list[Table]:
+        """What generated text uses more, and less, which the first screen may name if ``named`` says what it is."""
+        delta, z = log_odds(self.real, self.generated)
+        sizes = np.abs(share_gaps(self.real, self.generated))
+        tables = []
+        for word, sign, source in (("over", 1.0, generated), ("under", -1.0, real)):
+            at = np.flatnonzero(sign * z > 0)  # terms that this text uses more
+            every = np.ones(len(at), dtype=bool)
+            items = Shifts.of_shares(
+                self.item,
+                [self.names[i] for i in at.tolist()],
+                (x[1:][at] / x[0] for x in (self.real, self.generated)),
+                f"per 1,000 {self.unit}",
+                1000,
+                effect=delta[at],
+                measure="log-odds",
+                by=z[at],
+                more={"z": z[at].round(1).tolist()},
+                examples=source.first(self.keys[i] for i in at.tolist()),
+                named=Named(named, "largest_gap", every, sizes[at]) if named else None,
+            )
+            title = f"{self.title} that generated text {word}-uses"
+            tables.append(items.table(f"{self.kind}-{word}-used", title, shown, NOTE))
+        return tables

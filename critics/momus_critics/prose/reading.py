@@ -16,10 +16,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from momus.critic import Critic, EvidenceMixin, StatisticsMixin
-from momus.critic.hooks import ReadingMixin
+from momus.critic.base import TextCritic
 from momus.estimator import parametrized
-from momus.numeric.ragged import Ragged, kept_offsets, owners_of
+from momus.numeric.ragged import Ragged, changes, kept_offsets, owners_of
 from momus.numeric.types import Bools, Ints
 from momus.text.corpus import Corpus
 from momus.text.tokens import Tokenizer, TokenTable, get_tokenizer
@@ -149,8 +148,7 @@ def read_prose(table: TokenTable) -> Prose:
     capitalised = known.capitalised[ids]
     lower = known.lower[ids]
     ends = _sentence_ends(known, ids, paragraphs, lower & ~_uncapitalised(lower, capitalised, offsets))
-    starts = np.ones(len(ids), dtype=bool)
-    starts[1:] = ends[:-1] | (paragraphs[1:] != paragraphs[:-1])
+    starts = before(ends) | changes(paragraphs)
     starts[offsets[:-1][np.diff(offsets) > 0]] = True
     return Prose(
         folds[known.folds[ids]],
@@ -244,8 +242,7 @@ def _sentence_ends(known: Spellings, ids: NDArray[np.int32], paragraphs: Ints, l
     short, digits, alone = known.short[ids], known.digits[ids], known.alone[ids]
     abbreviated = np.where(alone, before(short), short) & full_stop
     numeral = alone & before(digits) & after(digits)
-    first = np.append(True, paragraphs[1:] != paragraphs[:-1])[: len(paragraphs)]
-    marker = alone & before(digits & first)  # of a numbered item
+    marker = alone & before(digits & changes(paragraphs))  # of a numbered item
     ends = terminal & ~abbreviated & ~numeral & ~marker
     # an end moves behind the closing quotes and brackets that follow it, and behind further stops
     for _ in range(3):
@@ -269,7 +266,7 @@ Z = TypeVar("Z")
 
 
 @parametrized
-class ProseCritic(Critic[Z], ReadingMixin, StatisticsMixin, EvidenceMixin, ABC):
+class ProseCritic(TextCritic[Z], ABC):
     """A critic that reads words, sentences and paragraphs; critics with the same tokenizer share the tokens.
 
     Parameters

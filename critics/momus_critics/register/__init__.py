@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic
+from momus.critic import Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import is_fitted
 from momus.critic.shifts import Shifts
@@ -54,8 +54,6 @@ class Register(ProseCritic[RegisterLatents]):
     ----------
     n_dimensions
         K.
-    tokens
-        See `ProseCritic`.
     """
 
     name = "register"
@@ -67,7 +65,7 @@ class Register(ProseCritic[RegisterLatents]):
     reporting = Reporting(
         general=True,  # rates of classes of words move with what narrower axes find, and few readers see them
         together="once",
-        directions={"latent_nll": ("more usual in register", "less usual in register")},
+        directions=directions("more|less usual in register"),
         limits="It counts English words and endings: what sentences say, and their order, stay unseen.",
     )
     min_documents = 20
@@ -169,14 +167,7 @@ class Register(ProseCritic[RegisterLatents]):
                 for i, ((low, *_), (high, *_)) in enumerate(ends, 1)
             ),
             *(
-                Statistic.ratio(
-                    _row(f),
-                    _row(f),
-                    f,
-                    (f"poorer in {f}", f"richer in {f}"),
-                    effect="hedges_g",
-                    unit="per 1,000 words",
-                )
+                Statistic.ratio(_row(f), _row(f), f, f"poorer|richer in {f}", effect="hedges_g", unit="per 1,000 words")
                 for f in TOLD
             ),
             *(Statistic.having(f"{_row(f)}_share", f"with_{_row(f)}", f) for f in PRESENT),

@@ -8,18 +8,18 @@ from typing import Annotated, Self
 
 import numpy as np
 
-from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic
+from momus.critic import Counts, LogPrior, MergeableMixin, Pooled, Reporting, Rows, Statistic, directions
 from momus.critic.fitted import Fitted
 from momus.critic.hooks import AdvancedMixin
 from momus.estimator import parametrized
-from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Series, Table, both
+from momus.evidence import Axis, Chart, Evidence, MarkedDocument, Table
 from momus.numeric.ragged import float_sums
 from momus.numeric.types import Floats
 from momus.parameters import Range
 from momus.text.corpus import Corpus
 from momus.text.counting import counted
 from momus.text.plain import read_as
-from momus_critics.evidence import Mark, mark_passage, rounded, words_of
+from momus_critics.evidence import Mark, curves, mark_passage, words_of
 from momus_critics.prose.examples import Exampled
 from momus_critics.prose.reading import BREAK, ProseCritic
 from momus_critics.repetition.copies import (
@@ -52,8 +52,6 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
     ----------
     min_length
         Smallest number of tokens of a copy.
-    tokens
-        See `ProseCritic`.
 
     >>> from momus import Corpus
     >>> critic = Repetition(min_length=2).fit(Corpus.from_texts(["a b c d a b", "e f g h", "a b c. a b d"]))
@@ -70,10 +68,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
     reporting = Reporting(
         oddity_unit="copied words per word, beyond expectation",
         headline="relative_copying",
-        directions={
-            "latent_nll": ("more usual in repetition", "less usual in repetition"),
-            "latent_ppl": ("more usual in repetition", "less usual in repetition"),
-        },
+        directions=directions("more|less usual in repetition", "more|less usual in repetition"),
         layout=("breaks",),
         limits="It cannot see paraphrases, nor whether a repetition is meant: a refrain and a loop look alike.",
         aggregated=False,
@@ -83,14 +78,9 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     min_length: Annotated[int, Range(2, 100)] = 4
 
-    def new_process(self) -> CopyProcess:
-        """The unfitted process."""
-        return CopyProcess()
+    new_process = CopyProcess
 
-    @property
-    def state_names(self) -> Sequence[str]:
-        """New, and copies by where their source is."""
-        return STATES
+    state_names = STATES
 
     def fit_counts(self, real: Corpus) -> Counts:
         """Count how often copies begin and go on."""
@@ -151,7 +141,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 "relative_copying",
                 "copied",
                 "copied words, relative to expectation",
-                ("less repetitive", "more repetitive"),
+                "less|more repetitive",
                 clause="copies {} times the expected words",
                 needs="a copied word",
             ),
@@ -160,7 +150,7 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                     f"{where}_share",
                     f"from_{source}",
                     f"words copied from the same {where}",
-                    (f"less repetitive within its {where}s", f"more repetitive within its {where}s"),
+                    f"less|more repetitive within its {where}s",
                     decides=False,
                 )
                 for where, source in wheres
@@ -169,14 +159,14 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
                 "longest_copy",
                 "longest",
                 "mean of the longest copy",
-                ("shorter in its copies", "longer in its copies"),
+                "shorter|longer in its copies",
                 unit="words and symbols",
             ),
             Statistic.share(
                 "compressed_share",
                 "bytes",
                 "size after compression by zlib",
-                ("easier to compress", "harder to compress"),
+                "easier|harder to compress",
                 decides=False,
             ),
         )
@@ -208,19 +198,21 @@ class Repetition(MergeableMixin, ProseCritic[Copies], AdvancedMixin):
 
     def evidence(self, real: Exampled, generated: Exampled) -> list[Evidence]:
         """Share of words by how far back they were said, the loops, and the longest copies."""
-        series = []
-        back = 2.0 ** np.arange(1, CLASSES + 1) - 1  # the largest distance of each class, exclusive of the next
-        for role, text in both(real, generated):
+        # the largest distance of each class, exclusive of the next
+        back = 2.0 ** np.arange(1, CLASSES + 1, dtype=np.float64) - 1
+
+        def points(text: Exampled) -> tuple[Floats, Floats]:
             share = np.cumsum(text.arrays["distance"]) / max(float(text.arrays["words"][0]), 1.0)
             reach = int(np.flatnonzero(text.arrays["distance"]).max(initial=0)) + 1
-            series.append(Series(role, rounded(back[:reach]), rounded(100 * share[:reach]), role, "steps"))
+            return back[:reach], 100 * share[:reach]
+
         return [
             Chart(
                 "copies-by-distance",
                 "Words that were said before, by how far back",
                 Axis("words and symbols back, at most", "log"),
                 Axis("% of words and symbols"),
-                series,
+                curves(real, generated, points, "steps"),
                 note="Copies are counted with their first words. The curve ends at the farthest copy.",
             ),
             _longest("loops", "Longest loops: one round, and how many of them follow each other", real, generated),

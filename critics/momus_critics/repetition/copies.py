@@ -23,7 +23,7 @@ from momus.critic import Counts
 from momus.critic.fitted import Fitted
 from momus.critic.latents import StateSequences
 from momus.estimator import Estimator
-from momus.numeric.ragged import number_keys, offsets_of, owners_of, places_of
+from momus.numeric.ragged import changes, number_keys, offsets_of, owners_of, places_of
 from momus.numeric.types import Bools, Floats, Ints
 
 NEW, SENTENCE, PARAGRAPH, DOCUMENT = range(4)
@@ -162,8 +162,7 @@ def copies_of(ids: Ints, offsets: Ints, sentences: Ints, paragraphs: Ints, n: in
     """
     distances = copy_distances(ids, offsets, n)
     here = np.arange(len(ids))
-    begins = np.ones(len(ids), dtype=bool)
-    begins[1:] = distances[1:] != distances[:-1]
+    begins = changes(distances)
     # two documents may meet with equal distances
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
     first = np.maximum.accumulate(np.where(begins, here, 0))  # first token of each stretch of equal distance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Self
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from momus.critic import Note, Rows, Statistic
 from momus.critic.fitted import Fitted
-from momus.critic.hooks import AdvancedMixin, DeviceMixin, ReadingMixin
+from momus.critic.hooks import AdvancedMixin, DeviceMixin
 from momus.critic.statistic import perplexity
 from momus.critic.tools import SectionPosterior, make_adapter
 from momus.errors import FittingError
@@ -53,7 +53,7 @@ class SectionLatents(ChainLatents):
 
 
 @parametrized
-class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
+class Sections(ChainCritic, DeviceMixin, AdvancedMixin):
     """z is the chain of section types; P_c(z) a first-order Markov chain; P_c(z_m | x_m) a text classifier.
 
     Latent NLL is the exact expectation of −log P_c(z) under the posterior, end state included; Deng et al. (2022,
@@ -204,13 +204,13 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
         offsets = _offsets(batch)
         if self.posterior == "titles":
             states = self._labels(_normalized(batch)[0])
-            return _latents(joint.factorised(states, offsets, None, self.shares_, self.transitions_))
+            return SectionLatents(**vars(joint.factorised(states, offsets, None, self.shares_, self.transitions_)))
         self.posterior_.device = self.device
         posterior: SectionPosterior = self.posterior_
         by_bodies = self._chain(posterior.predict(batch), offsets)
         if self.reads_ == BODIES:
-            return _latents(by_bodies)
-        return _latents(self._chain(self._with_titles(batch), offsets), by_bodies)
+            return SectionLatents(**vars(by_bodies))
+        return SectionLatents(**vars(self._chain(self._with_titles(batch), offsets)), by_bodies=by_bodies)
 
     def _with_titles(self, batch: Corpus) -> Floats:
         """P(z_m | title, body), (N, K): certain if the title names a type, else by the words of both."""
@@ -260,7 +260,7 @@ class Sections(ChainCritic, DeviceMixin, AdvancedMixin, ReadingMixin):
                 "fault_share",
                 "faults",
                 "share of documents with a fault of order",
-                ("less often out of order", "more often out of order"),
+                "less|more often out of order",
                 clause="{} of documents have sections out of order",
             ),
         )
@@ -323,11 +323,6 @@ def titled_share(corpus: Corpus) -> float:
     marked = np.repeat(corpus.sectioned, corpus.section_counts)  # (sections,)
     titled = np.array([bool(normalize_title(t)) for t in corpus.section_titles], dtype=bool)
     return float(titled[marked].mean()) if marked.any() else 0.0
-
-
-def _latents(chain: ChainLatents, by_bodies: ChainLatents | None = None) -> SectionLatents:
-    """The same chain with what bodies alone say."""
-    return SectionLatents(**{f.name: getattr(chain, f.name) for f in fields(chain)}, by_bodies=by_bodies)
 
 
 def _offsets(corpus: Corpus) -> Ints:

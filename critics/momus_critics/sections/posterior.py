@@ -15,7 +15,7 @@ from scipy.special import log_softmax
 from momus.critic.fitted import Fitted
 from momus.critic.tools import CalibratedPosterior
 from momus.estimator import Estimator, parametrized
-from momus.numeric.ragged import group_sums, kept_offsets, offsets_of, places_of, ranges_of
+from momus.numeric.ragged import group_sums, items_of, kept_offsets, offsets_of, places_of
 from momus.numeric.temperature import softmax
 from momus.numeric.types import Floats, Ints
 from momus.parameters import Range
@@ -253,11 +253,9 @@ class LinearPosterior(CalibratedPosterior):
         The weights that were fitted on the other documents, if there are enough.
         """
         order = np.random.default_rng(self.seed).permutation(len(offsets) - 1)
-        parts = []
-        for documents in (np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])):
-            lengths = np.diff(offsets)[documents]
-            parts.append((ranges_of(offsets[documents], lengths), offsets_of(lengths)))
-        (held, held_offsets), (rest, rest_offsets) = parts
+        fifth = len(order) // 5
+        held, held_offsets = items_of(np.sort(order[:fifth]), offsets)
+        rest, rest_offsets = items_of(np.sort(order[fifth:]), offsets)
         known = np.isin(y[held], y[rest][y[rest] >= 0])  # held-out sections whose type occurs in training
         if known.sum() < 10:
             self.temperature_ = 1.0

@@ -12,19 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 
-from momus.critic import (
-    Counted,
-    EvidenceMixin,
-    Gaussians,
-    LogPrior,
-    Note,
-    Pooled,
-    Reporting,
-    Rows,
-    Statistic,
-    StatisticsMixin,
-    TokenCritic,
-)
+from momus.critic import Counted, Gaussians, LogPrior, Note, Pooled, Reporting, Rows, Statistic, directions
+from momus.critic.base import WordCritic
 from momus.critic.fitted import SUMS_TO_ONE, Fitted
 from momus.critic.hooks import AdvancedMixin, DeviceMixin, check_fitted
 from momus.critic.powers import Decomposition, DecompositionMixin, ItemsMixin
@@ -56,15 +45,7 @@ class TopicLatents(Gaussians):
 
 
 @parametrized
-class Topics(
-    TokenCritic[TopicLatents],
-    StatisticsMixin,
-    EvidenceMixin,
-    ItemsMixin,
-    AdvancedMixin,
-    DecompositionMixin,
-    DeviceMixin,
-):
+class Topics(WordCritic[TopicLatents], ItemsMixin, AdvancedMixin, DecompositionMixin, DeviceMixin):
     """z is η, the log-odds of topics, and u, that of known words; words from φ (the CTM of Blei & Lafferty 2007).
 
     P_c(z) = N(η; μ, Σ) N(u; m, s²). Words that the fitted text lacks belong to no topic, so η alone is most usual in
@@ -96,8 +77,6 @@ class Topics(
         completes held-out documents better.
     shrinkage
         Number of pseudo-documents without correlation that shrink Σ towards its diagonal.
-    tokens, lower
-        The tokenizer; see `TokenCritic`.
     seed
         Seed of the starting point.
     """
@@ -112,10 +91,7 @@ class Topics(
         together="once",
         headline="distance",
         restarts=2,
-        directions={
-            "latent_nll": ("more probable in topics", "less probable in topics"),
-            "posterior_entropy": ("less varied in topics overall", "more varied in topics overall"),
-        },
+        directions=directions("more|less probable in topics", posterior_entropy="less|more varied in topics overall"),
         limits="It cannot see the order of words or sentences: only which words occur together in a document.",
     )
     evidence_kind = "bound"
@@ -136,9 +112,7 @@ class Topics(
     shrinkage: Annotated[float, Range(0, 10**9)] = 0.0
     seed: int = 0
 
-    def new_known(self) -> KnownWords:
-        """The unfitted prior of known words."""
-        return KnownWords()
+    new_known = KnownWords
 
     def fit(self, real: Corpus) -> Self:
         """Build the vocabulary, and fit by variational EM."""
@@ -292,14 +266,14 @@ class Topics(
                 "topic_entropy",
                 "topic_entropy",
                 "topic entropy per document",
-                ("narrower in topics", "broader in topics"),
+                "narrower|broader in topics",
                 unit="nats",
             ),
             Statistic.ratio(
                 "distance",
                 "distance",
                 "distance from typical topics (squared Mahalanobis)",
-                ("more usual in topic combinations", "less usual in topic combinations"),
+                "more|less usual in topic combinations",
             ),
             KNOWN_WORDS,
         )
