@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from momus.arguments import arg
 from momus.errors import ReadingError, UsageError
-from momus.reading.fields import LABELS, field_hint
+from momus.reading.fields import LABELS
 from momus.reading.formats import Format
 from momus.reading.location import Location, shorten
 from momus.reading.logs import refused
@@ -62,7 +62,7 @@ def check_documents(reading: Rows, top: Location) -> None:
         fields += f"; the first record is {shortened(reading.shaper.first)}"
     tried = reading.field or ("sections" if "sections" in seen.types else "text")
     texts = seen.with_text((*LABELS, *reserved, tried))
-    hint = field_hint(texts, "no field holds text: give another file", seen)
+    hint = seen.hint(texts, "no field holds text: give another file")
     if reading.abouts and texts:
         hint = "name another field after #, such as #" + " or #".join(texts[:4])
     unit, position = reading.starts[0][1].unit, reading.positions[0]

@@ -21,10 +21,10 @@ from momus.reading import jsonfiles, tables
 from momus.reading.building import Builder
 from momus.reading.checking import markup_of, refuse_table, two_texts
 from momus.reading.encoding import by_line, by_paragraph, check_head, refuse_others, whole
-from momus.reading.fields import PARTS, FieldsSeen, NoTextColumnError
+from momus.reading.fields import PARTS, FieldsSeen
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
 from momus.reading.location import Location, shorten
-from momus.reading.logs import Log, LogReader, qualified, refused
+from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.markup import markup_record
 from momus.reading.options import ReadingOptions
 from momus.reading.paths import Where, as_string
@@ -203,7 +203,10 @@ class Rows:
                 f"two fields for {location.label}: {self.items!r} after # and {field!r}", hint="give one of them"
             )
         if kind in ("parquet", "arrow"):
-            return self._told(location, self._table(location, file, kind))
+            location.unit = "row"
+            read = tables.parquet if kind == "parquet" else tables.arrow
+            rows = read(location, file, field, self.needed)
+            return self._told(location, ((n, value, field) for n, value in rows))
         check_head(location, file.head, self.encoding)
         if kind == "json":
             records = jsonfiles.json_document(location, file, self.encoding, field, self.needed, self.items)
@@ -263,17 +266,6 @@ class Rows:
 
     def _leave_out(self, where: Where) -> None:
         self.left_out[f"they do not meet {arg('where', where.text)}"] += 1
-
-    def _table(self, location: Location, file: OpenedFile, kind: str) -> Records:
-        """Yield the rows of a Parquet or Arrow file; the error for a log names its reader."""
-        location.unit = "row"
-        read = tables.parquet if kind == "parquet" else tables.arrow
-        try:
-            for number, value in read(location, file, self.field, self.needed):
-                yield number, value, self.field
-        except NoTextColumnError as error:
-            name = location.name.name if location.name is not None else ""
-            raise refused(error.message, error.hint or "", name, dict.fromkeys(error.columns)) from None
 
     def corpus(self, name: str) -> Corpus:
         """The corpus of all rows.

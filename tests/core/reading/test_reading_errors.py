@@ -100,7 +100,7 @@ ERRORS = {
         "a.parquet",
         parquet([{"text": "a"}]),
         {"field": "txt"},
-        ["no column 'txt'", "'text'", "field="],
+        ["no field 'txt'", "'text'", "field="],
     ),
     "no-field": (
         "a.jsonl",
