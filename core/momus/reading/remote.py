@@ -116,8 +116,7 @@ def list_remote(top: Location) -> list[PurePosixPath] | None:
 
         system, path = url_to_fs(top.url)
         if has_magic(path) and not system.exists(path):
-            base = re.split(r"[*?\[]", path, maxsplit=1)[0].rpartition("/")[0]
-            names = [n for n in system.glob(path) if not system.isdir(n)]
+            base, names = base_of(path), [n for n in system.glob(path) if not system.isdir(n)]
         elif system.isdir(path):
             base, names = path, system.find(path)
         else:
@@ -125,22 +124,20 @@ def list_remote(top: Location) -> list[PurePosixPath] | None:
     return sorted(PurePosixPath(str(name).removeprefix(base).lstrip("/")) for name in names)
 
 
+def base_of(place: str) -> str:
+    """A folder or its address with a slash at its end; of a pattern, the part before its first magic character.
+
+    >>> base_of("s3://bucket/a*/b.jsonl"), base_of("s3://bucket/data"), base_of("a*")
+    ('s3://bucket/', 's3://bucket/data/', '')
+    """
+    head, *magic = re.split(r"[*?\[]", place, maxsplit=1)
+    return head[: head.rfind("/") + 1] if magic else f"{place.rstrip('/')}/"
+
+
 def _refuse_chain(location: Location) -> None:
     """Refuse a chain of addresses: the members of archives would be decompressed without limits."""
     if "::" in (location.url or ""):
         raise UsageError(f"{location.label}: this is a chain of addresses", hint="unpack the archive, and give a file")
-
-
-def member(top: Location, relative: PurePosixPath) -> str:
-    """The address of a file that `list_remote` listed.
-
-    >>> member(Location(None, "", "", url="s3://bucket/a*"), PurePosixPath("a1.jsonl"))
-    's3://bucket/a1.jsonl'
-    """
-    assert top.url is not None
-    head = re.split(r"[*?\[]", top.url, maxsplit=1)
-    base = head[0].rpartition("/")[0] if len(head) > 1 else top.url.rstrip("/")
-    return f"{base}/{relative}"
 
 
 @contextmanager

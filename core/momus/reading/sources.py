@@ -12,7 +12,7 @@ from momus.arguments import arg
 from momus.errors import UsageError
 from momus.ownership import kind_of
 from momus.plugins import READERS, load_plugin, registered
-from momus.reading.folders import Listed, datasets_files, folder_format, log_files, members, paths_of
+from momus.reading.folders import Listed, datasets_files, folder_format, listing_of, log_files, members
 from momus.reading.formats import format_named
 from momus.reading.location import Location, remote_name
 from momus.reading.logs import LogReader, reader_of
@@ -105,11 +105,10 @@ def log_locations(top: Location, reader: LogReader) -> Listed:
     """List the logs to read: one file, or those of a folder or pattern that the reader knows by their names."""
     if top.stdin:
         raise top.error("a log is not read from standard input", "write it to a file, and give that", 0)
-    listing = paths_of(top)
+    listing = listing_of(top)
     if listing is None:
         return Listed([(top, None)])
-    paths, pattern = listing
-    return members(top, paths, True, None) if pattern and top.url is None else log_files(top, paths, reader.patterns())
+    return members(listing, None) if listing.pattern and top.url is None else log_files(listing, reader.patterns())
 
 
 def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
@@ -127,9 +126,8 @@ def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
         )
     if top.path is not None and fmt in (None, "datasets") and folder_format(top.path) == "datasets":
         return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
-    listing = paths_of(top)
-    if listing is not None:
-        return members(top, *listing, fmt, include)
+    if (listing := listing_of(top)) is not None:
+        return members(listing, fmt, include)
     if fmt in ("folder", "datasets"):
         top.path.stat() if top.path else None
         raise top.error(f"this is not a folder, which the format {fmt!r} needs", "omit the format", 0)

@@ -107,7 +107,7 @@ def _format(source: str) -> str | None:
     place = Source.parse(source)
     if place.reader is not None:
         return None
-    if holds_markup(place.path):
+    if holds_markup(place):
         return "markup"
     return "jsonl" if Path(place.path).suffix == ".txt" else None  # the files of Cohan et al. are JSON Lines named .txt
 

@@ -9,6 +9,7 @@ import pytest
 from momus.cli import main
 from momus.errors import UsageError
 from momus.reading import read_corpus
+from momus.reading.sources import Source
 from momus_preparing import Filters, Titled, prepare, titled_documents
 from momus_preparing.filters import lemmatizer, spelling_variants, standard_title
 from momus_preparing.pipeline import holds_markup
@@ -202,6 +203,6 @@ def test_folders_of_headings_are_known_anywhere(tmp_path):
         (tmp_path / name).write_bytes(b"# Use\nSo.")
         system.pipe(f"/docs/{name}", b"# Use\nSo.")
     for source in ("memory://docs", "memory://docs/train/a.md", "memory://docs/*.md", str(tmp_path)):
-        assert holds_markup(source)
-    assert not holds_markup("memory://docs/rows.jsonl")
+        assert holds_markup(Source.parse(source))
+    assert not holds_markup(Source.parse("memory://docs/rows.jsonl"))
     system.store.clear()
