@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
@@ -188,9 +189,8 @@ def needed_columns(columns: Sequence[str] | pa.Schema, field: str | None, keep: 
     >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
     (['id', 'text'], ['id', 'score', 'reply'])
     """
-    typed = isinstance(columns, pa.Schema)
-    names = columns.names if typed else columns
-    record = {c.name: example(c.type) for c in columns} if typed else dict.fromkeys(columns, "x")
+    schema: Any = columns if isinstance(columns, pa.Schema) else pa.schema([(name, pa.string()) for name in columns])
+    names, record = schema.names, {column.name: example(column.type) for column in schema}
     known = by_fields(record)
     kept = (name for path in paths_to(keep) for name in names_in(path))
     wanted = {*LABELS, *WRITERS, *kept, *(name for entry in known for name in entry.names)}

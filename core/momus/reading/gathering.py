@@ -72,6 +72,7 @@ class Rows:
         self.looked = FieldsSeen()  # what the first records hold
         self.filled = False  # whether a document holds text
         self.positions = array("q")
+        self.values: list[object] | None = None  # on request, the record of each row
         self.starts: list[tuple[int, Location]] = []  # the first row of each file
         self.total, self.bytes_before, self.rows_before = total, 0, 0
 
@@ -174,6 +175,8 @@ class Rows:
             if size_of_text > self.limits.document:
                 raise location.too_long("the document", position)
             self.positions.append(position)
+            if self.values is not None:
+                self.values.append(value)
             id = row.id or default_id
             if row.answer:
                 id, row = self._answer(row, id, default_id)
