@@ -212,7 +212,7 @@ class Rows:
             return self._told(location, ((n, value, field) for n, value in rows))
         check_head(location, file.head, self.encoding)
         if kind == "json":
-            records = jsonfiles.json_document(location, file, self.encoding, field, self.needed, self.items)
+            records = jsonfiles.json_document(location, file, self.encoding, field, self.items)
             return self._told(location, records)
         if kind in TEXTUAL:
             refuse_table(location, kind)

@@ -79,7 +79,7 @@ def prepare(
 
     from momus.progress import default_reporter, reporting
     from momus.visible import safe_console
-    from momus_preparing import Filters, titled_documents
+    from momus_preparing import Filters
     from momus_preparing import prepare as run
 
     check_place(out, [source])
@@ -95,7 +95,7 @@ def prepare(
 
         corpus = as_corpus(source, reading=options)
         options.check_kept([corpus])
-        prepared = run(titled_documents(corpus), out, filters, overwrite)
+        prepared = run(corpus, out, filters, overwrite)
     safe_console(highlight=False).print(prepared_view(prepared, out, corpus.left_out))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING
 
 from momus.arguments import arg
@@ -20,10 +20,10 @@ from momus.reading.markup import SUFFIXES as MARKUP
 from momus.reading.sniffing import SUFFIXES, TEXTUAL, split_name
 from momus.reading.sources import Source, top_of
 from momus.text.counting import counted
-from momus_preparing.filters import Filters, Reason, Titled, clean, lemmatizer, spelling_variants
+from momus_preparing.filters import Filters, Reason, clean, lemmatizer, spelling_variants
 
 if TYPE_CHECKING:
-    from momus.text.corpus import Corpus
+    from momus.text.documents import Document
 
 PREPARED = "a file of `momus prepare`"
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
@@ -69,17 +69,8 @@ class PreparedTexts:
             self.regained[reasons[0].option] += 1
 
 
-def titled_documents(corpus: Corpus) -> Iterator[Titled]:
-    """Yield the documents of a corpus that `momus.read_corpus` read."""
-    for document in corpus:
-        problem = document.problem or (None if document.sectioned else "no sections")
-        labels = {"prompt_id": document.prompt, "group_id": document.group}
-        metadata = {**document.fields, **{k: v for k, v in labels.items() if v is not None}}
-        yield Titled(document.id, [(s.title, s.text) for s in document.sections], problem, metadata)
-
-
 def prepare(
-    documents: Iterable[Titled], out: Path, filters: Filters | None = None, overwrite: bool = False
+    documents: Iterable[Document], out: Path, filters: Filters | None = None, overwrite: bool = False
 ) -> PreparedTexts:
     """Write the documents that pass the filters as JSON Lines: ``id``, ``section_names``, ``sections``.
 
@@ -116,7 +107,7 @@ def prepare(
     return tally
 
 
-def _first_pass(documents: Iterable[Titled], filters: Filters, tally: PreparedTexts, spool: IO[str]) -> Counter[str]:
+def _first_pass(documents: Iterable[Document], filters: Filters, tally: PreparedTexts, spool: IO[str]) -> Counter[str]:
     """Spool the documents that pass all filters but that of rare titles; return how many of them hold each title."""
     lemma = lemmatizer(filters.language)
     title_counts: Counter[str] = Counter()
@@ -132,7 +123,9 @@ def _first_pass(documents: Iterable[Titled], filters: Filters, tally: PreparedTe
                 tally.drop(cleaned.reasons)
                 continue
             title_counts.update({title for title, _ in cleaned.sections})
-            row = [document.id, cleaned.sections, cleaned.short, dict(document.metadata)]
+            labels = {"prompt_id": document.prompt, "group_id": document.group}
+            beside = {**document.fields, **{name: value for name, value in labels.items() if value is not None}}
+            row = [document.id, cleaned.sections, cleaned.short, beside]
             spool.write(json.dumps(row, ensure_ascii=False) + "\n")
     return title_counts
 
@@ -190,7 +183,7 @@ def holds_markup(source: Source) -> bool:
     """
     top = top_of(source)
     listing = listing_of(top)
-    files = [top.name] * (top.name is not None) if listing is None else listing.paths
+    files = [top.name or PurePath()] if listing is None else listing.paths
     suffixes = Counter(suffix for _, suffix in map(split_name, files) if suffix)
     records = sum(n for suffix, n in suffixes.items() if SUFFIXES.get(suffix, "text") not in TEXTUAL)
     return sum(suffixes[suffix] for suffix in MARKUP) > records
