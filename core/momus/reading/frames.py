@@ -98,10 +98,7 @@ def gathered(source: MemorySource, name: str, options: ReadingOptions) -> Corpus
         if builder.rows:
             check_models(reading, location)
             _check(reading, location)
-        corpus = reading.corpus(name)
-    corpus.answers = reading.answers()
-    corpus.origin = reading.origin(name, None)
-    return corpus
+        return reading.corpus(name, name)
 
 
 def _check(reading: Rows, location: Location) -> None:
