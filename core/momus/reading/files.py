@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import pyarrow as pa
 
 from momus.limits import size_text
-from momus.reading.location import Location, trusted
-from momus.reading.remote import open_remote
+from momus.reading.location import Location, open_remote, trusted
 
 if TYPE_CHECKING:
     import zstandard

@@ -14,9 +14,8 @@ from pathlib import Path, PurePath
 
 from momus.arguments import arg
 from momus.errors import UsageError
-from momus.reading.location import Location, shorten
+from momus.reading.location import Location, base_of, list_remote, shorten
 from momus.reading.markup import SUFFIXES as MARKUP
-from momus.reading.remote import base_of, list_remote
 from momus.reading.sniffing import PACKED, SUFFIXES, TEXTUAL, split_name
 from momus.redact import redacted
 from momus.text.documents import LeftOut

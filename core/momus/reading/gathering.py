@@ -23,15 +23,14 @@ from momus.reading.checking import markup_of, refuse_table, two_texts
 from momus.reading.encoding import by_line, by_paragraph, check_head, refuse_others, whole
 from momus.reading.fields import PARTS, FieldsSeen
 from momus.reading.files import DAMAGED, OpenedFile, guarded, open_file, open_lines
-from momus.reading.location import Location, shorten
+from momus.reading.formats import Recognised
+from momus.reading.location import Location, is_address, shorten
 from momus.reading.logs import Log, LogReader, qualified
 from momus.reading.markup import markup_record
 from momus.reading.options import ReadingOptions
 from momus.reading.paths import Where, as_string
 from momus.reading.recognised import PLAIN, SAMPLE, asked_by, packed, recognised
 from momus.reading.records import Row, Shaper, shortened
-from momus.reading.remote import is_address
-from momus.reading.shaping import Recognised
 from momus.reading.sniffing import TABULAR, TEXTUAL, file_format
 from momus.redact import redacted, redacted_value
 from momus.text.corpus import Corpus

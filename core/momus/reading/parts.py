@@ -23,13 +23,11 @@ from momus.reading.checking import check_models
 from momus.reading.encoding import codec
 from momus.reading.files import guarded, open_file
 from momus.reading.gathering import Rows
-from momus.reading.location import Location, Part
+from momus.reading.location import Location, Part, is_address
 from momus.reading.messages import decoded
-from momus.reading.options import ReadingOptions
+from momus.reading.options import ReadingOptions, Source, field_of, locations, top_of
 from momus.reading.recognised import SAMPLE, recognised
-from momus.reading.remote import is_address
 from momus.reading.sniffing import file_format
-from momus.reading.sources import Source, field_of, locations, top_of
 from momus.text.corpus import Corpus
 from momus.text.documents import LeftOut
 

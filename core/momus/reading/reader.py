@@ -21,30 +21,12 @@ from momus.reading.frames import MemorySource, gathered
 from momus.reading.gathering import Progress, Rows, size_of
 from momus.reading.labels import labelled
 from momus.reading.logs import LogError, log_reader, same_model
-from momus.reading.options import ReadingOptions, names_of
-from momus.reading.sources import Source, field_of, locations, log_locations, top_of
+from momus.reading.options import ReadingOptions, Source, field_of, locations, log_locations, names_of, top_of
 from momus.text.corpus import Corpus
 
 
 @overload
-def read_corpus(
-    path: str | os.PathLike[str],
-    *,
-    name: str | None = None,
-    field: str | None = None,
-    fmt: str | None = None,
-    skip_bad_lines: bool = False,
-    encoding: str = "utf-8",
-    keep: Sequence[str] = (),
-    progress: Progress | None = None,
-    spill: int = SPILL_BYTES,
-    limits: Limits | None = None,
-    include: Sequence[str] = (),
-    turns: str = "assistant",
-    prompt: str | None = None,
-    where: str | None = None,
-    split_by: None = None,
-) -> Corpus: ...
+def read_corpus(path: str | os.PathLike[str], *, split_by: None = None, **options: Any) -> Corpus: ...
 
 
 @overload

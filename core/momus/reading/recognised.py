@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from momus.reading.formats import MODELS, Format, format_named, formats
+from momus.reading.formats import MODELS, Format, format_named, formats, wrapped
 from momus.reading.messages import holds_answer, is_chat, is_packed, unquoted
 from momus.reading.paths import MISSING, look_up, quoted, search
 
@@ -40,15 +40,6 @@ def packed(records: Sequence[object], field: str) -> bool:
     # answers may stand in quotation marks; where these come with escapes, JSON wrote them
     quoted = all(unquoted(v) is not v for v in values) and any("\\" in str(v) for v in values)
     return quoted or _most(map(is_packed, values), values)
-
-
-def wrapped(record: object) -> object:
-    """A record as an object: a chat, or a list of objects, under a name."""
-    if is_chat(record):
-        return {"messages": record}
-    if isinstance(record, list) and record and all(isinstance(item, Mapping) for item in record):
-        return {"item": record}
-    return record
 
 
 def recognised(records: Sequence[object]) -> Format | None:

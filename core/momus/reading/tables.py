@@ -25,8 +25,7 @@ from momus.reading.building import BATCH_BYTES, BATCH_ROWS
 from momus.reading.encoding import lines
 from momus.reading.fields import LABELS, is_text, needed_columns
 from momus.reading.files import OpenedFile
-from momus.reading.location import Location, Part, Problem, shorten
-from momus.reading.remote import open_remote
+from momus.reading.location import Location, Part, Problem, open_remote, shorten
 
 Batch = TypeVar("Batch", pa.RecordBatch, pa.Table)
 DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}

@@ -101,7 +101,7 @@ def prepare(
 
 def _format(source: str) -> str | None:
     """How to read a source that no option says it of; None: as its name and content say."""
-    from momus.reading.sources import Source
+    from momus.reading.options import Source
     from momus_preparing.pipeline import holds_markup
 
     place = Source.parse(source)

@@ -17,8 +17,8 @@ from momus.ownership import check_output
 from momus.progress import stage
 from momus.reading.folders import listing_of
 from momus.reading.markup import SUFFIXES as MARKUP
+from momus.reading.options import Source, top_of
 from momus.reading.sniffing import SUFFIXES, TEXTUAL, split_name
-from momus.reading.sources import Source, top_of
 from momus.text.counting import counted
 from momus_preparing.filters import Filters, Reason, clean, lemmatizer, spelling_variants
 

@@ -9,7 +9,7 @@ import pytest
 from momus.cli import main
 from momus.errors import UsageError
 from momus.reading import read_corpus
-from momus.reading.sources import Source
+from momus.reading.options import Source
 from momus.text.documents import Document, Section
 from momus_preparing import Filters, prepare
 from momus_preparing.filters import lemmatizer, spelling_variants, standard_title
