@@ -41,7 +41,12 @@ def check_documents(reading: Rows, top: Location) -> None:
     rows = reading.builder.rows
     if reading.problems.total() < rows:
         if not reading.filled and rows > 1 and reading.read_as:
-            _refuse_empty(reading, top, rows)
+            raise top.error(
+                f"all {rows:,} documents are empty (read as {reading.read_as})",
+                f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} "
+                "reads all turns",
+                0,
+            )
         return
     reason, count = reading.problems.most_common(1)[0]
     if reason == NO_HEADINGS:
@@ -70,16 +75,6 @@ def check_documents(reading: Rows, top: Location) -> None:
     fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
     message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
     raise ReadingError(message, hint) if reading.abouts else refused(message, hint, "", reading.shaper.first)
-
-
-def _refuse_empty(reading: Rows, top: Location, rows: int) -> None:
-    """Raise an error for texts that are all empty."""
-    raise top.error(
-        f"all {rows:,} documents are empty (read as {reading.read_as})",
-        f"the text may stand in another field: name it with {arg('field')}; of chats, {arg('turns', 'all')} reads "
-        "all turns",
-        0,
-    )
 
 
 def check_models(reading: Rows, top: Location) -> None:

@@ -206,16 +206,11 @@ def _walk(top: Location, folder: Path) -> list[Path]:
     return sorted(paths, key=lambda path: path.parts)
 
 
-def folder_format(path: Path) -> str | None:
-    """Tell a folder that ``datasets`` saved from a plain one; None if the path is not a folder."""
-    if not path.is_dir():
-        return None
-    if (path / "dataset_dict.json").is_file():
-        return "datasets"
-    if (path / "state.json").is_file() and (path / "dataset_info.json").is_file():
-        return "datasets"
-    saved = (path / "state.json").is_file() or (path / "dataset_info.json").is_file()
-    return "datasets" if saved and any(path.glob("*.arrow")) else "folder"
+def is_dataset(path: Path) -> bool:
+    """Whether a path is a folder that ``datasets`` saved."""
+    state, info = ((path / name).is_file() for name in ("state.json", "dataset_info.json"))
+    whole = (path / "dataset_dict.json").is_file() or (state and info)
+    return whole or ((state or info) and any(path.glob("*.arrow")))
 
 
 def datasets_files(location: Location, folder: Path) -> list[Path]:
@@ -296,7 +291,8 @@ def refuse_splits(folder: str, paths: Sequence[PurePath]) -> None:
             files.setdefault(split, []).append(relative)
     if len(files) < 2:
         return
-    counts = ", ".join(f"{split} ({_counted(names)})" for split, names in files.items())
+    sizes = {split: names[0].as_posix() if len(names) == 1 else f"{len(names)} files" for split, names in files.items()}
+    counts = ", ".join(f"{split} ({size})" for split, size in sizes.items())
     within = folder.rstrip("/") + "/"
     ways = " or ".join(within + _pattern(names) for names in files.values())
     everything = within + ("*" if all(len(path.parts) == 1 for path in paths) else "**/*")
@@ -304,10 +300,6 @@ def refuse_splits(folder: str, paths: Sequence[PurePath]) -> None:
         f"{folder}: the folder holds the splits {counts}, expected one",
         hint=f"name one: {ways}; '{everything}' (in quotes) reads all as one text",
     )
-
-
-def _counted(names: Sequence[PurePath]) -> str:
-    return names[0].as_posix() if len(names) == 1 else f"{len(names)} files"
 
 
 def _pattern(names: Sequence[PurePath]) -> str:

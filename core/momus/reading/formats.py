@@ -119,20 +119,15 @@ class Format:
 
     def within(self, name: str) -> Format:
         """The format of records that hold those of this format in a field."""
-        plain = replace(self, id=(), has=())
 
         def inner(paths: Paths) -> Paths:
             return tuple(f"{name} | ({path})" if SPECIAL.search(path) else f"{name}.{path}" for path in paths)
 
-        return replace(
-            plain,
-            rows=inner(self.rows),
-            answer=inner(self.answer),
-            prompt=inner(self.prompt),
-            model=inner(self.model),
-            reference=inner(self.reference),
-            sides={side: inner(paths) for side, paths in self.sides.items()},
-        )
+        sides = {side: inner(paths) for side, paths in self.sides.items()}
+        moved: dict[str, Any] = {
+            key: inner(getattr(self, key)) for key in ("rows", "answer", "prompt", "model", "reference")
+        }
+        return replace(self, id=(), has=(), sides=sides, **moved)
 
     @property
     def names(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from glob import has_magic
 from pathlib import Path, PurePath, PurePosixPath
@@ -173,6 +173,8 @@ def shorten(text: str, width: int = 40) -> str:
 
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 WEB = ("http", "https")
+DENIED = ("Credential", "401", "403", "Forbidden", "Unauthorized")
+"""Words of errors of transports that let nobody in."""
 
 
 def is_address(path: str) -> bool:
@@ -238,12 +240,7 @@ def open_remote(location: Location) -> RemoteFile:
     UsageError
         The address is a chain of addresses, or of no known kind.
     """
-    assert location.url is not None
-    _refuse_chain(location)
-    with worded(location):
-        from fsspec.core import url_to_fs
-
-        system, path = url_to_fs(location.url)
+    with _reached(location) as (system, path):
         stream = system.open(path, "rb")  # `fsspec.open` would expand the ? of a query as a pattern
     size = getattr(stream, "size", None)
     location.size = size if isinstance(size, int) else None
@@ -256,13 +253,9 @@ def list_remote(top: Location) -> list[PurePosixPath] | None:
     Addresses of the web name single files: a web server lists no folders.
     """
     assert top.url is not None
-    _refuse_chain(top)
     if top.url.partition("://")[0].lower() in WEB:
         return None
-    with worded(top):
-        from fsspec.core import url_to_fs
-
-        system, path = url_to_fs(top.url)
+    with _reached(top) as (system, path):
         if has_magic(path) and not system.exists(path):
             base, names = base_of(path), [n for n in system.glob(path) if not system.isdir(n)]
         elif system.isdir(path):
@@ -282,10 +275,15 @@ def base_of(place: str) -> str:
     return head[: head.rfind("/") + 1] if magic else f"{place.rstrip('/')}/"
 
 
-def _refuse_chain(location: Location) -> None:
-    """Refuse a chain of addresses: the members of archives would be decompressed without limits."""
-    if "::" in (location.url or ""):
+@contextmanager
+def _reached(location: Location) -> Iterator[tuple[Any, str]]:
+    """The file system of an address, and the path within it."""
+    if "::" in (location.url or ""):  # the members of archives would be decompressed without limits
         raise UsageError(f"{location.label}: this is a chain of addresses", hint="unpack the archive, and give a file")
+    with worded(location):
+        from fsspec.core import url_to_fs
+
+        yield url_to_fs(location.url)
 
 
 @contextmanager
@@ -302,28 +300,20 @@ def worded(location: Location) -> Iterator[None]:
             f"{location.label}: addresses that begin with {scheme}:// need a package that is not installed ({package})",
             extra("remote"),
         ) from None
-    except FileNotFoundError as error:
-        status = getattr(error.__cause__, "status", None)  # of the web, where any answer but 200 ends here
-        if status in (401, 403):
-            raise location.error(f"access is denied (status {status})", _credentials(scheme), 0) from None
-        if status not in (None, 404):
-            raise location.error(f"the server answers with status {status}", "try again later", 0) from None
-        raise location.error("there is no such file or folder at this address", "check the address", 0) from None
-    except PermissionError:
-        raise location.error("access is denied", _credentials(scheme), 0) from None
     except Exception as error:  # each transport has errors of its kind
         if isinstance(error, ValueError) and "Protocol not known" in str(error):
             raise UsageError(
                 f"{location.label}: {scheme}:// is no kind of address that can be read",
                 hint="use https://, s3://, gs://, hf://datasets/OWNER/NAME, or a path",
             ) from None
+        status = getattr(error.__cause__, "status", None)  # of the web, where any answer but 200 is a missing file
         reason = (str(error).splitlines() or [""])[0].strip()
-        kind = type(error).__name__
-        fault = redacted(f"{kind}: {reason}"[:300]) if reason else kind
-        if "404" in fault:
+        fault = redacted(f"{type(error).__name__}: {reason}"[:300]) if status is None else f"status {status}"
+        if isinstance(error, PermissionError) or any(word in fault for word in DENIED):
+            raise location.error(f"access is denied ({fault})", _credentials(scheme), 0) from None
+        if "404" in fault or (isinstance(error, FileNotFoundError) and status is None):
             raise location.error("there is no such file or folder at this address", "check the address", 0) from None
-        denied = any(word in fault for word in ("Credential", "401", "403", "Forbidden", "Unauthorized"))
-        hint = _credentials(scheme) if denied else "check the address and the connection, and try again"
+        hint = "check the address and the connection, and try again"
         raise location.error(f"the file cannot be fetched ({fault})", hint, 0) from None
 
 
@@ -339,11 +329,6 @@ def _credentials(scheme: str) -> str:
 
 def exists(location: Location) -> bool:
     """Whether there is a file at an address; False also where the server does not say."""
-    assert location.url is not None
-    try:
-        from fsspec.core import url_to_fs
-
-        system, path = url_to_fs(location.url)
+    with suppress(MomusError), _reached(location) as (system, path):
         return bool(system.isfile(path))
-    except Exception:  # any transport, any error: the file is only looked for
-        return False
+    return False

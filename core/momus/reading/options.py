@@ -16,7 +16,7 @@ from momus.plugins import READERS, load_plugin, registered
 from momus.reading.chat import check_turns
 from momus.reading.encoding import codec
 from momus.reading.fields import origins
-from momus.reading.folders import Listed, datasets_files, folder_format, listing_of, log_files, members
+from momus.reading.folders import Listed, datasets_files, is_dataset, listing_of, log_files, members
 from momus.reading.formats import format_named
 from momus.reading.labels import check_labelled, labelled
 from momus.reading.location import Location, is_address, remote_name
@@ -275,7 +275,7 @@ def locations(top: Location, fmt: str | None, include: Sequence[str]) -> Listed:
         raise top.error(
             f"this is a folder of Momus ({kind.name}), expected texts", "name a file or a folder of texts", 0
         )
-    if top.path is not None and fmt in (None, "datasets") and folder_format(top.path) == "datasets":
+    if top.path is not None and fmt in (None, "datasets") and is_dataset(top.path):
         return Listed([(Location(path, str(path), top.prefix), "arrow") for path in datasets_files(top, top.path)])
     if (listing := listing_of(top)) is not None:
         return members(listing, fmt, include)
