@@ -58,13 +58,13 @@ def check_documents(reading: Rows, top: Location) -> None:
         )
     if reading.field is not None:
         check_path(reading.field, "field")
-    seen = reading.shaper.fields_seen
+    seen = reading.looked
     # of a log, the reader has put what it found under the names that every log has
     reserved = ("id", "prompt_id", "text") if reading.abouts else ()
     types = ", ".join(f"{shorten(k)} ({v})" for k, v in seen.types.items() if k not in reserved)
     fields = f"; the fields are {types}" if types else ""
     if seen.records and not reading.abouts:
-        fields += f"; the first record is {shortened(reading.shaper.first)}"
+        fields += f"; the first record is {shortened(seen.first)}"
     tried = reading.field or ("sections" if "sections" in seen.types else "text")
     texts = seen.with_text((*LABELS, *reserved, tried))
     hint = seen.hint(texts, "no field holds text: give another file")
@@ -74,7 +74,7 @@ def check_documents(reading: Rows, top: Location) -> None:
     start = f" (the first in {unit} {position})" if position else ""
     fault = f"none of the {rows:,} records is a document" if rows > 1 else "the only record is not a document"
     message = f"{top.label}: {fault}: {reason}{f' ({count:,} times)' if count > 1 else ''}{start}{fields}"
-    raise ReadingError(message, hint) if reading.abouts else refused(message, hint, "", reading.shaper.first)
+    raise ReadingError(message, hint) if reading.abouts else refused(message, hint, "", seen.first)
 
 
 def check_models(reading: Rows, top: Location) -> None:

@@ -31,8 +31,6 @@ BESIDE = {
     "reference": ("reference_text", "target", "gold"),
 }
 """Other names of the fields that critics read beside the text, in the order in which they are looked for."""
-MOST_RECORDS = 1000
-"""Records whose fields are looked at, to say which hold text."""
 MOST_FIELDS = 20
 MOST_PATHS = 100
 DEEPEST = 8
@@ -105,8 +103,8 @@ class FieldsSeen:
         The JSON type of each field, where it was first seen.
     texts
         What a field, or a path such as ``result.text`` or ``choices[0].text``, holds where it holds text.
-    records
-        Number of records that were looked at.
+    records, first
+        Number of records that were looked at, and the first of them.
 
     >>> seen = FieldsSeen()
     >>> seen.add({"id": "a", "text": None, "output": {"answer": "To be.", "score": 3}})
@@ -117,11 +115,11 @@ class FieldsSeen:
     types: dict[str, str] = field(default_factory=dict)
     texts: dict[str, _Texts] = field(default_factory=dict)
     records: int = 0
+    first: Mapping[str, object] | None = None
 
     def add(self, record: Mapping[str, object]) -> None:
-        """Look at the fields of a record, unless `MOST_RECORDS` were seen."""
-        if self.records >= MOST_RECORDS:
-            return
+        """Look at the fields of a record."""
+        self.first = self.first or record
         self.records += 1
         for name, value in list(record.items())[:MOST_FIELDS]:
             if len(self.types) < MOST_FIELDS:

@@ -106,7 +106,7 @@ def _check(reading: Rows, location: Location) -> None:
     try:
         check_documents(reading, location)
     except ReadingError as error:
-        fields = reading.shaper.fields_seen.with_text((*LABELS, reading.field or "text"))
+        fields = reading.looked.with_text((*LABELS, reading.field or "text"))
         chosen = " or ".join(f"ReadingOptions(field={shorten(f, 80)})" for f in fields[:3])
         hint = f"choose the field that holds the text: reading={chosen}" if fields else ACCEPTED
         raise ReadingError(error.message, hint) from None

@@ -107,6 +107,8 @@ class Rows:
         try:
             log = reader.read(Log(location, self.encoding, self.skip), self.field)
             for position, record in log.records:
+                if self.looked.records < SAMPLE and isinstance(record, Mapping):
+                    self.looked.add(record)
                 if self.where is None or self.where(record):
                     yield position, qualified(record, log.task) if log.task and not alone else record, "text"
                 else:
