@@ -182,21 +182,22 @@ def _paths(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]
 def needed_columns(columns: Sequence[str] | pa.Schema, field: str | None, keep: Sequence[str]) -> list[str]:
     """The columns of a table to read: labels, metadata to keep, and the text; all, if it is not clear which.
 
-    Columns with types tell more formats than names alone.
+    Names alone make no format certain; the types of a schema do.
 
     >>> needed_columns(["id", "score", "text"], None, []), needed_columns(["id", "score", "reply"], None, [])
     (['id', 'text'], ['id', 'score', 'reply'])
     """
-    schema: Any = columns if isinstance(columns, pa.Schema) else pa.schema([(name, pa.string()) for name in columns])
+    typed = isinstance(columns, pa.Schema)
+    schema: Any = columns if typed else pa.schema([(name, pa.string()) for name in columns])
     names, record = schema.names, {column.name: example(column.type) for column in schema}
     known = by_fields(record)
     kept = (name for path in paths_to(keep) for name in names_in(path))
     wanted = {*LABELS, *WRITERS, *kept, *(name for entry in known for name in entry.names)}
     if field is not None:
         wanted |= {"section_names", *names_in(field)}
-        unclear = not (names_in(field) & record.keys() or any(field in entry.sides for entry in known))
+        unclear = not (names_in(field) & record.keys() or any(typed and field in entry.sides for entry in known))
     else:
-        unclear = not known and "text" not in record and "sections" not in record
+        unclear = not (typed and known) and "text" not in record and "sections" not in record
         wanted |= {"sections", "section_names", "text"}
     return [name for name in names if unclear or name in wanted]
 

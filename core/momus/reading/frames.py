@@ -275,7 +275,7 @@ def _batches(source: Any, field: str | None, keep: tuple[str, ...]) -> pa.Record
 
 def _batch_records(batches: pa.RecordBatchReader, field: str | None, keep: tuple[str, ...]) -> Iterator[object]:
     """Records of Arrow record batches, of the needed columns only."""
-    chosen = needed_columns(batches.schema, field, keep)
+    chosen = needed_columns(batches.schema.names, field, keep)
     for batch in batches:
         for start in range(0, batch.num_rows, BATCH_ROWS):
             for record in batch.select(chosen).slice(start, BATCH_ROWS).to_pylist():

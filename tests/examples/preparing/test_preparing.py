@@ -134,7 +134,9 @@ def test_a_folder_of_markdown_is_prepared_and_an_empty_result_is_an_error(tmp_pa
     assert code == 0
     assert [(r["id"], r["section_names"]) for r in read(out)] == [("a/guide.md", ["use", "limit", "install"])]
     assert "1 │ dropped: no headings" in said
-    assert "Set aside for their names: 2 files (a/README.md, b/README.md); --include 'README.md' reads them" in said
+    assert (
+        "In 'docs', 2 files were set aside for their names ('a/README.md' …); --include README.md reads them." in said
+    )
     code, said = run(tmp_path / "docs", "-o", out, "--overwrite", "--include", "README*")
     assert code == 0
     assert [r["id"] for r in read(out)] == ["a/README.md", "a/guide.md", "b/README.md"]
